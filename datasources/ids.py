@@ -1,0 +1,72 @@
+"""64-bit ids that are their own address: shard, type and local id in one number.
+
+Layout (published by Pinterest): two zero bits, 16 bits shard, 10 bits type, 36 bits local id.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+SHARD_BITS, KIND_BITS, LOCAL_BITS = 16, 10, 36
+MAX_SHARD, MAX_LOCAL = (1 << SHARD_BITS) - 1, (1 << LOCAL_BITS) - 1
+_KIND_SHIFT, _SHARD_SHIFT = LOCAL_BITS, LOCAL_BITS + KIND_BITS
+
+
+class Kind(IntEnum):
+    """The type of an object; the number is part of its id and never changes."""
+
+    PIN = 1
+    BOARD = 2
+    USER = 3
+    COMMENT = 4
+    INTEREST = 5
+
+
+class IdParts(NamedTuple):
+    shard: int
+    kind: Kind
+    local: int
+
+
+class InvalidId(ValueError):
+    """The text or number is not the id of any object; the message says why."""
+
+
+def compose(shard: int, kind: Kind, local: int) -> int:
+    """The id of local object `local` of `kind` on `shard`. Raises InvalidId out of range."""
+    if not 0 <= shard <= MAX_SHARD or not 1 <= local <= MAX_LOCAL:
+        raise InvalidId(f"shard {shard}, local id {local}: out of range")
+    return shard << _SHARD_SHIFT | kind << _KIND_SHIFT | local
+
+
+def split(id: int) -> IdParts:
+    """The three parts of an id. Raises InvalidId."""
+    shard, kind, local = id >> _SHARD_SHIFT, (id >> _KIND_SHIFT) & 0x3FF, id & MAX_LOCAL
+    if not 0 <= shard <= MAX_SHARD or local == 0:
+        raise InvalidId(f"{id} is not an id")
+    try:
+        return IdParts(shard, Kind(kind), local)
+    except ValueError:
+        raise InvalidId(f"{id} is not an id: there is no type {kind}") from None
+
+
+def shard_of(id: int) -> int:
+    return id >> _SHARD_SHIFT
+
+
+def local_of(id: int) -> int:
+    return id & MAX_LOCAL
+
+
+def kind_of(id: int) -> Kind:
+    """The type of the object. Raises InvalidId for an unknown type."""
+    return split(id).kind
+
+
+def parse(text: str, kind: Kind | None = None) -> int:
+    """The id written as a decimal string, of `kind` where one is asked. Raises InvalidId."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 19):
+        raise InvalidId(f"{text[:40]!r} is not an id: ids are decimal numbers of up to 19 digits")
+    found = split(int(text)).kind
+    if kind is not None and found is not kind:
+        raise InvalidId(f"{text} is the id of a {found.name.lower()}, not of a {kind.name.lower()}")
+    return int(text)

@@ -1,0 +1,100 @@
+"""The mappings: which there are, which is whose reverse, and their rows.
+
+A row is `(from_id, to_id, sequence, version, active)` and lives on the shard of its from id. It is
+never deleted, only made inactive by a higher version, and a write applies only where its version
+is newer, so that repeated and reordered writes end in the same state.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+SEQUENCE_STEP = 10**25  # one millisecond; a sequence is 13 digits of epoch ms, then 25 zeros
+
+
+class Mapping(Enum):
+    """A mapping; the value is its table's name. `code` (its number in lists) never changes."""
+
+    BOARD_HAS_PINS = "board_has_pins"
+    USER_HAS_BOARDS = "user_has_boards"
+    USER_HAS_PUBLIC_BOARDS = "user_has_public_boards"
+    USER_HAS_PINS = "user_has_pins"
+    USER_HAS_PUBLIC_PINS = "user_has_public_pins"
+    USER_LIKES_PINS = "user_likes_pins"
+    PIN_LIKED_BY_USERS = "pin_liked_by_users"
+    USER_FOLLOWS_USERS = "user_follows_users"
+    USER_FOLLOWED_BY_USERS = "user_followed_by_users"
+    USER_FOLLOWS_BOARDS = "user_follows_boards"
+    BOARD_FOLLOWED_BY_USERS = "board_followed_by_users"
+    USER_FOLLOWS_INTERESTS = "user_follows_interests"
+    INTEREST_FOLLOWED_BY_USERS = "interest_followed_by_users"
+    PIN_HAS_COMMENTS = "pin_has_comments"
+    INTEREST_HAS_PINS = "interest_has_pins"
+
+    @property
+    def code(self) -> int:
+        return _CODES[self]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether people order it by hand: then (from_id, sequence) is unique."""
+        return self is Mapping.BOARD_HAS_PINS
+
+
+_CODES = {mapping: code for code, mapping in enumerate(Mapping, 1)}
+BY_CODE = {code: mapping for mapping, code in _CODES.items()}
+
+REVERSE = {
+    Mapping.USER_LIKES_PINS: Mapping.PIN_LIKED_BY_USERS,
+    Mapping.USER_FOLLOWS_USERS: Mapping.USER_FOLLOWED_BY_USERS,
+    Mapping.USER_FOLLOWS_BOARDS: Mapping.BOARD_FOLLOWED_BY_USERS,
+    Mapping.USER_FOLLOWS_INTERESTS: Mapping.INTEREST_FOLLOWED_BY_USERS,
+}
+
+
+class Edge(NamedTuple):
+    """One mapping row. `sequence` has up to 38 digits; lists are read from the highest down."""
+
+    from_id: int
+    to_id: int
+    sequence: int
+    version: int
+    active: bool = True
+
+    def reversed(self) -> "Edge":
+        return Edge(self.to_id, self.from_id, self.sequence, self.version, self.active)
+
+
+class ListKey(NamedTuple):
+    """One list: all active rows of a mapping with one from id."""
+
+    mapping: Mapping
+    from_id: int
+
+
+class EdgeKey(NamedTuple):
+    mapping: Mapping
+    from_id: int
+    to_id: int
+
+
+class ListHead(NamedTuple):
+    """What a list's shard keeps beside its rows: how many are active, and a number that grows
+    with each change (0: never touched)."""
+
+    size: int
+    version: int
+
+
+class Position(NamedTuple):
+    """A place in a list, itself excluded: rows with a lower (sequence, to_id) come after it."""
+
+    sequence: int
+    to_id: int
+
+
+class PageRequest(NamedTuple):
+    """`limit` active rows of a list from the highest (sequence, to_id) down, after a position."""
+
+    key: ListKey
+    limit: int
+    after: Position | None = None

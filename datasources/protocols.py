@@ -1,0 +1,388 @@
+"""What Pinway asks of its stores: every protocol's contract, and the errors it may raise.
+
+All calls may raise StoreTimeout, StoreUnavailable or StoreCorrupt (`datasources.errors`); what
+else they raise stands at the call. A call that takes many keys costs one round trip a *server*
+(not a shard), whatever their number. A call that is cancelled leaves nothing behind: later calls
+get their own answers. `tests/contract/` holds every backend to this page.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from datasources.ids import Kind
+from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, PageRequest
+from datasources.mappings import Mapping as MappingName
+from datasources.topology import Topology
+
+T = TypeVar("T")
+
+
+# ------------------------------------------------------------------ sharded objects and mappings
+
+
+class OutboxRow(NamedTuple):
+    """Work that follows from a commit and is not finished. `cursor` is how far it came."""
+
+    shard: int
+    id: int
+    kind: str
+    payload: bytes
+    cursor: bytes | None
+    created: int  # epoch ms
+
+
+class Answer(NamedTuple):
+    """What an earlier mutation with the same idempotency key answered."""
+
+    fingerprint: bytes  # of the input; another input under the same key is the client's error
+    answer: bytes
+    outbox_id: int | None  # the work that followed, maybe finished
+
+
+class Visit(NamedTuple):
+    """One visit of the home feed: the chunk of new pins it was shown, in order."""
+
+    user_id: int
+    generation: int  # grows by one with each visit of the user
+    visit: str
+    chunk: bytes
+    saved: bool  # the chunk is in the materialised feed of both sides
+    created: int  # epoch ms
+
+
+class ShardTx(Protocol):
+    """A transaction on one shard: all of it is committed, or nothing. What it reads it locks."""
+
+    shard: int
+
+    async def insert(self, kind: Kind, data: bytes) -> int:
+        """Store a new object's JSON; its id."""
+
+    async def insert_many(
+        self, kind: Kind, data: Sequence[bytes], keys: Sequence[str] | None = None
+    ) -> list[int]:
+        """Store many new objects in few statements; their ids, in order. With `keys` (unique per
+        kind on this shard) an object whose key is already there is not stored again: its id is
+        returned, so a repeated import doubles nothing."""
+
+    async def get(self, id: int) -> bytes | None:
+        """The object's JSON, locked (SELECT ... FOR UPDATE)."""
+
+    async def update(self, id: int, data: bytes) -> None:
+        """Replace the object's JSON. Raises StoreConflict if there is no such object."""
+
+    async def head(self, key: ListKey) -> ListHead:
+        """Lock the list against every other transaction that changes it; (0, 0) if untouched."""
+
+    async def edge(self, key: EdgeKey) -> Edge | None:
+        """The row, active or not, locked."""
+
+    async def put_edge(self, mapping: MappingName, edge: Edge) -> bool:
+        """Write the row if there is none or `edge.version` is newer; whether it was written. Keeps
+        the list's count and raises its version. Raises StoreConflict for an ordered mapping's
+        sequence that another row of the list has."""
+
+    async def top(self, key: ListKey) -> Edge | None:
+        """The row with the highest sequence, active or not."""
+
+    async def below(self, key: ListKey, sequence: int) -> Edge | None:
+        """The row with the next lower sequence, active or not."""
+
+    async def above(self, key: ListKey, sequence: int) -> Edge | None:
+        """The row with the next higher sequence, active or not."""
+
+    async def post(self, kind: str, payload: bytes) -> int:
+        """Add an outbox row; its id on this shard."""
+
+    async def answered(self, viewer_id: int, key: str) -> Answer | None:
+        """The answer saved under the viewer's idempotency key."""
+
+    async def save_answer(self, viewer_id: int, key: str, answer: Answer) -> None:
+        """Keep the answer of this mutation. Raises StoreConflict if the key has one."""
+
+    async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
+        """The user's visits later than a generation, oldest first; locks the user's visits."""
+
+    async def add_visit(self, visit: Visit) -> None:
+        """Remember a visit. Raises StoreConflict if its generation or its name is taken."""
+
+
+class ObjectStore(Protocol):
+    """Objects as JSON by id, deleted ones (active: false) included; transactions on a shard."""
+
+    def topology(self) -> Topology:
+        """The topology in use, for placing new objects."""
+
+    async def get(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """The JSON of those that exist (an id whose shard is not open does not). One round trip a
+        server."""
+
+    async def list(self, kind: Kind, after_id: int, limit: int) -> list[tuple[int, bytes]]:
+        """Up to `limit` objects of a kind with ids above `after_id` (0: all), in id order, over
+        all shards."""
+
+    async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[T]]) -> T:
+        """Run `work` in a transaction on the shard's master and commit. `work` runs again after a
+        deadlock, so it must have no effects of its own. Raises StaleTopology if the shard is not
+        (or no longer) that server's, StoreConflict when retries run out; whatever `work` raises
+        rolls back and passes through."""
+
+
+class MappingStore(Protocol):
+    """Mapping rows, each on the shard of its from id."""
+
+    async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
+        """For each request its active rows from the highest (sequence, to_id) down, by seek. One
+        round trip a server for all requests together."""
+
+    async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
+        """Count and version of each list; (0, 0) for an untouched one."""
+
+    async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
+        """The rows that exist, active or not."""
+
+    async def apply(self, edges: Sequence[tuple[MappingName, Edge]]) -> None:
+        """Write rows wherever they are newer, a transaction a shard, all servers at once."""
+
+    async def load(self, edges: Sequence[tuple[MappingName, Edge]]) -> None:
+        """`apply` for very many rows at a time (bulk import): fewer, larger statements."""
+
+
+class Outbox(Protocol):
+    """Work that must follow a commit, kept on the commit's own shard until it is finished."""
+
+    async def load(self, shard: int, id: int) -> OutboxRow | None:
+        """The row, or None when its work is finished."""
+
+    async def pending(self, created_before: int, limit: int) -> list[OutboxRow]:
+        """Unfinished rows older than an epoch ms, over all shards, oldest first of each."""
+
+    async def advance(self, shard: int, id: int, cursor: bytes) -> None:
+        """Remember how far the work came."""
+
+    async def finish(self, shard: int, id: int) -> None:
+        """The work is done: remove the row. Done twice is no error."""
+
+
+class VisitStore(Protocol):
+    """Visits of the home feed, on the user's own shard."""
+
+    async def find(self, user_id: int, visit: str) -> Visit | None:
+        """The visit of that name."""
+
+    async def recent(self, user_id: int, limit: int) -> list[Visit]:
+        """The newest visits, and every one not saved, newest first."""
+
+    async def mark_saved(self, user_id: int, generation: int) -> None:
+        """The chunk of this visit is in the materialised feed of both sides."""
+
+
+class ModStore(Protocol):
+    """Ids found by arbitrary keys (user names, importers' keys), on shard md5(key) % count."""
+
+    async def find(self, namespace: str, keys: Sequence[str]) -> dict[str, int]:
+        """The ids of those keys that are claimed."""
+
+    async def claim(self, namespace: str, key: str, id: int) -> int:
+        """Claim the key for an id unless it is claimed; the id that now holds it."""
+
+    async def claim_many(self, namespace: str, ids: Mapping[str, int]) -> dict[str, int]:
+        """`claim` for many keys; the holders."""
+
+    async def release(self, namespace: str, key: str, id: int) -> None:
+        """Give the key up if that id holds it."""
+
+
+class ShardStore(Protocol):
+    """A whole sharded database: the protocols above over one set of servers."""
+
+    objects: ObjectStore
+    mappings: MappingStore
+    outbox: Outbox
+    visits: VisitStore
+    mod: ModStore
+
+    async def create(self) -> None:
+        """Make the databases and tables that the topology names and that do not exist."""
+
+    async def ping(self) -> dict[str, str | None]:
+        """Each server's fault in a line, or None when it is well."""
+
+    async def close(self) -> None: ...
+
+
+# ------------------------------------------------------------------ caches
+
+
+class Lease(NamedTuple):
+    """The right to fill one missing entry. A later `drop` or expiry voids it: then the fill does
+    nothing, so a slow reader can't put an old value over a newer write."""
+
+    key: object
+    token: str
+
+
+class ObjectCache(Protocol):
+    """Objects' JSON by id.
+
+    An entry that is neither in the answer as bytes nor as a Lease is being filled by somebody
+    else: read the store, and fill nothing. After `drop` returned, no reader gets a value that was
+    read from the store before the drop began.
+    """
+
+    async def get(self, ids: Sequence[int]) -> dict[int, bytes | Lease]: ...
+
+    async def fill(self, values: Sequence[tuple[Lease, bytes]]) -> None: ...
+
+    async def drop(self, ids: Sequence[int]) -> None:
+        """Forget the entries. Raises if that can't be made certain."""
+
+    async def ping(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Window(NamedTuple):
+    """The newest rows of a list; `complete` when these are all."""
+
+    edges: Sequence[Edge]
+    complete: bool
+
+
+class MappingCache(Protocol):
+    """Windows onto the newest rows of lists, and their heads. Leases as in ObjectCache."""
+
+    async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
+        """For each request its rows when a window covers them; a Lease to fill the whole window
+        when there is none; None when somebody else fills it or it does not reach that deep.
+        Edges come with version 0: caches know order, not versions. One round trip."""
+
+    async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead | Lease]: ...
+
+    async def fill_pages(self, windows: Sequence[tuple[Lease, Window]]) -> None: ...
+
+    async def fill_heads(self, heads: Sequence[tuple[Lease, ListHead]]) -> None: ...
+
+    async def drop(self, keys: Sequence[ListKey]) -> None:
+        """Forget windows and heads of these lists. Raises if that can't be made certain."""
+
+    async def ping(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+# ------------------------------------------------------------------ queue and topology
+
+
+class Job(NamedTuple):
+    """Run what outbox row `outbox_id` of `shard` asks for. Running it twice does no harm."""
+
+    shard: int
+    outbox_id: int
+
+
+class JobQueue(Protocol):
+    """Durable background work: a job runs at least once, again when its worker dies or it fails
+    (with growing delays), and two of the same job are not queued at once."""
+
+    async def enqueue(self, jobs: Sequence[Job], *, delay: float = 0.0) -> None:
+        """`delay` in seconds."""
+
+    async def work(self, run: Callable[[Job], Awaitable[None]], *, concurrency: int = 8) -> None:
+        """Take jobs and run them until cancelled; a cancelled job goes back to the queue."""
+
+    async def depth(self) -> int:
+        """Jobs queued or running."""
+
+    async def ping(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class TopologySource(Protocol):
+    """Where the shard configuration is kept, and who hears of its changes."""
+
+    async def load(self) -> Topology:
+        """Raises StoreUnavailable, or StoreCorrupt when there is none or it is not valid."""
+
+    async def save(self, topology: Topology, *, expected_epoch: int | None) -> None:
+        """Replace it if its epoch is still the expected one (None: there is none yet). Raises
+        StoreConflict otherwise."""
+
+    def watch(self) -> AsyncIterator[Topology]:
+        """The current topology, then each later one, reconnecting as needed."""
+
+    async def close(self) -> None: ...
+
+
+# ------------------------------------------------------------------ feeds
+
+
+class Table(NamedTuple):
+    """A wide-column table by name."""
+
+    name: str
+
+
+class Cell(NamedTuple):
+    column: bytes
+    value: bytes
+    stamp: int
+
+
+class WideColumnStore(Protocol):
+    """Rows of sorted columns, each cell with a stamp (a time or a version, > 0).
+
+    As in HBase: of two puts the one with the higher stamp shows (at equal stamps the later call);
+    a delete at a stamp hides every put at that stamp or lower, before or after it in time. Whether
+    a hiding delete still hides *later-arriving* older puts after a compaction is not promised.
+    Writes of a call to one row are atomic; a call may write many rows.
+    """
+
+    async def read(
+        self, table: Table, row: bytes, *, after: bytes | None = None, limit: int
+    ) -> list[Cell]:
+        """Visible cells in ascending order of column, those greater than `after`."""
+
+    async def get(self, table: Table, row: bytes, columns: Sequence[bytes]) -> dict[bytes, Cell]:
+        """The named cells that are visible."""
+
+    async def put(
+        self, table: Table, rows: Mapping[bytes, Mapping[bytes, bytes]], stamp: int
+    ) -> None:
+        """Write cells row → column → value, all with one stamp."""
+
+    async def delete(self, table: Table, rows: Mapping[bytes, Sequence[bytes]], stamp: int) -> None:
+        """Hide columns up to a stamp."""
+
+    async def trim(self, table: Table, row: bytes, keep: int) -> None:
+        """Keep the first `keep` visible columns of the row; the rest goes."""
+
+    def scan(self, table: Table, *, start: bytes = b"") -> AsyncIterator[tuple[bytes, list[Cell]]]:
+        """All rows from `start` on, in order, with their visible cells."""
+
+    async def create(self, tables: Sequence[Table]) -> None:
+        """Make the tables that do not exist."""
+
+    async def ping(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class Sides(NamedTuple):
+    """A feed store's two sides: a hot standby some hundred milliseconds behind its primary."""
+
+    primary: WideColumnStore
+    standby: WideColumnStore
+
+
+class Stores(NamedTuple):
+    """Everything that Pinway reads and writes, as `datasources.factory` opens it."""
+
+    shards: ShardStore
+    objects: ObjectCache
+    lists: MappingCache
+    queue: JobQueue
+    topology: TopologySource
+    pools: Sides
+    feeds: Sides

@@ -1,0 +1,98 @@
+"""The stored objects as frozen records, and their JSON form.
+
+A record's JSON leaves out its id (the id is the object's address) and every field that has its
+default, so a new field needs no migration. Times are epoch milliseconds.
+"""
+
+from typing import TypeVar
+
+import msgspec
+
+from datasources.errors import StoreCorrupt
+from datasources.ids import Kind
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What all objects have. `active` False is deleted; `key` is the importing file's own key."""
+
+    id: int = 0
+    created: int = 0
+    active: bool = True
+    key: str | None = None
+
+
+class Image(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A picture: `url` absolute, or a path on the gateway; size in pixels; color as #rrggbb."""
+
+    url: str
+    width: int | None = None
+    height: int | None = None
+    color: str | None = None
+
+
+class User(Record, frozen=True, omit_defaults=True, kw_only=True):
+    username: str
+    full_name: str = ""
+    about: str = ""
+    avatar: Image | None = None
+
+
+class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
+    name: str
+    owner_id: int
+    description: str = ""
+    secret: bool = False
+    cover_pin_id: int | None = None
+
+
+class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
+    board_id: int
+    owner_id: int
+    title: str = ""
+    description: str = ""
+    link: str | None = None
+    image: Image | None = None
+    source_id: int | None = None
+    interest_ids: tuple[int, ...] = ()
+
+
+class Comment(Record, frozen=True, omit_defaults=True, kw_only=True):
+    pin_id: int
+    author_id: int
+    text: str
+
+
+class Interest(Record, frozen=True, omit_defaults=True, kw_only=True):
+    name: str
+    slug: str
+    description: str = ""
+
+
+RECORDS: dict[Kind, type[Record]] = {
+    Kind.PIN: Pin,
+    Kind.BOARD: Board,
+    Kind.USER: User,
+    Kind.COMMENT: Comment,
+    Kind.INTEREST: Interest,
+}
+KINDS: dict[type[Record], Kind] = {record: kind for kind, record in RECORDS.items()}
+_DECODERS = {kind: msgspec.json.Decoder(record) for kind, record in RECORDS.items()}
+_ENCODER = msgspec.json.Encoder()
+
+R = TypeVar("R", bound=Record)
+
+
+def encode(record: Record) -> bytes:
+    """The JSON that is stored: everything but the id."""
+    return _ENCODER.encode(msgspec.structs.replace(record, id=0) if record.id else record)
+
+
+def decode(kind: Kind, id: int, data: bytes | str) -> Record:
+    """The record of object `id` from its stored JSON. Raises StoreCorrupt."""
+    try:
+        record = _DECODERS[kind].decode(data)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"{kind.name.lower()} {id}: {error}") from error
+    # Fresh from the decoder and not yet shared, so setting the id breaks nobody's promise.
+    msgspec.structs.force_setattr(record, "id", id)
+    return record

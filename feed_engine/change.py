@@ -1,0 +1,131 @@
+"""What must follow a commit: the payload of an outbox row, kept until all of it is done.
+
+First the rest of the write (rows on other shards, then the caches' invalidation), completed
+before the mutation is acknowledged; then the tasks, run by jobs. Every part may be repeated.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from datasources.mappings import BY_CODE, Edge, ListKey, Mapping
+
+KIND = "change"  # the outbox rows' kind
+
+
+class Task(msgspec.Struct, frozen=True, tag=True):
+    """Background work that a change asks for; times are epoch ms."""
+
+
+class PinPublished(Task, frozen=True):
+    """A new pin, or one that became public: into the feeds and pools of followers."""
+
+    pin_id: int
+    board_id: int
+    owner_id: int
+    interest_ids: tuple[int, ...]
+    created: int
+
+
+class Followed(Task, frozen=True):
+    """`viewer_id` follows a user, board or interest since `at`; the edge has `version`."""
+
+    viewer_id: int
+    target_id: int
+    version: int
+    at: int
+
+
+class Unfollowed(Task, frozen=True):
+    viewer_id: int
+    target_id: int
+    version: int
+    at: int
+
+
+class PinLiked(Task, frozen=True):
+    """A like, or (`repin`) a repin: related pins for the viewer, popularity for all."""
+
+    viewer_id: int
+    pin_id: int
+    at: int
+
+
+class BoardSecrecy(Task, frozen=True):
+    """A board became secret or public: its pins enter or leave the public lists."""
+
+    board_id: int
+    secret: bool
+    at: int
+
+
+class BoardDeleted(Task, frozen=True):
+    """A board was deleted: its pins follow it."""
+
+    board_id: int
+    at: int
+
+
+class VisitShown(Task, frozen=True):
+    """A visit's chunk was remembered: save it to the materialised feed, empty the pools of it."""
+
+    user_id: int
+    generation: int
+
+
+AnyTask = PinPublished | Followed | Unfollowed | PinLiked | BoardSecrecy | BoardDeleted | VisitShown
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What follows one commit: rows elsewhere, entries to drop from caches, tasks for jobs."""
+
+    edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
+    objects: tuple[int, ...] = ()
+    lists: tuple[tuple[int, int], ...] = ()
+    tasks: tuple[AnyTask, ...] = ()
+
+    def remote_edges(self) -> list[tuple[Mapping, Edge]]:
+        """Rows to write on other shards."""
+        return [
+            (BY_CODE[code], Edge(from_id, to_id, int(sequence), version, active))
+            for code, from_id, to_id, sequence, version, active in self.edges
+        ]
+
+    def stale_lists(self) -> list[ListKey]:
+        """Lists whose cached windows and heads must go."""
+        return [ListKey(BY_CODE[code], from_id) for code, from_id in self.lists]
+
+
+def change(
+    *,
+    edges: list[tuple[Mapping, Edge]] | None = None,
+    objects: list[int] | None = None,
+    lists: list[ListKey] | None = None,
+    tasks: list[AnyTask] | None = None,
+) -> Change:
+    """A Change; the lists of the remote edges are dropped from the caches as well."""
+    stale = dict.fromkeys([*(lists or ()), *(ListKey(m, e.from_id) for m, e in edges or ())])
+    return Change(
+        edges=tuple(
+            (m.code, e.from_id, e.to_id, str(e.sequence), e.version, e.active)
+            for m, e in edges or ()
+        ),
+        objects=tuple(objects or ()),
+        lists=tuple((key.mapping.code, key.from_id) for key in stale),
+        tasks=tuple(tasks or ()),
+    )
+
+
+_DECODER = msgspec.json.Decoder(Change)
+
+
+def encode(change: Change) -> bytes:
+    return msgspec.json.encode(change)
+
+
+def decode(payload: bytes) -> Change:
+    return _DECODER.decode(payload)
+
+
+Advance = Callable[[bytes], Awaitable[None]]
+"""Saves a task's own cursor, so that a killed job goes on where it was."""

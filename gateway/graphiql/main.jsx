@@ -1,0 +1,66 @@
+// GraphiQL for Pinway: signed in as the viewer that the server names, with its samples in tabs.
+import "./workers.js";
+import "@graphiql/react/style.css";
+import "@graphiql/plugin-doc-explorer/style.css";
+import "@graphiql/plugin-history/style.css";
+import "@graphiql/plugin-explorer/style.css";
+import "graphiql/graphiql.css";
+import "./style.css";
+import { explorerPlugin } from "@graphiql/plugin-explorer";
+import { HISTORY_PLUGIN } from "@graphiql/plugin-history";
+import { useMonaco } from "@graphiql/react";
+import { createGraphiQLFetcher, createLocalStorage } from "@graphiql/toolkit";
+import { GraphiQL } from "graphiql";
+import { useEffect } from "react";
+import { createRoot } from "react-dom/client";
+import { loadBoot, signedFetch } from "./boot.js";
+import { registerImagePreview } from "./preview.js";
+import { samplesPlugin } from "./samples.jsx";
+import { NAMESPACE, prepareTabs } from "./tabs.js";
+
+function ImagePreview() {
+  const monaco = useMonaco((state) => state.monaco);
+  useEffect(() => {
+    const provider = monaco && registerImagePreview(monaco);
+    return () => provider?.dispose();
+  }, [monaco]);
+  return null;
+}
+
+function Banner({ viewer }) {
+  return viewer ? (
+    <span className="pinway-banner" title="The development server signed this page in.">
+      Pinway · signed in as <strong>{viewer}</strong>
+    </span>
+  ) : (
+    <span className="pinway-banner" title='Set {"Authorization": "Bearer …"} in the Headers pane.'>
+      Pinway · <strong>not signed in</strong>
+    </span>
+  );
+}
+
+async function start() {
+  const boot = await loadBoot();
+  prepareTabs(localStorage, boot.tabs);
+  const fetcher = createGraphiQLFetcher({
+    url: boot.endpoint,
+    fetch: signedFetch(boot),
+    enableIncrementalDelivery: false,
+  });
+  const plugins = [HISTORY_PLUGIN, explorerPlugin(), samplesPlugin(boot.tabs)];
+  createRoot(document.getElementById("root")).render(
+    <GraphiQL
+      fetcher={fetcher}
+      plugins={plugins}
+      storage={createLocalStorage({ namespace: NAMESPACE })}
+      defaultEditorToolsVisibility="variables"
+    >
+      <GraphiQL.Logo>
+        <Banner viewer={boot.viewer} />
+      </GraphiQL.Logo>
+      <ImagePreview />
+    </GraphiQL>,
+  );
+}
+
+start();

@@ -1,0 +1,9 @@
+"""What every test may use: the event loop, and the real servers (`tests/servers.py`)."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> tuple[str, dict[str, bool]]:
+    """Async tests run on plain asyncio."""
+    return ("asyncio", {"use_uvloop": False})
