@@ -9,19 +9,26 @@ const RULE = "=".repeat(78);
 const HEADER = `Third parties' notices
 
 The files in this folder are built from gateway/graphiql and contain code of these packages.
+The icon font codicon.ttf is Microsoft's vscode-codicons, which the license Creative Commons
+Attribution 4.0 International covers. The editor contains DOMPurify (Apache-2.0 or MPL-2.0, Cure53
+and other contributors) and marked (MIT, Christopher Jeffrey and MarkedJS).
 `;
 
 function licenses(folder) {
   const files = readdirSync(folder).filter((name) => LICENSE_FILE.test(name));
-  return files.sort().map((name) => readFileSync(join(folder, name), "utf8").trim());
+  const texts = files.sort().map((name) => readFileSync(join(folder, name), "utf8"));
+  return texts.join("\n\n").replaceAll("\r\n", "\n").trim();
 }
 
-// A package without a license file of its own is covered by that of its repository: the nearest
-// sibling that ships it.
-function borrowed(manifest, others) {
-  const home = (other) => other.repository?.url ?? other.repository;
-  return others.find((other) => other.texts.length && home(other) === home(manifest))?.texts;
-}
+// Packages that ship no license text of their own, and the one whose text is theirs too: it comes
+// from the same repository, or from the same author under the same license.
+const COVERED_BY = {
+  "@graphiql/plugin-doc-explorer": "graphiql",
+  "@graphiql/plugin-explorer": "graphiql",
+  "@graphiql/plugin-history": "graphiql",
+  "react-compiler-runtime": "react",
+  "react-remove-scroll-bar": "react-remove-scroll",
+};
 
 export class Notices {
   #folders = new Set();
@@ -41,18 +48,15 @@ export class Notices {
   }
 
   writer() {
+    const notices = this;
     return {
       name: "write-notices",
       generateBundle: {
         order: "post",
-        handler: this.#emit(this),
+        handler() {
+          this.emitFile({ type: "asset", fileName: "NOTICES.txt", source: notices.text() });
+        },
       },
-    };
-  }
-
-  #emit(notices) {
-    return function emit() {
-      this.emitFile({ type: "asset", fileName: "NOTICES.txt", source: notices.text() });
     };
   }
 
@@ -64,17 +68,18 @@ export class Notices {
   text() {
     const packages = [...this.#folders].map((folder) => ({
       ...JSON.parse(readFileSync(join(folder, "package.json"), "utf8")),
-      texts: licenses(folder),
+      text: licenses(folder),
     }));
-    const sections = new Map();
-    for (const manifest of packages) {
-      const texts = manifest.texts.length ? manifest.texts : borrowed(manifest, packages);
-      if (!texts) throw new Error(`no license text for ${manifest.name}@${manifest.version}`);
-      const title = `${manifest.name} ${manifest.version} (${manifest.license})`;
-      sections.set(title, texts.join("\n\n"));
+    const textOf = (name) => packages.find((manifest) => manifest.name === name)?.text;
+    const titles = new Map();
+    for (const { name, version, license, text } of packages) {
+      const own = text || textOf(COVERED_BY[name]);
+      if (!own) throw new Error(`no license text for ${name} ${version}: see COVERED_BY`);
+      titles.set(own, [...(titles.get(own) ?? []), `${name} ${version} (${license})`]);
     }
-    const ordered = [...sections].sort(([a], [b]) => (a < b ? -1 : 1));
-    const body = ordered.map(([title, text]) => `${RULE}\n${title}\n${RULE}\n\n${text}\n`);
-    return [HEADER, ...body].join("\n").replace(/\r\n/g, "\n");
+    const sections = [...titles].map(([text, names]) => [[...new Set(names)].sort(), text]);
+    sections.sort(([[a]], [[b]]) => (a < b ? -1 : 1));
+    const body = sections.map(([names, text]) => `${RULE}\n${names.join("\n")}\n\n${text}\n`);
+    return [HEADER, ...body].join("\n");
   }
 }
