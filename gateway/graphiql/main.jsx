@@ -14,6 +14,7 @@ import { GraphiQL } from "graphiql";
 import { useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { loadBoot, signedFetch } from "./boot.js";
+import { currentOperation } from "./operation.js";
 import { registerImagePreview } from "./preview.js";
 import { samplesPlugin } from "./samples.jsx";
 import { NAMESPACE, prepareTabs } from "./tabs.js";
@@ -42,11 +43,12 @@ function Banner({ viewer }) {
 async function start() {
   const boot = await loadBoot();
   prepareTabs(localStorage, boot.tabs);
-  const fetcher = createGraphiQLFetcher({
+  const send = createGraphiQLFetcher({
     url: boot.endpoint,
     fetch: signedFetch(boot),
     enableIncrementalDelivery: false,
   });
+  const fetcher = (request, options) => send(currentOperation(request), options);
   const plugins = [HISTORY_PLUGIN, explorerPlugin(), samplesPlugin(boot.tabs)];
   createRoot(document.getElementById("root")).render(
     <GraphiQL

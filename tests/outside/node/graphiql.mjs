@@ -1,0 +1,131 @@
+// Opens GraphiQL in Chromium, as a person would, and says what the page showed and asked for.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { ENDPOINT, URL_BASE, report } from "./support.mjs";
+
+const QUIET = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+// How the names of the editors' models end.
+const FILE = { operation: "operation.graphql", response: "response.json" };
+
+const seen = { requests: [], failures: [], console: [], pageErrors: [] };
+
+function watch(page) {
+  page.on("request", (request) => seen.requests.push(request.url()));
+  page.on("requestfailed", (request) => {
+    // A reload cuts off what the page before it was still loading: that is no failure.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED") seen.failures.push(request.url());
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) seen.failures.push(`${response.status()} ${response.url()}`);
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error") seen.console.push(message.text());
+  });
+  page.on("pageerror", (error) => seen.pageErrors.push(String(error)));
+}
+
+// The text in one of GraphiQL's editors.
+const textOf = (page, editor) =>
+  page.evaluate(
+    (suffix) =>
+      globalThis.__MONACO.editor
+        .getModels()
+        .find((model) => model.uri.path.endsWith(suffix))
+        ?.getValue(),
+    FILE[editor],
+  );
+
+async function open(page) {
+  await page.goto(ENDPOINT);
+  await page.locator(".graphiql-editors .monaco-editor").first().waitFor();
+}
+
+const tabTitles = (page) => page.locator(".graphiql-tab-button").allInnerTexts();
+
+async function runTab(page, title) {
+  await page.locator(".graphiql-tab-button", { hasText: title }).click();
+  const answer = page.waitForResponse((response) => {
+    const body = response.request().postData() ?? "";
+    return response.url() === ENDPOINT && body.includes(` ${title}(`);
+  });
+  await page.locator(".graphiql-execute-button").click();
+  const { data, errors } = await (await answer).json();
+  await page.waitForFunction(
+    (suffix) =>
+      globalThis.__MONACO.editor
+        .getModels()
+        .find((model) => model.uri.path.endsWith(suffix))
+        .getValue()
+        .includes('"data"'),
+    FILE.response,
+  );
+  return { data, errors };
+}
+
+// Rests the pointer on the first image URL of the response; the size of the picture that shows.
+async function hoverImage(page) {
+  const line = page.locator(".result-window .view-line", { hasText: '"url"' }).first();
+  const url = line.locator("span", { hasText: "http" }).last();
+  await url.hover();
+  const picture = page.locator(".result-window .monaco-hover img");
+  await picture.waitFor();
+  await picture.evaluate((image) => image.decode());
+  return picture.evaluate((image) => ({ src: image.src, width: image.naturalWidth }));
+}
+
+async function editStorage(page, edit) {
+  await page.evaluate(edit);
+  await page.reload();
+  await page.locator(".graphiql-editors .monaco-editor").first().waitFor();
+}
+
+report(async () => {
+  const profile = mkdtempSync(join(tmpdir(), "pinway-chromium-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [...QUIET, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    viewport: { width: 1440, height: 900 },
+  });
+  try {
+    const page = context.pages()[0];
+    watch(page);
+    await open(page);
+    seen.banner = await page.locator(".pinway-banner").innerText();
+    seen.tabs = await tabTitles(page);
+    seen.firstOperation = await textOf(page, "operation");
+    seen.homeFeed = await runTab(page, "HomeFeed");
+    seen.preview = await hoverImage(page);
+    if (process.env.SCREENSHOT) await page.screenshot({ path: process.env.SCREENSHOT });
+    seen.board = await runTab(page, "BoardWithPins");
+    seen.reorder = await runTab(page, "ReorderPin");
+    seen.follow = await runTab(page, "FollowUser");
+    seen.createPin = await runTab(page, "CreatePin");
+
+    await page.reload();
+    await page.locator(".graphiql-editors .monaco-editor").first().waitFor();
+    seen.tabsAfterReload = await tabTitles(page);
+    await editStorage(page, () => localStorage.setItem("pinway:graphiql:tabState", '{"tabs":[3]}'));
+    seen.tabsAfterDamage = await tabTitles(page);
+    // As if the samples had named another board at the last visit.
+    await editStorage(page, () => {
+      for (const key of ["pinway:samples", "pinway:graphiql:tabState"]) {
+        const old = localStorage.getItem(key).replace(/\\"id\\": \\"\d+\\"/, '\\"id\\": \\"1\\"');
+        localStorage.setItem(key, old);
+      }
+    });
+    seen.boardAfterNewContent = await runTab(page, "BoardWithPins");
+  } finally {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  }
+  return seen;
+});

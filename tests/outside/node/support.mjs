@@ -1,0 +1,35 @@
+// What the scripts share: the gateway under test, and the one JSON document each of them prints.
+
+export const URL_BASE = need("URL").replace(/\/$/, "");
+export const TOKEN = process.env.TOKEN ?? "";
+export const ENDPOINT = `${URL_BASE}/graphql`;
+
+function need(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`set ${name} in the environment`);
+  return value;
+}
+
+// Sends one operation without any client: for what a script needs before its client starts.
+export async function send(query, variables = {}) {
+  const response = await fetch(ENDPOINT, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...authorization() },
+    body: JSON.stringify({ query, variables }),
+  });
+  const { data, errors } = await response.json();
+  if (errors) throw new Error(JSON.stringify(errors));
+  return data;
+}
+
+export const authorization = () => (TOKEN ? { authorization: `Bearer ${TOKEN}` } : {});
+
+// Runs a script's body, prints what it saw as JSON, and exits.
+export async function report(body) {
+  try {
+    const seen = await body();
+    process.stdout.write(`${JSON.stringify(seen)}\n`, () => process.exit(0));
+  } catch (error) {
+    process.stderr.write(`${error.stack ?? error}\n`, () => process.exit(1));
+  }
+}
