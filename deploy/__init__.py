@@ -1,0 +1,1 @@
+"""How Pinway's real servers start: on this host, or in containers."""

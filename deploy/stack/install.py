@@ -1,0 +1,122 @@
+"""Puts on this host what the stack needs: Debian packages, and HBase's jars from Maven."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from deploy.stack.errors import StackError
+
+_HBASE = Path(__file__).parent.parent / "hbase"
+HBASE_LIB = _HBASE / "lib"
+_MARKER = ".complete"
+
+# Program → Debian package. The -core packages bring the programs and start nothing by themselves.
+PACKAGES = {
+    "mariadbd": "mariadb-server-core",
+    "mariadb-install-db": "mariadb-server-core",
+    "mariadb": "mariadb-client-core",
+    "redis-server": "redis-server",
+    "memcached": "memcached",
+    "java": "default-jre-headless",
+}
+_MAVEN = {"mvn": "maven"}
+_PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin"])
+
+Progress = Callable[[str], None]
+
+
+def find(program: str) -> str | None:
+    # Servers lie in sbin, which is not on everybody's path.
+    return shutil.which(program, path=_PATH)
+
+
+def tool(program: str) -> str:
+    """The path of a program; raises StackError that names its package."""
+    path = find(program)
+    if path is None:
+        package = {**PACKAGES, **_MAVEN}[program]
+        raise StackError(f"{program} is missing: run `apt-get install {package}`.")
+    return path
+
+
+def ensure(progress: Progress) -> None:
+    """Installs what is missing; at once done when nothing is. Raises StackError."""
+    wanted = PACKAGES if jars_complete() else {**PACKAGES, **_MAVEN}
+    missing = sorted({package for program, package in wanted.items() if find(program) is None})
+    if missing:
+        _install(missing, progress)
+        for program in wanted:
+            tool(program)
+    if not jars_complete():
+        _fetch_jars(progress)
+
+
+def _install(packages: Sequence[str], progress: Progress) -> None:
+    by_hand = f"run `apt-get install --no-install-recommends {' '.join(packages)}` as root"
+    if find("apt-get") is None:
+        raise StackError(
+            f"missing: {', '.join(packages)} (names of Debian packages; this host has no apt-get): "
+            "install them by your system's means, then run this again."
+        )
+    prefix: list[str] = []
+    if os.geteuid() != 0:
+        prefix = ["sudo", "-n"]
+        if find("sudo") is None or _run([*prefix, "true"]).returncode != 0:
+            raise StackError(f"missing: {', '.join(packages)}; {by_hand}, then run this again.")
+    progress(f"installing Debian packages: {' '.join(packages)}")
+    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
+    install = [*apt, "install", "--no-install-recommends", *packages]
+    done = _run(install)
+    if done.returncode != 0:  # A fresh image has no lists, an old one has stale ones.
+        _run([*apt, "update"])
+        done = _run(install)
+    if done.returncode != 0:
+        print(done.stdout[-3000:], file=sys.stderr)
+        raise StackError(f"apt-get failed; {by_hand} to see why, then run this again.")
+
+
+def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+
+
+def jars_complete(lib: Path = HBASE_LIB, pom: Path = _HBASE / "pom.xml") -> bool:
+    """Whether `lib` holds all that the module asks for, as it stands now."""
+    try:
+        return (lib / _MARKER).read_text() == hashlib.sha256(pom.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return False
+
+
+def _fetch_jars(progress: Progress) -> None:
+    target = _HBASE / "target"
+    target.mkdir(exist_ok=True)
+    with (target / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if jars_complete():  # Somebody else did it while we waited.
+            return
+        progress("fetching HBase and ZooKeeper with Maven (149 jars, 108 MB)")
+        fresh = target / "lib"
+        shutil.rmtree(fresh, ignore_errors=True)
+        command = [tool("mvn"), "-q", "-B", "-f", str(_HBASE / "pom.xml")]
+        command += ["dependency:copy-dependencies", "-DincludeScope=runtime"]
+        done = _run([*command, f"-DoutputDirectory={fresh}"])
+        if done.returncode != 0 or not any(fresh.glob("hbase-server-*.jar")):
+            print(done.stdout[-3000:], file=sys.stderr)
+            raise StackError("Maven could not fetch the jars; check the network, run this again.")
+        digest = hashlib.sha256((_HBASE / "pom.xml").read_bytes()).hexdigest()
+        (fresh / _MARKER).write_text(digest)
+        shutil.rmtree(HBASE_LIB, ignore_errors=True)
+        fresh.rename(HBASE_LIB)

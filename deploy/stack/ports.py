@@ -1,0 +1,64 @@
+"""Picks TCP ports on the loopback that are free and stay out of the kernel's way."""
+
+import random
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+HOST = "127.0.0.1"
+_LOWEST = 10_000
+_EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on `port` of the loopback now."""
+    with socket.socket() as probe:
+        # As servers do: connections that linger from a previous life don't count.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError):
+            return False
+        return True
+
+
+def port_range(ephemeral: Path = _EPHEMERAL) -> range:
+    """Ports below the kernel's ephemeral range.
+
+    A port inside it may be taken by any outgoing connection while its server restarts; worse, a
+    client that retries a dead port there can end up connected to itself.
+    """
+    try:
+        first = int(ephemeral.read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        first = 32_768
+    return range(_LOWEST, first) if first >= _LOWEST + 1_000 else range(_LOWEST, 65_536)
+
+
+def pick(
+    names: Iterable[str],
+    kept: Mapping[str, int],
+    in_use: Mapping[str, int],
+    *,
+    free: Callable[[int], bool] = is_free,
+    rng: random.Random | None = None,
+) -> dict[str, int]:
+    """A port for every name, all different.
+
+    `in_use` are ports our own running servers hold: these stay as they are. `kept` are ports of an
+    earlier run: each stays if it is still free. All others are drawn at random.
+    """
+    rng = rng or random.Random()
+    candidates = port_range()
+    ports = dict(in_use)
+    taken = set(ports.values())
+    wanted = [name for name in names if name not in ports]
+    for name in wanted:
+        port = kept.get(name)
+        if port is None or port in taken or not free(port):
+            port = rng.choice(candidates)
+            while port in taken or port in kept.values() or not free(port):
+                port = rng.choice(candidates)
+        ports[name] = port
+        taken.add(port)
+    return ports

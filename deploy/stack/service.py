@@ -1,0 +1,189 @@
+"""One server of the stack: its files, its process, its health."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from deploy.stack import process
+from deploy.stack.errors import StackError, StartFailed
+from deploy.stack.files import write_if_changed
+from deploy.stack.process import Identity
+
+_POLL = 0.05
+_TAIL_LINES = 30
+
+
+class State(StrEnum):
+    UP = "up"  # answers as it should
+    UNWELL = "unwell"  # runs, but does not
+    PAUSED = "paused"  # stopped by a signal
+    DOWN = "down"
+
+
+@dataclass(frozen=True)
+class Health:
+    state: State
+    detail: str = ""
+
+
+class NotReady(Exception):
+    """A server does not answer as it should yet; the text says in what way."""
+
+
+class Service:
+    """A server process: subclasses say how it is configured, started and asked.
+
+    `name` is unique in the stack, `ports` maps what each port is for to its number; the one that
+    clients speak to is called "main". Everything the server writes lies below `dir`.
+    """
+
+    ready_timeout = 60.0
+    stop_grace = 20.0
+
+    def __init__(self, name: str, root: Path, ports: Mapping[str, int]) -> None:
+        self.name = name
+        self.ports = dict(ports)
+        self.dir = root / name
+        self.log = self.dir / f"{name}.log"
+        self.pid_file = self.dir / f"{name}.pid.json"
+
+    # What a subclass fills in.
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def config(self) -> dict[Path, str]:
+        """The configuration files: path below `dir` → text."""
+        return {}
+
+    def prepare(self) -> None:
+        """Makes what must be there before the first start; called before each."""
+
+    def probe(self) -> str:
+        """Asks the server; returns a word on its health, raises NotReady or OSError if it fails."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Called once it runs, until it no longer raises; part of becoming ready."""
+        self.probe()
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "LC_ALL": "C.UTF-8"}
+
+    # What others use.
+
+    @property
+    def port(self) -> int:
+        return self.ports["main"]
+
+    @property
+    def identity(self) -> Identity | None:
+        """The running process; None when it is down."""
+        known = process.load(self.pid_file)
+        return known if known is not None and process.is_alive(known) else None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id; None when it is down."""
+        identity = self.identity
+        return None if identity is None else identity.pid
+
+    def configure(self) -> bool:
+        """Writes the configuration; True if it differs from what was there."""
+        self.dir.mkdir(parents=True, exist_ok=True)
+        changed = [write_if_changed(self.dir / path, text) for path, text in self.config().items()]
+        return any(changed)
+
+    def start(self) -> None:
+        """Starts the process if it is not running; does not wait until it is ready."""
+        if self.identity is not None:
+            return
+        self._end_orphans()
+        self.configure()
+        self.prepare()
+        identity = process.spawn(self.command(), cwd=self.dir, log=self.log, env=self.environment())
+        process.save(identity, self.pid_file)
+
+    def wait_ready(
+        self, timeout: float | None = None, abandoned: threading.Event | None = None
+    ) -> None:
+        """Returns when the server answers as it should.
+
+        Raises StartFailed when its process ends, or after `timeout` seconds (default: what this
+        kind of server is known to need, with room to spare), or once `abandoned` is set.
+        """
+        seconds = self.ready_timeout if timeout is None else timeout
+        deadline = time.monotonic() + seconds
+        while True:
+            if self.identity is None:
+                raise self._failure("ended while it started")
+            try:
+                self.settle()
+                return
+            except (NotReady, OSError) as problem:
+                if time.monotonic() > deadline:
+                    raise self._failure(f"not ready after {seconds:.0f} s ({problem})") from problem
+            if abandoned is not None and abandoned.is_set():
+                raise self._failure("was not waited for")
+            time.sleep(_POLL)
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Sends a signal; after SIGKILL, returns when the process is gone.
+
+        Raises StackError when the server is down.
+        """
+        identity = self.identity
+        if identity is None or not process.send(identity, number):
+            raise StackError(f"{self.name} is down: no process to signal.")
+        if number == signal.SIGKILL:
+            process.wait_gone(identity, timeout=10)
+
+    def stop(self) -> bool:
+        """Stops the process and all it started; True if it ended by itself within its time."""
+        known = process.load(self.pid_file)
+        gentle = True if known is None else process.stop(known, self.stop_grace)
+        self.pid_file.unlink(missing_ok=True)
+        return gentle
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def health(self) -> Health:
+        identity = self.identity
+        if identity is None:
+            return Health(State.DOWN)
+        if process.is_paused(identity):
+            return Health(State.PAUSED)
+        try:
+            return Health(State.UP, self.probe())
+        except (NotReady, OSError) as problem:
+            return Health(State.UNWELL, str(problem))
+
+    def log_tail(self, lines: int = _TAIL_LINES) -> str:
+        try:
+            text = self.log.read_text(errors="replace")
+        except FileNotFoundError:
+            return ""
+        return "\n".join(text.splitlines()[-lines:])
+
+    def _end_orphans(self) -> None:
+        """Children of a server that died by itself must not hold its files or ports."""
+        known = process.load(self.pid_file)
+        if known is not None:
+            process.stop(known, grace=0)
+        with contextlib.suppress(FileNotFoundError):
+            self.pid_file.unlink()
+
+    def _failure(self, what: str) -> StartFailed:
+        return StartFailed(
+            f"{self.name} {what}; see {self.log}, mend the cause, and run `pinway stack up` again.",
+            self.log,
+            self.log_tail(),
+        )
