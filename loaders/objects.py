@@ -1,0 +1,86 @@
+"""Loaders of objects by id: the object cache first, then one statement a server."""
+
+from collections.abc import Sequence
+from typing import Generic, cast
+
+from datasources.errors import StoreError
+from datasources.ids import Kind, shard_of
+from datasources.protocols import Lease
+from datasources.records import Board, Comment, Interest, Pin, R, User, decode
+from loaders.base import Loader
+from loaders.servers import per_server
+
+
+class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
+    """Records of one kind; None for an object that does not exist or was deleted.
+
+    A server that fails fails only the ids it holds.
+    """
+
+    kind: Kind
+
+    async def load_batch(self, keys: list[int]) -> list[R | BaseException | None]:
+        found: dict[int, bytes | BaseException] = {}
+        leases: dict[int, Lease] = {}
+        for id, entry in (await self._cached(keys)).items():
+            if isinstance(entry, Lease):
+                leases[id] = entry
+            else:
+                found[id] = entry
+        missing = [id for id in keys if id not in found]
+        if missing:
+            found |= await self._stored(missing)
+            await self._fill(
+                [
+                    (lease, data)
+                    for id, lease in leases.items()
+                    if isinstance(data := found.get(id), bytes)
+                ]
+            )
+        return [self._record(id, found.get(id)) for id in keys]
+
+    async def _cached(self, keys: Sequence[int]) -> dict[int, bytes | Lease]:
+        try:
+            return await self._stores.objects.get(keys)
+        except StoreError:
+            return {}  # losing a cache costs time, not answers
+
+    async def _fill(self, values: list[tuple[Lease, bytes]]) -> None:
+        if values:
+            try:
+                await self._stores.objects.fill(values)
+            except StoreError:
+                return
+
+    async def _stored(self, ids: Sequence[int]) -> dict[int, bytes | BaseException]:
+        store = self._stores.shards.objects
+        return await per_server(store.topology(), ids, shard_of, store.get)
+
+    def _record(self, id: int, data: bytes | BaseException | None) -> R | BaseException | None:
+        if data is None or isinstance(data, BaseException):
+            return data
+        try:
+            record = decode(self.kind, id, data)
+        except StoreError as error:
+            return error
+        return cast(R, record) if record.active else None
+
+
+class PinByIdLoader(ObjectByIdLoader[Pin]):
+    kind = Kind.PIN
+
+
+class BoardByIdLoader(ObjectByIdLoader[Board]):
+    kind = Kind.BOARD
+
+
+class UserByIdLoader(ObjectByIdLoader[User]):
+    kind = Kind.USER
+
+
+class CommentByIdLoader(ObjectByIdLoader[Comment]):
+    kind = Kind.COMMENT
+
+
+class InterestByIdLoader(ObjectByIdLoader[Interest]):
+    kind = Kind.INTEREST
