@@ -1,0 +1,60 @@
+"""End the server that a killed Pinway left behind, where the kernel did not do it.
+
+Whoever calls this holds the directory's lock, so no living Pinway uses that server.
+"""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from datasources.errors import StoreUnavailable
+
+END_SECONDS = 20.0
+
+
+def write_pid_file(path: Path, pid: int, socket: Path) -> None:
+    path.write_text(f"{pid}\n{socket}\n")
+
+
+async def end_orphan(pid_file: Path, directory: Path) -> None:
+    """Stop the server that the pid file names if it still runs. Raises StoreUnavailable when it
+    won't end."""
+    try:
+        number, socket, *_ = pid_file.read_text().splitlines()
+        pid = int(number)
+    except (OSError, ValueError):
+        return
+    # A pid may have gone to another program since: the server shows its socket in its title.
+    if pid <= 1 or socket not in _title(pid) or "valkey" not in _title(pid):
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + END_SECONDS
+    while socket in _title(pid):
+        if time.monotonic() > deadline:
+            raise StoreUnavailable(
+                f"process {pid} still uses {directory} and does not end: stop it first"
+            )
+        await asyncio.sleep(0.02)
+    private = Path(socket).parent
+    if private != directory and private.name.startswith("pinway-"):
+        shutil.rmtree(private, ignore_errors=True)
+
+
+def _title(pid: int) -> str:
+    """The command line that a process shows; empty when there is no such process."""
+    if sys.platform == "linux":
+        try:
+            return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            return ""
+    found = subprocess.run(
+        ["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return found.stdout

