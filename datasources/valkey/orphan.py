@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -25,11 +24,7 @@ def write_pid_file(path: Path, pid: int, socket: Path) -> None:
 async def end_orphan(pid_file: Path, directory: Path) -> None:
     """Stop the server that the pid file names if it still runs. Raises StoreUnavailable when it
     won't end."""
-    try:
-        number, socket, *_ = pid_file.read_text().splitlines()
-        pid = int(number)
-    except (OSError, ValueError):
-        return
+    pid, socket = _read_pid_file(pid_file)
     # A pid may have gone to another program since: the server shows its socket in its title.
     if pid <= 1 or socket not in _title(pid) or "valkey" not in _title(pid):
         return
@@ -47,9 +42,18 @@ async def end_orphan(pid_file: Path, directory: Path) -> None:
         shutil.rmtree(private, ignore_errors=True)
 
 
+def _read_pid_file(path: Path) -> tuple[int, str]:
+    """Process id and socket, or (0, "") when there is no such file."""
+    try:
+        number, socket, *_ = path.read_text().splitlines()
+        return int(number), socket
+    except (OSError, ValueError):
+        return 0, ""
+
+
 def _title(pid: int) -> str:
     """The command line that a process shows; empty when there is no such process."""
-    if sys.platform == "linux":
+    if Path("/proc/self/cmdline").exists():
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
         except OSError:

@@ -194,8 +194,6 @@ class ValkeyServer:
         for sign, seconds in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, STOP_SECONDS)):
             if process.poll() is None:
                 process.send_signal(sign)
-            deadline = time.monotonic() + seconds
-            while process.poll() is None and time.monotonic() < deadline:
-                await asyncio.sleep(0.01)
-            if process.poll() is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                await asyncio.to_thread(process.wait, seconds)
                 return
