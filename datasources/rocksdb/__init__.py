@@ -1,0 +1,5 @@
+"""Feeds embedded: a wide-column store in a RocksDB directory."""
+
+from datasources.rocksdb.store import RocksWideColumns
+
+__all__ = ["RocksWideColumns"]

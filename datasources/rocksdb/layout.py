@@ -1,0 +1,50 @@
+"""How cells lie in RocksDB: one key a (row, column), in their order, and one value a cell.
+
+key    row with 00 escaped as 00 FF, then 00 01, then the column as it is
+value  8 bytes, big endian: stamp * 2 + (1 if the cell is deleted); then the cell's bytes
+
+One cell a column is all that the contract can tell apart: the highest stamp shows, and a delete
+hides every put up to its own. So of two heads the higher wins, and at equal stamps a delete.
+"""
+
+_ZERO, _ESCAPED, _END, _PAST_END = b"\x00", b"\x00\xff", b"\x00\x01", b"\x00\x02"
+HEAD = 8
+MAX_STAMP = 2**63 - 1
+
+
+def row_prefix(row: bytes) -> bytes:
+    """What every key of the row begins with. Raises ValueError for an empty row."""
+    if not row:
+        raise ValueError("a row's key must not be empty")
+    return row.replace(_ZERO, _ESCAPED) + _END
+
+
+def row_end(prefix: bytes) -> bytes:
+    """The first key past the row with that prefix."""
+    return prefix[: -len(_END)] + _PAST_END
+
+
+def successor(key: bytes) -> bytes:
+    """The least key greater than `key`."""
+    return key + _ZERO
+
+
+def split(key: bytes) -> tuple[bytes, bytes]:
+    """The row and the column of a key."""
+    escaped, _, column = key.partition(_END)
+    return escaped.replace(_ESCAPED, _ZERO), column
+
+
+def head(stamp: int, *, deleted: bool) -> bytes:
+    """A cell's first bytes. Raises ValueError unless 0 < stamp < 2**63."""
+    if not 0 < stamp <= MAX_STAMP:
+        raise ValueError(f"a stamp must be positive and below 2**63, not {stamp}")
+    return (stamp * 2 + deleted).to_bytes(HEAD, "big")
+
+
+def is_deleted(value: bytes) -> bool:
+    return bool(value[HEAD - 1] & 1)
+
+
+def stamp_of(value: bytes) -> int:
+    return int.from_bytes(value[:HEAD], "big") >> 1
