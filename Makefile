@@ -1,0 +1,44 @@
+# Every target makes or updates the environment in .venv first, if need be (see bootstrap.py).
+# Works with GNU make 3.81. PYTHON=python3.12 picks an interpreter; ARGS="..." passes options on.
+
+PYTHON ?= python3
+BOOTSTRAP = $(PYTHON) bootstrap.py
+
+.PHONY: help run test check lock stack-up stack-down stack-status bench graphiql
+
+help:
+	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
+	@echo "make test        run every test, the real servers included (installs them on Debian)"
+	@echo "make check       formatter, linter, types and unit tests: quick"
+	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
+	@echo "make stack-down  stop them (stack-status says what runs)"
+	@echo "make bench NAME=execution [QUICK=1]  run a benchmark; its table stands last"
+	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
+	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
+
+run:
+	@$(BOOTSTRAP) run $(ARGS)
+
+test:
+	@$(BOOTSTRAP) test $(ARGS)
+
+check:
+	@$(BOOTSTRAP) check
+
+lock:
+	@$(BOOTSTRAP) lock $(ARGS)
+
+stack-up:
+	@$(BOOTSTRAP) exec pinway stack up $(ARGS)
+
+stack-down:
+	@$(BOOTSTRAP) exec pinway stack down $(ARGS)
+
+stack-status:
+	@$(BOOTSTRAP) exec pinway stack status $(ARGS)
+
+bench:
+	@$(BOOTSTRAP) exec python -m bench.$(or $(NAME),$(error say which: make bench NAME=execution)) $(if $(QUICK),--quick) $(ARGS)
+
+graphiql:
+	@$(BOOTSTRAP) exec python -m tests.outside.node_tools graphiql

@@ -1,0 +1,240 @@
+"""Make the environment in .venv and run a command in it: what the Makefile calls.
+
+Runs under any Python from 3.6, with the standard library alone, and finds a Python that Pinway
+supports by itself. So its syntax is older than that of the rest, and it imports nothing of it.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+VENV = os.path.join(ROOT, ".venv")
+BIN = os.path.join(VENV, "bin")
+STAMP = os.path.join(VENV, "pinway-installed.json")
+OLDEST, NEWEST = (3, 11), (3, 14)
+LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
+LOCKED_FROM = {
+    "run": ["pyproject.toml", "requirements/build.in"],
+    "test": ["pyproject.toml", "requirements/build.in", "--extra", "servers", "--extra", "dev"],
+}
+CHECKS = (
+    ["ruff", "format", "--check"],
+    ["ruff", "check"],
+    ["mypy"],
+    ["pytest", "-q", "tests/unit"],
+)
+USAGE = """usage: python3 bootstrap.py COMMAND
+
+  run [ARGUMENT ...]        install what running needs, then `pinway run`
+  test [ARGUMENT ...]       install what testing needs, then pytest
+  check                     install what testing needs, then formatter, linter, types, unit tests
+  exec NAME [ARGUMENT ...]  install what testing needs, then a command of .venv/bin
+  install [run|test]        install only
+  lock [--upgrade]          write requirements/*.lock anew"""
+
+
+class Failure(Exception):
+    """What the user has to know, in one line."""
+
+
+def say(line: str) -> None:
+    print(f"pinway: {line}", file=sys.stderr, flush=True)
+
+
+def lock_file(level: str) -> str:
+    return f"requirements/{level}.lock"
+
+
+def dotted(version: tuple) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+def command_of(name: str) -> str:
+    """The path of a command of the environment."""
+    return os.path.join(BIN, name)
+
+
+def output_of(*command: str):
+    """The command's output, or None if it can't be run or fails."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError:
+        return None
+    return done.stdout.decode() if done.returncode == 0 else None
+
+
+def version_of(python: str):
+    """The (major, minor) of an interpreter, or None if it doesn't run."""
+    text = output_of(python, "-c", "import sys; print(*sys.version_info[:2])")
+    return tuple(int(part) for part in text.split()) if text else None
+
+
+def is_supported(python: str) -> bool:
+    version = version_of(python)
+    return version is not None and OLDEST <= version <= NEWEST
+
+
+def find_python() -> str:
+    """The interpreter that runs this script if it will do, else the newest on the path that does.
+
+    A name on the path may be a version manager's shim that refuses to run: each one is tried.
+    """
+    minors = range(NEWEST[1], OLDEST[1] - 1, -1)
+    for name in [sys.executable, *(f"python3.{minor}" for minor in minors), "python3"]:
+        path = shutil.which(name) if name else None
+        if path and is_supported(path):
+            return path
+    raise Failure(
+        f"needs Python {dotted(OLDEST)} to {dotted(NEWEST)}, and this is "
+        f"{dotted(sys.version_info)}: install one of them, so that python{dotted(NEWEST)} or the "
+        "like is on the path, and run this again"
+    )
+
+
+def ensure_venv_module(python: str) -> None:
+    """Debian splits venv from Python: install its package as root, else say which one it is."""
+    if output_of(python, "-c", "import ensurepip, venv") is not None:
+        return
+    package = f"python{dotted(version_of(python))}-venv"
+    if not shutil.which("apt-get"):
+        raise Failure(f"{python} has no venv and ensurepip: install them and run this again")
+    if os.geteuid() != 0:
+        raise Failure(
+            f"{package} is missing: run `sudo apt-get install {package}`, then this again"
+        )
+    say(f"installing the Debian package {package}")
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    for command in (["update"], ["install", "-y", "--no-install-recommends", package]):
+        done = subprocess.run(["apt-get", "-qq", *command], env=environment, stdout=sys.stderr)
+    if done.returncode != 0:
+        raise Failure(f"apt-get could not install {package}: see above")
+
+
+def ensure_venv() -> None:
+    """Make .venv, or make it again when its interpreter is gone or no longer supported."""
+    python = command_of("python")
+    if is_supported(python) and output_of(python, "-m", "pip", "--version"):
+        return
+    source = find_python()
+    ensure_venv_module(source)
+    say(f"making .venv with Python {dotted(version_of(source))}")
+    if subprocess.run([source, "-m", "venv", "--clear", VENV]).returncode != 0:
+        raise Failure(f"{source} could not make {VENV}: see above")
+
+
+def digest(level: str) -> str:
+    """Changes with all that decides what is installed at a level, and where it points to."""
+    text = hashlib.sha256(ROOT.encode())
+    for name in (lock_file(level), "pyproject.toml"):
+        with open(os.path.join(ROOT, name), "rb") as file:
+            text.update(file.read())
+    return text.hexdigest()
+
+
+def installed() -> dict:
+    """The digest of what was installed, by level."""
+    try:
+        with open(STAMP) as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+def ensure_installed(level: str) -> None:
+    """Bring .venv to at least a level; does nothing more than a look when it is there already."""
+    stamps = installed()
+    enough = LEVELS[LEVELS.index(level) :]
+    if any(stamps.get(name) == digest(name) for name in enough):
+        if is_supported(command_of("python")):
+            return
+    started = time.time()
+    ensure_venv()
+    if os.path.exists(STAMP):
+        os.remove(STAMP)
+    say(f"installing the locked packages of {lock_file(level)} into .venv")
+    pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
+    for what in (
+        ["--require-hashes", "-r", lock_file(level)],
+        ["--no-deps", "--no-build-isolation", "--editable", "."],
+    ):
+        if subprocess.run([*pip, "install", *what], cwd=ROOT).returncode != 0:
+            raise Failure("could not install the packages: see above; run this again to go on")
+    with open(STAMP, "w") as file:
+        json.dump({level: digest(level)}, file)
+    say(f"installed in {time.time() - started:.0f} s")
+
+
+def become(name: str, *arguments: str) -> None:
+    """Turn into a command of the environment: signals and the exit status are then its own."""
+    os.chdir(ROOT)
+    os.environ["PATH"] = BIN + os.pathsep + os.environ.get("PATH", os.defpath)
+    try:
+        os.execv(command_of(name), [name, *arguments])
+    except OSError:
+        raise Failure(f"there is no command {name} in .venv/bin") from None
+
+
+def check() -> None:
+    """Run every quick check, also after one has failed."""
+    failed = []
+    for name, *arguments in CHECKS:
+        say(" ".join([name, *arguments]))
+        if subprocess.run([command_of(name), *arguments], cwd=ROOT).returncode != 0:
+            failed.append(" ".join([name, *arguments]))
+    if failed:
+        raise Failure("failed: " + ", ".join(failed))
+
+
+def lock(options: list) -> None:
+    """Write the lock files: the largest first, whose versions bind the smaller one."""
+    largest = LEVELS[-1]
+    for level in reversed(LEVELS):
+        command = [command_of("uv"), "pip", "compile", "--quiet", "--universal"]
+        command += ["--generate-hashes", "--no-annotate", "--no-emit-index-url"]
+        command += ["--python-version", dotted(OLDEST), "--custom-compile-command", "make lock"]
+        command += ["--output-file", lock_file(level), *LOCKED_FROM[level], *options]
+        if level != largest:
+            command += ["--constraint", lock_file(largest)]
+        if subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL).returncode != 0:
+            raise Failure(f"could not write {lock_file(level)}: see above")
+
+
+def main(arguments: list) -> None:
+    name, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
+    if name == "run":
+        ensure_installed("run")
+        become("pinway", "run", *rest)
+    elif name == "test":
+        ensure_installed("test")
+        become("pytest", *rest)
+    elif name == "check" and not rest:
+        ensure_installed("test")
+        check()
+    elif name == "exec" and rest:
+        ensure_installed("test")
+        become(*rest)
+    elif name == "install" and rest in ([], ["run"], ["test"]):
+        ensure_installed(rest[0] if rest else "run")
+    elif name == "lock" and rest in ([], ["--upgrade"]):
+        ensure_installed("test")
+        lock(rest)
+    elif name in ("help", "-h", "--help"):
+        print(USAGE)
+    else:
+        raise Failure("there is no such command: " + " ".join(arguments) + "\n" + USAGE)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except Failure as failure:
+        say(str(failure))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        say("stopped")
+        sys.exit(130)
