@@ -149,9 +149,9 @@ def ensure_installed(level: str) -> None:
     """Bring .venv to at least a level; does nothing more than a look when it is there already."""
     stamps = installed()
     enough = LEVELS[LEVELS.index(level) :]
-    if any(stamps.get(name) == digest(name) for name in enough):
-        if is_supported(command_of("python")):
-            return
+    is_there = any(stamps.get(name) == digest(name) for name in enough)
+    if is_there and is_supported(command_of("python")):
+        return
     started = time.time()
     ensure_venv()
     if os.path.exists(STAMP):
