@@ -252,6 +252,8 @@ class Window(NamedTuple):
 class MappingCache(Protocol):
     """Windows onto the newest rows of lists, and their heads. Leases as in ObjectCache."""
 
+    window: int  # rows that a window keeps: who fills one reads that many, or all if fewer
+
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
         """For each request its rows when a window covers them; a Lease to fill the whole window
         when there is none; None when somebody else fills it or it does not reach that deep.

@@ -1,0 +1,137 @@
+"""MappingCache in Redis or Valkey: a call is one script, one round trip, whatever its size.
+
+Leases: the script that finds nothing stores the caller's token in the entry's place; a fill
+replaces exactly that token, a drop removes whatever is there, and a token lives 10 s. So of a slow
+reader and a writer, however they interleave, the reader's fill finds its token only if no drop
+came after it asked.
+"""
+
+import secrets
+from collections.abc import Sequence
+from itertools import count
+
+from datasources.errors import StoreCorrupt
+from datasources.mappings import Edge, ListHead, ListKey, PageRequest, Position
+from datasources.protocols import Lease, Window
+from datasources.redis.connection import Argument, Connection
+
+WINDOW = 500
+LEASE_MS = 10_000
+TIME_TO_LIVE_MS = 24 * 3600 * 1000
+SEQUENCE_DIGITS, ID_DIGITS = 38, 19
+ROW_CHARS = SEQUENCE_DIGITS + 1 + ID_DIGITS
+
+
+class RedisMappingCache:
+    """A MappingCache at `redis://host:port/db` or `redis+unix:///path?db=N`. `deadline` seconds a
+    call; windows keep the newest `window` rows."""
+
+    def __init__(
+        self, url: str, *, deadline: float = 0.25, window: int = WINDOW, connections: int = 32
+    ) -> None:
+        self.window = window
+        self._redis = Connection(url, deadline, connections)
+        self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
+
+    async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
+        if not requests:
+            return []
+        token = next(self._tokens)
+        arguments: list[Argument] = [token, LEASE_MS]
+        for request in requests:
+            arguments += (request.limit, _below(request.after))
+        keys = [_window(request.key) for request in requests]
+        answers = await self._redis.script(lambda s: s.pages, keys, arguments)
+        return [
+            _page(request.key, token, answer)
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+
+    async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead | Lease]:
+        if not keys:
+            return {}
+        token, keys = next(self._tokens), list(dict.fromkeys(keys))
+        answers = await self._redis.script(
+            lambda s: s.heads, [_head(key) for key in keys], [token, LEASE_MS]
+        )
+        found: dict[ListKey, ListHead | Lease] = {}
+        for key, answer in zip(keys, answers, strict=True):
+            if answer == b"L":
+                found[key] = Lease(key, token)
+            elif answer != b"-":
+                size, version = answer[1:].split(b":")
+                found[key] = ListHead(int(size), int(version))
+        return found
+
+    async def fill_pages(self, windows: Sequence[tuple[Lease, Window]]) -> None:
+        if not windows:
+            return
+        arguments: list[Argument] = [TIME_TO_LIVE_MS, ROW_CHARS]
+        for lease, window in windows:
+            kept = window.edges[: self.window]
+            complete = window.complete and len(kept) == len(window.edges)
+            rows = "".join(_row(edge.sequence, edge.to_id) for edge in kept)
+            arguments += (lease.token, "C" if complete else "P", rows)
+        keys = [_window(_key_of(lease)) for lease, _ in windows]
+        await self._redis.script(lambda s: s.fill_pages, keys, arguments)
+
+    async def fill_heads(self, heads: Sequence[tuple[Lease, ListHead]]) -> None:
+        if not heads:
+            return
+        arguments: list[Argument] = [TIME_TO_LIVE_MS]
+        for lease, head in heads:
+            arguments += (lease.token, f"{head.size}:{head.version}")
+        keys = [_head(_key_of(lease)) for lease, _ in heads]
+        await self._redis.script(lambda s: s.fill_heads, keys, arguments)
+
+    async def drop(self, keys: Sequence[ListKey]) -> None:
+        if keys:
+            await self._redis.command(
+                "UNLINK", *(name(key) for key in keys for name in (_window, _head))
+            )
+
+    async def ping(self) -> None:
+        await self._redis.command("PING")
+
+    async def close(self) -> None:
+        await self._redis.close()
+
+
+def _window(key: ListKey) -> str:
+    return f"pinway:{{{key.mapping.code}:{key.from_id}}}:w"
+
+
+def _head(key: ListKey) -> str:
+    return f"pinway:{{{key.mapping.code}:{key.from_id}}}:h"
+
+
+def _key_of(lease: Lease) -> ListKey:
+    assert isinstance(lease.key, ListKey)
+    return lease.key
+
+
+def _row(sequence: int, to_id: int) -> str:
+    return f"{sequence:0{SEQUENCE_DIGITS}d}:{to_id:0{ID_DIGITS}d}"
+
+
+def _below(after: Position | None) -> str:
+    return "+" if after is None else f"({_row(after.sequence, after.to_id)}"
+
+
+def _page(key: ListKey, token: str, answer: bytes) -> list[Edge] | Lease | None:
+    if answer == b"L":
+        return Lease(key, token)
+    if answer == b"-":
+        return None
+    rows = answer[1:]
+    if len(rows) % ROW_CHARS:
+        raise StoreCorrupt(f"mapping cache: the window of {key} has rows of a wrong length")
+    return [
+        Edge(
+            key.from_id,
+            int(rows[at + SEQUENCE_DIGITS + 1 : at + ROW_CHARS]),
+            int(rows[at : at + SEQUENCE_DIGITS]),
+            0,
+        )
+        for at in range(0, len(rows), ROW_CHARS)
+    ]

@@ -1,0 +1,94 @@
+"""One Redis behind a deadline: scripts of its current run, and errors that are ours."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from datasources.errors import StoreCorrupt, StoreTimeout, StoreUnavailable
+from datasources.redis.scripts import Scripts, scripts_of
+
+Argument = str | bytes | int
+RESTARTS = 3  # how often in one call the server may prove to have been restarted
+
+
+class Connection:
+    """A pool of connections to `url`; each call has `deadline` seconds."""
+
+    def __init__(self, url: str, deadline: float, connections: int) -> None:
+        pool = BlockingConnectionPool.from_url(
+            url.replace("redis+unix://", "unix://", 1),
+            max_connections=connections,
+            timeout=None,  # the call's own deadline ends the wait
+            socket_connect_timeout=deadline,
+            socket_timeout=None,
+            # A pooled connection may have died with a server that is back: once more on a new one.
+            retry=Retry(NoBackoff(), 1),
+            retry_on_error=[RedisConnectionError],
+        )
+        self._redis: Any = Redis(connection_pool=pool)  # the driver is only half typed
+        self._pool: Any = pool
+        self._deadline = deadline
+        self._digests: Scripts | None = None
+
+    async def command(self, *words: Argument) -> Any:
+        """Run one command."""
+        async with self._guarded():
+            return await self._redis.execute_command(*words)
+
+    async def script(
+        self, pick: Callable[[Scripts], str], keys: Sequence[str], arguments: Sequence[Argument]
+    ) -> Any:
+        """Run one of the scripts by its digest; teaches a (re)started server the scripts first."""
+        async with self._guarded():
+            for _ in range(RESTARTS):
+                digests = self._digests or await self._teach()
+                words = ("EVALSHA", pick(digests), len(keys), *keys, *arguments)
+                try:
+                    return await self._redis.execute_command(*words)
+                except NoScriptError:
+                    if self._digests is digests:
+                        self._digests = None
+            raise StoreUnavailable("mapping cache: the server restarts again and again")
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+        await self._pool.aclose()
+
+    async def _teach(self) -> Scripts:
+        """Load the scripts for the server's run. Both on one connection, which can't outlive the
+        run, so that the scripts of one run are never loaded into another."""
+        connection = await self._pool.get_connection()
+        try:
+            await connection.send_command("INFO", "server")
+            info = (await connection.read_response()).decode()
+            fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
+            digests = []
+            for source in scripts_of(fields.get("run_id", "")):
+                await connection.send_command("SCRIPT", "LOAD", source)
+                digests.append((await connection.read_response()).decode())
+        finally:
+            await self._pool.release(connection)
+        self._digests = Scripts(*digests)
+        return self._digests
+
+    @asynccontextmanager
+    async def _guarded(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._deadline):
+                yield
+        except (TimeoutError, RedisTimeoutError) as error:
+            raise StoreTimeout(f"mapping cache: no answer within {self._deadline} s") from error
+        except (RedisConnectionError, OSError) as error:
+            raise StoreUnavailable(f"mapping cache: {error}") from error
+        except (RedisError, ValueError) as error:
+            if str(error).startswith("WRONGTYPE"):
+                raise StoreCorrupt(f"mapping cache: {error}") from error
+            raise StoreUnavailable(f"mapping cache: {error}") from error

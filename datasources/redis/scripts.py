@@ -1,0 +1,120 @@
+"""The Lua scripts of the mapping cache, bound to one run of the server.
+
+A window is one sorted set `pinway:{code:from_id}:w`, all scores 0, so ordered by member. A row is
+the member `sequence:to_id`, zero-padded, whose order as text is that of (sequence, to_id). One
+more member, which sorts before all rows, is the state:
+
+    !L<run><token>   leased: who holds the token may fill it
+    !C<run>          filled, and these are all rows of the list
+    !P<run>          filled with the newest rows only
+
+State and rows in one key expire and are evicted together: a lone state would look like an empty
+list. A head is one string `pinway:{code:from_id}:h`: `L<run><token>` or `H<run><size>:<version>`.
+Both keys of a list share a hash slot.
+
+`<run>` is the server's run id. A server that comes back with data from its disk may have lost its
+last seconds, a drop among them; so what an earlier run (or another server, after a failover)
+stored counts as absent. Each script has the run id in its text, hence in its digest: on a new run
+the digest is unknown, and the client learns of the restart from NOSCRIPT, at no cost before.
+"""
+
+from typing import NamedTuple
+
+RUN_CHARS = 16
+
+# KEYS: windows. ARGV: token, lease ms, then per window limit and upper bound. Answers per window:
+# L (leased to the caller), - (not for the caller), or = and its rows in one string.
+_PAGES = """
+local answers = {}
+for i, key in ipairs(KEYS) do
+  local state = redis.call('ZRANGE', key, 0, 0)[1]
+  if state and string.sub(state, 3, 2 + #RUN) ~= RUN then
+    redis.call('UNLINK', key)
+    state = nil
+  end
+  if not state then
+    redis.call('ZADD', key, 0, '!L' .. RUN .. ARGV[1])
+    redis.call('PEXPIRE', key, ARGV[2])
+    answers[i] = 'L'
+  elseif string.sub(state, 2, 2) == 'L' then
+    answers[i] = '-'
+  else
+    local limit = tonumber(ARGV[2 * i + 1])
+    local rows = redis.call('ZREVRANGEBYLEX', key, ARGV[2 * i + 2], '[0', 'LIMIT', 0, limit)
+    if #rows == limit or string.sub(state, 2, 2) == 'C' then
+      answers[i] = '=' .. table.concat(rows)
+    else
+      answers[i] = '-'
+    end
+  end
+end
+return answers
+"""
+
+# KEYS: windows. ARGV: time to live in ms, width of a row, then per window token, C or P, and its
+# rows in one string.
+_FILL_PAGES = """
+local width = tonumber(ARGV[2])
+for i, key in ipairs(KEYS) do
+  local token, state, rows = ARGV[3 * i], ARGV[3 * i + 1], ARGV[3 * i + 2]
+  if redis.call('ZSCORE', key, '!L' .. RUN .. token) then
+    redis.call('DEL', key)
+    local members = {0, '!' .. state .. RUN}
+    for at = 1, #rows, width do
+      members[#members + 1] = 0
+      members[#members + 1] = string.sub(rows, at, at + width - 1)
+      if #members >= 2000 then
+        redis.call('ZADD', key, unpack(members))
+        members = {}
+      end
+    end
+    if #members > 0 then
+      redis.call('ZADD', key, unpack(members))
+    end
+    redis.call('PEXPIRE', key, ARGV[1])
+  end
+end
+"""
+
+# KEYS: heads. ARGV: token, lease ms. Answers per head: L, -, or = and size:version.
+_HEADS = """
+local answers = {}
+for i, key in ipairs(KEYS) do
+  local state = redis.call('GET', key)
+  if not state or string.sub(state, 2, 1 + #RUN) ~= RUN then
+    redis.call('SET', key, 'L' .. RUN .. ARGV[1], 'PX', ARGV[2])
+    answers[i] = 'L'
+  elseif string.sub(state, 1, 1) == 'L' then
+    answers[i] = '-'
+  else
+    answers[i] = '=' .. string.sub(state, 2 + #RUN)
+  end
+end
+return answers
+"""
+
+# KEYS: heads. ARGV: time to live in ms, then per head token and size:version.
+_FILL_HEADS = """
+for i, key in ipairs(KEYS) do
+  if redis.call('GET', key) == 'L' .. RUN .. ARGV[2 * i] then
+    redis.call('SET', key, 'H' .. RUN .. ARGV[2 * i + 1], 'PX', ARGV[1])
+  end
+end
+"""
+
+
+class Scripts(NamedTuple):
+    """The scripts' sources for one run of the server, or their digests once it has them."""
+
+    pages: str
+    fill_pages: str
+    heads: str
+    fill_heads: str
+
+
+def scripts_of(run_id: str) -> Scripts:
+    """The sources for the server's run. Raises ValueError for what is no run id."""
+    if not run_id.isalnum() or len(run_id) < RUN_CHARS:
+        raise ValueError(f"{run_id!r} is not the run id of a server")
+    head = f"local RUN = '{run_id[:RUN_CHARS]}'\n"
+    return Scripts(head + _PAGES, head + _FILL_PAGES, head + _HEADS, head + _FILL_HEADS)
