@@ -110,7 +110,9 @@ def ensure_venv_module(python: str) -> None:
     say(f"installing the Debian package {package}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     for command in (["update"], ["install", "-y", "--no-install-recommends", package]):
-        done = subprocess.run(["apt-get", "-qq", *command], env=environment, stdout=sys.stderr)
+        done = subprocess.run(
+            ["apt-get", "-qq", *command], env=environment, stdout=subprocess.DEVNULL
+        )
     if done.returncode != 0:
         raise Failure(f"apt-get could not install {package}: see above")
 
