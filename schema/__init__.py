@@ -1,0 +1,15 @@
+"""The GraphQL schema: strawberry types over plain resolvers, and its printed snapshot."""
+
+import strawberry
+from strawberry.schema.config import StrawberryConfig
+
+from schema.mutation import Mutation
+from schema.query import Query
+from schema.types import Board, Comment, Interest, Pin, User
+
+schema = strawberry.Schema(
+    Query,
+    Mutation,
+    types=[Board, Comment, Interest, Pin, User],
+    config=StrawberryConfig(info_class=strawberry.Info),
+)

@@ -1,0 +1,44 @@
+"""What a resolver is given beside its parent: the request's viewer, loaders and stores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NewType
+
+from datasources.errors import BadInput, Unauthenticated
+from datasources.ids import InvalidId, Kind, parse
+from datasources.protocols import Stores
+from feed_engine.feeds import Feeds
+from loaders import Loaders
+
+ID = NewType("ID", str)
+"""An argument of GraphQL type ID: the 64-bit id as a decimal string."""
+
+
+@dataclass(slots=True)
+class Context:
+    """One request. `public_url` is the gateway's own address, without a slash at its end;
+    `issue_token` makes a bearer token for a user, where this gateway makes any."""
+
+    stores: Stores
+    feeds: Feeds
+    viewer_id: int | None
+    public_url: str
+    issue_token: Callable[[int], str | None]
+    loaders: Loaders = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.loaders = Loaders(self.stores)
+
+    def require_viewer(self) -> int:
+        """The viewer's id. Raises Unauthenticated."""
+        if self.viewer_id is None:
+            raise Unauthenticated("sign in first: send a bearer token in the Authorization header")
+        return self.viewer_id
+
+
+def object_id(text: str, kind: Kind | None = None, *, argument: str = "id") -> int:
+    """The id that a client sent. Raises BadInput that says what was wrong with it."""
+    try:
+        return parse(text, kind)
+    except InvalidId as error:
+        raise BadInput(str(error), argument) from None

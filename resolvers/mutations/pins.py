@@ -1,0 +1,119 @@
+"""Saving, changing, liking and discussing pins."""
+
+from typing import Any
+
+from datasources.ids import Kind
+from datasources.records import Image
+from feed_engine.writes import comments, likes, pins
+from feed_engine.writes.inputs import NewPin, PinChange
+from feed_engine.writes.results import PinWritten
+from resolvers.context import Context, object_id
+from resolvers.payloads import edge, mutation
+
+
+def _image(given: Any) -> Image | None:
+    if given is None:
+        return None
+    return Image(url=given.url, width=given.width, height=given.height, color=given.dominant_color)
+
+
+async def _saved(context: Context, written: PinWritten) -> dict[str, Any]:
+    context.loaders.reset()
+    board = await context.loaders.boards.load(written.pin.board_id)
+    return {"pin": written.pin, "pin_edge": edge(written.edge, written.pin), "board": board}
+
+
+@mutation("pin", "pin_edge", "board")
+async def create_pin(context: Context, input: Any) -> dict[str, Any]:
+    viewer_id = context.require_viewer()
+    draft = NewPin(
+        board_id=object_id(input.board_id, Kind.BOARD, argument="boardId"),
+        title=input.title,
+        description=input.description,
+        link=input.link,
+        image=_image(input.image),
+        interest_ids=tuple(
+            object_id(id, Kind.INTEREST, argument="interestIds") for id in input.interest_ids
+        ),
+    )
+    written = await pins.create_pin(context.stores, viewer_id, draft, key=input.idempotency_key)
+    return await _saved(context, written)
+
+
+@mutation("pin", "pin_edge", "board")
+async def repin(context: Context, input: Any) -> dict[str, Any]:
+    written = await pins.repin(
+        context.stores,
+        context.require_viewer(),
+        object_id(input.pin_id, Kind.PIN, argument="pinId"),
+        object_id(input.board_id, Kind.BOARD, argument="boardId"),
+        key=input.idempotency_key,
+    )
+    return await _saved(context, written)
+
+
+@mutation("pin")
+async def update_pin(context: Context, input: Any) -> dict[str, Any]:
+    viewer_id = context.require_viewer()
+    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
+    given = input.given()
+    if "image" in given:
+        given["image"] = _image(given["image"])
+    if given.get("interest_ids"):
+        given["interest_ids"] = tuple(
+            object_id(id, Kind.INTEREST, argument="interestIds") for id in given["interest_ids"]
+        )
+    change = PinChange(**given)
+    pin = await pins.update_pin(
+        context.stores, viewer_id, pin_id, change, key=input.idempotency_key
+    )
+    return {"pin": pin}
+
+
+@mutation("deleted_pin_id", "board")
+async def delete_pin(context: Context, input: Any) -> dict[str, Any]:
+    viewer_id = context.require_viewer()
+    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
+    pin = await pins.delete_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
+    board = await context.loaders.boards.load(pin.board_id)
+    return {"deleted_pin_id": input.pin_id, "board": board}
+
+
+@mutation("pin")
+async def like_pin(context: Context, input: Any) -> dict[str, Any]:
+    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
+    viewer_id = context.require_viewer()
+    await likes.like_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
+    return {"pin": await context.loaders.pins.load(pin_id)}
+
+
+@mutation("pin")
+async def unlike_pin(context: Context, input: Any) -> dict[str, Any]:
+    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
+    viewer_id = context.require_viewer()
+    await likes.unlike_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
+    return {"pin": await context.loaders.pins.load(pin_id)}
+
+
+@mutation("comment", "comment_edge", "pin")
+async def create_comment(context: Context, input: Any) -> dict[str, Any]:
+    viewer_id = context.require_viewer()
+    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
+    written = await comments.create_comment(
+        context.stores, viewer_id, pin_id, input.text, key=input.idempotency_key
+    )
+    return {
+        "comment": written.comment,
+        "comment_edge": edge(written.edge, written.comment),
+        "pin": await context.loaders.pins.load(pin_id),
+    }
+
+
+@mutation("deleted_comment_id", "pin")
+async def delete_comment(context: Context, input: Any) -> dict[str, Any]:
+    comment_id = object_id(input.comment_id, Kind.COMMENT, argument="commentId")
+    comment = await comments.delete_comment(
+        context.stores, context.require_viewer(), comment_id, key=input.idempotency_key
+    )
+    pin = await context.loaders.pins.load(comment.pin_id)
+    return {"deleted_comment_id": input.comment_id, "pin": pin}

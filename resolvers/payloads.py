@@ -1,0 +1,63 @@
+"""What mutations answer: the changed objects, and the errors a client can act on."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import wraps
+from types import SimpleNamespace
+from typing import Any
+
+from datasources.errors import RequestError, Unauthenticated
+from datasources.mappings import Edge as Row
+from datasources.mappings import Position
+from datasources.records import Record
+from resolvers.context import Context
+from resolvers.paging import Edge, list_cursor
+
+
+@dataclass(frozen=True, slots=True)
+class UserError:
+    """One thing that was wrong with an input: `field` is where, `code` what kind."""
+
+    code: str
+    message: str
+    field: str | None
+
+
+class Payload(SimpleNamespace):
+    """The fields of a mutation's payload by name, null where it failed."""
+
+
+Mutation = Callable[..., Awaitable[dict[str, Any]]]
+
+
+def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Payload]]]:
+    """A resolver of a mutation whose payload has these fields, and `errors`.
+
+    What the client can mend is in `errors`; not being signed in and a store that failed are
+    errors of the whole field.
+    """
+
+    def decorate(write: Mutation) -> Callable[..., Awaitable[Payload]]:
+        @wraps(write)
+        async def resolve(context: Context, *, input: Any) -> Payload:
+            try:
+                written = await write(context, input)
+            except Unauthenticated:
+                raise
+            except RequestError as error:
+                problem = UserError(error.code, error.message, error.field)
+                return Payload(**dict.fromkeys(fields), errors=[problem])
+            finally:
+                # The payload, and whatever follows in the document, reads what was written.
+                context.loaders.reset()
+            return Payload(**dict.fromkeys(fields) | written, errors=[])
+
+        del resolve.__wrapped__  # its own signature is the one to read
+        return resolve
+
+    return decorate
+
+
+def edge(row: Row, record: Record) -> Edge[Any]:
+    """The entry of a list that a write made or moved."""
+    return Edge(list_cursor(Position(row.sequence, row.to_id)), record)

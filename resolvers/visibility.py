@@ -1,0 +1,97 @@
+"""What the viewer may see: every path to an object goes through one of these.
+
+A secret board and its pins exist for their owner alone; for everybody else they are absent, just
+as what was deleted or never was.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from aiodataloader import DataLoader
+
+from datasources.errors import NotFound
+from datasources.records import Board, Comment, Interest, Pin, Record, User
+from resolvers.context import Context
+
+R = TypeVar("R", bound=Record)
+Found = Mapping[int, R | BaseException]
+
+
+def shows(context: Context, board: Board) -> bool:
+    """Whether the viewer may see this board."""
+    return not board.secret or board.owner_id == context.viewer_id
+
+
+async def users(context: Context, ids: Sequence[int]) -> Found[User]:
+    return await _load(context.loaders.users, ids)
+
+
+async def interests(context: Context, ids: Sequence[int]) -> Found[Interest]:
+    return await _load(context.loaders.interests, ids)
+
+
+async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
+    """Comments of a pin that is itself visible."""
+    return await _load(context.loaders.comments, ids)
+
+
+async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
+    found = await _load(context.loaders.boards, ids)
+    return {
+        id: board
+        for id, board in found.items()
+        if isinstance(board, BaseException) or shows(context, board)
+    }
+
+
+async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
+    """Pins whose board the viewer may see; an error where either could not be read."""
+    found = await _load(context.loaders.pins, ids)
+    board_ids = {pin.board_id for pin in found.values() if isinstance(pin, Pin)}
+    on = await boards(context, list(board_ids))
+    visible: dict[int, Pin | BaseException] = {}
+    for id, pin in found.items():
+        if isinstance(pin, BaseException):
+            visible[id] = pin
+        elif (board := on.get(pin.board_id)) is not None:
+            visible[id] = board if isinstance(board, BaseException) else pin
+    return visible
+
+
+async def readable_pins(context: Context, ids: Sequence[int]) -> dict[int, Pin]:
+    """`pins` without those that could not be read."""
+    found = await pins(context, ids)
+    return {id: pin for id, pin in found.items() if isinstance(pin, Pin)}
+
+
+async def comment(context: Context, id: int) -> Comment | None:
+    """A comment, if its pin is visible."""
+    found = await context.loaders.comments.load(id)
+    return found if found and await pin(context, found.pin_id) else None
+
+
+async def board(context: Context, id: int) -> Board | None:
+    return one(await boards(context, [id]), id)
+
+
+async def pin(context: Context, id: int) -> Pin | None:
+    return one(await pins(context, [id]), id)
+
+
+def one(found: Found[R], id: int) -> R | None:
+    """The record of one id, or the error of reading it, raised."""
+    record = found.get(id)
+    if isinstance(record, BaseException):
+        raise record
+    return record
+
+
+def missing(what: str, id: int) -> NotFound:
+    """The same words for what is secret, deleted, or never was."""
+    return NotFound(f"there is no {what} {id}")
+
+
+async def _load(loader: DataLoader[int, R | None], ids: Sequence[int]) -> Found[R]:
+    loaded = await asyncio.gather(*map(loader.load, ids), return_exceptions=True)
+    return {id: record for id, record in zip(ids, loaded, strict=True) if record is not None}

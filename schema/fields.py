@@ -1,0 +1,85 @@
+"""How a plain function of `resolvers/` becomes a field: one line a field.
+
+A resolver takes the request's Context, then (on all but the root types) its parent, and its
+arguments by keyword, as in `async def pins(context, board, *, first: int = 25)`.
+"""
+
+import inspect
+from collections.abc import Callable
+from enum import Enum
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types import Info
+
+from resolvers.context import ID
+
+_ARGUMENTS = {
+    "first": "How many at most, 1 to 100.",
+    "after": "The cursor after which to go on: the endCursor of the page before.",
+    "id": "The object's id.",
+    "ids": "The objects' ids, at most 100.",
+    "username": "The user's name, whatever its case.",
+    "visit": "A visit's id: its pages are always the same. Without one a new visit starts.",
+    "input": "What to do.",
+}
+_TYPES: dict[Any, Any] = {
+    ID: strawberry.ID,
+    ID | None: strawberry.ID | None,
+    list[ID]: list[strawberry.ID],
+}
+
+
+def field(resolver: Callable[..., Any], description: str, *, input: type | None = None) -> Any:
+    """A field that `resolver` answers; `input` is the GraphQL type of its argument `input`."""
+    parameters = inspect.signature(resolver).parameters.values()
+    positional = [p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+    arguments = [
+        _argument(p, input) for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    rooted = len(positional) > 1
+
+    def call(root: Any, info: Info, **given: Any) -> Any:
+        # An argument given as null means the same as one left out.
+        arguments = {name: value for name, value in given.items() if value is not None}
+        return (
+            resolver(info.context, root, **arguments)
+            if rooted
+            else resolver(info.context, **arguments)
+        )
+
+    head = [
+        inspect.Parameter("root", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any),
+        inspect.Parameter("info", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Info),
+    ]
+    call.__signature__ = inspect.Signature([*head, *arguments])  # type: ignore[attr-defined]
+    call.__annotations__ = {p.name: p.annotation for p in (*head, *arguments)}
+    call.__name__, call.__module__ = resolver.__name__, resolver.__module__
+    return strawberry.field(resolver=call, description=description)
+
+
+def plain(description: str) -> Any:
+    """A field that is the record's attribute of the same name."""
+    return strawberry.field(description=description)
+
+
+def named(enum: type[Enum], attribute: str, description: str) -> Any:
+    """A field whose attribute is, or has, the name of a member of `enum`; or None."""
+
+    def member(root: Any) -> Any:
+        value = getattr(root, attribute)
+        return None if value is None else enum[getattr(value, "name", value)]
+
+    return strawberry.field(resolver=member, description=description)
+
+
+def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Parameter:
+    name, annotation, default = parameter.name, parameter.annotation, parameter.default
+    annotation = input if name == "input" else _TYPES.get(annotation, annotation)
+    if default is not inspect.Parameter.empty:
+        annotation = annotation | None
+    described = Annotated[annotation, strawberry.argument(description=_ARGUMENTS[name])]  # type: ignore[valid-type]
+    # Absent is absent: without a default of null in the schema.
+    return parameter.replace(
+        annotation=described, default=strawberry.UNSET if default is None else default
+    )

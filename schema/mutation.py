@@ -1,0 +1,71 @@
+"""The mutations. Each takes one input and answers with one payload."""
+
+import strawberry
+
+from resolvers.mutations import boards, people, pins
+from schema import inputs, payloads
+from schema.fields import field
+
+
+@strawberry.type(
+    description="Every write. What a payload holds can be read at once, by everybody; what "
+    "follows later is said at the payload."
+)
+class Mutation:
+    sign_up: payloads.SignUpPayload = field(
+        people.sign_up, "Make a user; open to all.", input=inputs.SignUpInput
+    )
+    create_board: payloads.CreateBoardPayload = field(
+        boards.create_board, "Make a board.", input=inputs.CreateBoardInput
+    )
+    update_board: payloads.UpdateBoardPayload = field(
+        boards.update_board, "Change a board.", input=inputs.UpdateBoardInput
+    )
+    delete_board: payloads.DeleteBoardPayload = field(
+        boards.delete_board, "Delete a board and its pins.", input=inputs.DeleteBoardInput
+    )
+    create_pin: payloads.CreatePinPayload = field(
+        pins.create_pin, "Save a new pin on top of a board.", input=inputs.CreatePinInput
+    )
+    update_pin: payloads.UpdatePinPayload = field(
+        pins.update_pin, "Change a pin.", input=inputs.UpdatePinInput
+    )
+    delete_pin: payloads.DeletePinPayload = field(
+        pins.delete_pin, "Delete a pin.", input=inputs.DeletePinInput
+    )
+    repin: payloads.RepinPayload = field(
+        pins.repin, "Save somebody's pin to one's own board.", input=inputs.RepinInput
+    )
+    like_pin: payloads.LikePinPayload = field(
+        pins.like_pin, "Like a pin.", input=inputs.LikePinInput
+    )
+    unlike_pin: payloads.LikePinPayload = field(
+        pins.unlike_pin, "Like a pin no more.", input=inputs.LikePinInput
+    )
+    create_comment: payloads.CreateCommentPayload = field(
+        pins.create_comment, "Write under a pin.", input=inputs.CreateCommentInput
+    )
+    delete_comment: payloads.DeleteCommentPayload = field(
+        pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput
+    )
+    follow_user: payloads.FollowUserPayload = field(
+        people.follow_user, "Follow a user.", input=inputs.FollowUserInput
+    )
+    unfollow_user: payloads.FollowUserPayload = field(
+        people.unfollow_user, "Follow a user no more.", input=inputs.FollowUserInput
+    )
+    follow_board: payloads.FollowBoardPayload = field(
+        people.follow_board, "Follow a board.", input=inputs.FollowBoardInput
+    )
+    unfollow_board: payloads.FollowBoardPayload = field(
+        people.unfollow_board, "Follow a board no more.", input=inputs.FollowBoardInput
+    )
+    follow_interest: payloads.FollowInterestPayload = field(
+        people.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput
+    )
+    unfollow_interest: payloads.FollowInterestPayload = field(
+        people.unfollow_interest, "Follow an interest no more.", input=inputs.FollowInterestInput
+    )
+    reorder_pin: payloads.ReorderPinPayload = field(
+        boards.reorder_pin, "Put a pin elsewhere on its board.", input=inputs.ReorderPinInput
+    )
