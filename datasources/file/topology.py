@@ -1,0 +1,109 @@
+"""TopologySource in a JSON file, replaced in one step, watched by looking at it.
+
+A look is one `stat` each half second. The operating systems' events would tell of a change sooner,
+but each system has its own, network file systems send none, and a new topology takes effect when
+the shards refuse the old epoch anyway, not when it is heard of.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from datasources import topology as topologies
+from datasources.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
+from datasources.topology import Topology
+
+POLL_SECONDS = 0.5
+log = logging.getLogger("pinway.topology")
+
+
+class FileTopology:
+    """A TopologySource at `path`; `poll` seconds between two looks."""
+
+    def __init__(self, path: Path | str, *, poll: float = POLL_SECONDS) -> None:
+        self._path, self._poll = Path(path), poll
+
+    async def load(self) -> Topology:
+        return self._read()
+
+    async def save(self, topology: Topology, *, expected_epoch: int | None) -> None:
+        await asyncio.to_thread(self._replace, topology, expected_epoch)
+
+    async def watch(self) -> AsyncIterator[Topology]:
+        seen = self._mark()
+        current = self._read()
+        yield current
+        while True:
+            await asyncio.sleep(self._poll)
+            mark = self._mark()
+            if mark == seen:
+                continue
+            try:
+                found = self._read()
+            except StoreError as error:
+                # Half an edit by hand, perhaps: the topology in use is still good.
+                log.warning("keeping topology epoch %d: %s", current.epoch, error)
+                seen = mark
+                continue
+            seen = mark
+            if found.epoch > current.epoch:
+                current = found
+                yield current
+
+    async def close(self) -> None:
+        return None
+
+    def _mark(self) -> tuple[int, int, int] | None:
+        """What changes with the file: a replacement has another inode."""
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return None
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+    def _read(self) -> Topology:
+        try:
+            return topologies.parse(self._path.read_bytes())
+        except FileNotFoundError:
+            raise StoreCorrupt(f"topology: there is none at {self._path}") from None
+        except OSError as error:
+            raise StoreUnavailable(f"topology: {self._path}: {error.strerror}") from error
+        except StoreCorrupt as error:
+            raise StoreCorrupt(f"{error} (in {self._path})") from error
+
+    def _replace(self, topology: Topology, expected_epoch: int | None) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.with_name(self._path.name + ".lock").open("ab") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                epoch = self._read().epoch if self._path.exists() else None
+                if epoch != expected_epoch:
+                    raise StoreConflict(
+                        f"topology: {self._path} has epoch {epoch}, not {expected_epoch}"
+                    )
+                self._write(topologies.dump(topology))
+        except OSError as error:
+            raise StoreUnavailable(f"topology: {self._path}: {error.strerror}") from error
+
+    def _write(self, data: bytes) -> None:
+        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name + ".")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self._path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+        directory = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)

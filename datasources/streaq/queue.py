@@ -1,0 +1,184 @@
+"""JobQueue over streaq: Redis Streams, a consumer group, and a sorted set for delayed jobs.
+
+A job's name in the queue is its outbox row, so the same job is queued once. A failed job is tried
+for ever, after delays that grow to five minutes: there is no dead-letter list to lose it in, and
+what the queue loses (its last second, or everything) the relay enqueues again from the outbox.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from coredis.exceptions import RedisError
+
+from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.protocols import Job
+from datasources.streaq.worker import PromptWorker, Run
+
+T = TypeVar("T")
+log = logging.getLogger("pinway.queue")
+
+TAKEOVER_SECONDS = 4.0
+FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 1.0, 300.0
+RECONNECT_SECONDS = 0.5
+ENQUEUE_AT_ONCE = 500  # what one call's deadline is enough for
+
+
+class StreaqQueue:
+    """A JobQueue at `redis://host:port/db` or `redis+unix:///path?db=N`.
+
+    `deadline` seconds a call; `takeover`: after how many seconds without a sign of life a worker's
+    jobs go to others; the first retry of a failed job comes after `first_retry` seconds, each
+    later one after twice as many.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        deadline: float = 1.0,
+        takeover: float = TAKEOVER_SECONDS,
+        first_retry: float = FIRST_RETRY_SECONDS,
+    ) -> None:
+        self._url = url.replace("redis+unix://", "unix://", 1)
+        self._deadline, self._takeover, self._first_retry = deadline, takeover, first_retry
+        self._client = _Client(lambda: self._worker(_never, 1, deadline), deadline)
+
+    async def enqueue(self, jobs: Sequence[Job], *, delay: float = 0.0) -> None:
+        for start in range(0, len(jobs), ENQUEUE_AT_ONCE):
+            some = jobs[start : start + ENQUEUE_AT_ONCE]
+            await self._client.call(partial(_publish, jobs=some, delay=delay))
+
+    async def work(self, run: Run, *, concurrency: int = 8) -> None:
+        while True:
+            try:
+                # It blocks in reads of `takeover` seconds, so its answers may take longer.
+                await self._worker(run, concurrency, self._takeover + self._deadline).run_async()
+            except Exception as error:
+                # A cancellation that meets an error comes out as the error alone.
+                if _cancelling():
+                    raise asyncio.CancelledError from error
+                log.warning("the queue can't be reached, trying again: %s", _innermost(error))
+            await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def depth(self) -> int:
+        return await self._client.call(lambda worker: worker.queue_size())
+
+    async def ping(self) -> None:
+        await self._client.call(lambda worker: _ping(worker))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def _worker(self, run: Run, concurrency: int, answer_seconds: float) -> PromptWorker:
+        return PromptWorker(
+            self._url,
+            run,
+            concurrency=concurrency,
+            takeover=self._takeover,
+            answer_seconds=answer_seconds,
+            retry_delay=lambda tries: min(
+                self._first_retry * 2.0 ** min(tries - 1, 20), LAST_RETRY_SECONDS
+            ),
+        )
+
+
+class _Client:
+    """One task that owns the connection and makes the calls, in order.
+
+    streaq's client must be left in the task that entered it, and a caller that is cancelled in
+    mid-call must not reach the connection: so callers hand over what to do and wait for a future.
+    """
+
+    def __init__(self, connect: Callable[[], PromptWorker], deadline: float) -> None:
+        self._connect, self._deadline = connect, deadline
+        self._calls: asyncio.Queue[_Call] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    async def call(self, operation: Callable[[PromptWorker], Awaitable[T]]) -> T:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._serve(), name="queue client")
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._calls.put_nowait((operation, answer))
+        try:
+            async with asyncio.timeout(self._deadline):
+                result: T = await answer
+                return result
+        except TimeoutError as error:
+            raise StoreTimeout(f"queue: no answer within {self._deadline} s") from error
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    async def _serve(self) -> None:
+        pending: list[_Call] = []
+        while True:
+            pending.append(await self._calls.get())
+            try:
+                async with self._connect() as worker:
+                    while True:
+                        await self._answer(worker, pending[0])
+                        pending.clear()
+                        pending.append(await self._calls.get())
+            except Exception as error:
+                if _cancelling():
+                    raise asyncio.CancelledError from error
+                reason = StoreUnavailable(f"queue: {_innermost(error)}")
+                reason.__cause__ = error
+                for _, answer in pending:
+                    if not answer.done():
+                        answer.set_exception(reason)
+                pending.clear()
+
+    async def _answer(self, worker: PromptWorker, call: "_Call") -> None:
+        """Make one call; raises what makes the connection unfit for the next."""
+        operation, answer = call
+        if answer.done():
+            return
+        try:
+            async with asyncio.timeout(self._deadline):
+                result = await operation(worker)
+        except TimeoutError as error:
+            raise RedisError("no answer") from error
+        if not answer.done():
+            answer.set_result(result)
+
+
+_Call = tuple[Callable[[PromptWorker], Awaitable[Any]], "asyncio.Future[Any]"]
+
+
+async def _publish(worker: PromptWorker, jobs: Sequence[Job], delay: float) -> None:
+    tasks = []
+    for job in dict.fromkeys(jobs):
+        task = worker.job.enqueue(job.shard, job.outbox_id)
+        task.id = f"{job.shard}:{job.outbox_id}"
+        tasks.append(task.start(delay=timedelta(seconds=delay) if delay > 0 else None))
+    await worker.enqueue_many(tasks)
+
+
+async def _ping(worker: PromptWorker) -> None:
+    await worker.redis.ping()
+
+
+async def _never(job: Job) -> None:
+    raise AssertionError("the client runs no jobs")
+
+
+def _cancelling() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The first single error in a tree of groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,121 @@
+"""streaq's worker inside a process that is not its own: no signal handlers, prompt endings.
+
+Three habits of streaq 7.2 are changed here. It takes SIGINT and SIGTERM for itself; they stay with
+the process. When it is cancelled it waits for running jobs, however long; here they are cancelled
+and go back to the queue. It renews its claim on running jobs a tenth before that ends, so an event
+loop busy for less than a second would have jobs run twice; here it renews four times as often.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from anyio import CancelScope, sleep, sleep_forever
+from streaq import StreaqRetry, Worker
+from streaq.constants import REDIS_GROUP, REDIS_HEALTH
+from streaq.task import AsyncRegisteredTask
+
+from datasources.protocols import Job
+
+Run = Callable[[Job], Awaitable[None]]
+log = logging.getLogger("pinway.queue")
+
+QUEUE = "pinway"
+TASK = "job"
+
+
+class PromptWorker(Worker[None]):
+    """Runs `run` for each job, at most `concurrency` at once; also the client that enqueues.
+
+    `takeover` is for how many seconds a dead worker's jobs stay its own. A job that failed for the
+    nth time runs again after `retry_delay(n)` seconds, however often.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        run: Run,
+        *,
+        concurrency: int,
+        takeover: float,
+        answer_seconds: float,
+        retry_delay: Callable[[int], float],
+    ) -> None:
+        super().__init__(
+            redis_url=url,
+            redis_kwargs={
+                "decode_components": True,
+                "connect_timeout": answer_seconds,
+                "stream_timeout": answer_seconds,
+            },
+            queue_name=QUEUE,
+            concurrency=concurrency,
+            idle_timeout=takeover,
+            serializer=_serialize,
+            deserializer=msgspec.json.decode,
+        )
+        # What it read but does not run waits for a takeover when this process dies: read no more
+        # than can run at once.
+        self.prefetch = concurrency
+        self._run, self._retry_delay = run, retry_delay
+        self._jobs: set[asyncio.Task[None]] = set()
+        self.job: AsyncRegisteredTask[[int, int], None] = self.task(
+            name=TASK, max_tries=None, timeout=None, ttl=0, silent=True
+        )(self._run_job)
+
+    async def signal_handler(self, scope: CancelScope) -> None:
+        """Lives as long as the worker, in the place of streaq's own; ends its jobs with it."""
+        try:
+            await sleep_forever()
+        finally:
+            for job in self._jobs:
+                job.cancel()
+
+    async def renew_idle_timeouts(self, scope: CancelScope) -> None:
+        """Tell the others that running jobs are alive, until the consumers have ended."""
+        health = f"{self.prefix}{REDIS_HEALTH}:{self.id}"
+        with scope:
+            while True:
+                async with self.redis.pipeline(transaction=False) as pipe:
+                    pipe.set(health, str(self), px=self.idle_timeout)
+                    for priority, messages in self._running_tasks.items():
+                        if messages:
+                            stream = self.stream_key + priority
+                            pipe.xclaim(stream, REDIS_GROUP, self.id, 0, messages, justid=True)
+                await sleep(self.idle_timeout / 1000 / 4)
+
+    async def _run_job(self, shard: int, outbox_id: int) -> None:
+        """Run one job in a task of its own, which is cancelled once and may clean up; streaq's
+        cancellation would strike at each of its awaits."""
+        running = asyncio.ensure_future(self._call(Job(shard, outbox_id)))
+        self._jobs.add(running)
+        try:
+            await asyncio.wait({running})
+        except asyncio.CancelledError:
+            running.cancel()
+            await asyncio.wait({running})
+            raise
+        finally:
+            self._jobs.discard(running)
+        if running.cancelled():
+            raise StreaqRetry(delay=timedelta(0))
+        if error := running.exception():
+            tries = self.job.context.tries
+            delay = self._retry_delay(tries)
+            log.warning(
+                "job %d:%d failed for the %d. time, again in %.1f s",
+                *(shard, outbox_id, tries, delay),
+                exc_info=error,
+            )
+            raise StreaqRetry(delay=timedelta(seconds=delay))
+
+    async def _call(self, job: Job) -> None:
+        await self._run(job)
+
+
+def _serialize(data: Any) -> bytes:
+    """JSON, not streaq's pickle, which would run whatever stands in the queue."""
+    return msgspec.json.encode(data, enc_hook=str)
