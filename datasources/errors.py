@@ -1,6 +1,7 @@
 """Every error that crosses a boundary of Pinway, as one small tree.
 
     PinwayError
+    ├── ConfigError           a setting is wrong, or what it names is not there; one line, for people
     ├── StoreError            a store did not do what was asked
     │   ├── StoreTimeout          no answer within the deadline; a write may have happened
     │   ├── StoreUnavailable      can't be reached, or refused; a write may have happened
@@ -25,6 +26,10 @@ class PinwayError(Exception):
     """The root; `code` is what a GraphQL client sees in `extensions.code`."""
 
     code: ClassVar[str] = "INTERNAL"
+
+
+class ConfigError(PinwayError):
+    """A setting is wrong, or what it names can't be used. The message says which, and what to do."""
 
 
 class StoreError(PinwayError):
