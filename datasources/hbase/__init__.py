@@ -1,0 +1,5 @@
+"""Feeds at scale: a wide-column store in an HBase cluster, over its Thrift 1 server."""
+
+from datasources.hbase.store import HBaseWideColumns
+
+__all__ = ["HBaseWideColumns"]

@@ -1,0 +1,281 @@
+"""WideColumnStore in an HBase cluster: a table has one column family, "f", with one version.
+
+One version is enough: a delete here always covers all lower stamps, so of a column's puts only
+the highest can ever show.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any
+
+from datasources.errors import StoreUnavailable
+from datasources.hbase import filters
+from datasources.hbase.pool import Pool
+from datasources.hbase.thrift import Connection, Request, idl
+from datasources.protocols import Cell, Table
+
+_FAMILY = b"f:"
+_PAGE = 1_000  # cells in one answer
+_BATCH = 1_000  # cells in one write
+_SCAN_ROWS = 50  # rows in one answer of a scan, each with up to _PAGE cells
+_CREATE_DEADLINE = 60.0  # seconds; HBase takes about one to make a table
+_CREATE_POLL = 0.05
+
+
+class HBaseWideColumns:
+    """A feed store in the HBase cluster behind a Thrift 1 server; connects when first used.
+
+    `deadline` (seconds) bounds each read, each write of up to 1,000 cells and each step of a
+    scan. A server that is gone answers StoreUnavailable at once, or after `connect_timeout`;
+    when it is back, the next call finds it.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        pool_size: int = 8,
+        *,
+        deadline: float = 2.0,
+        connect_timeout: float = 0.5,
+    ) -> None:
+        self._pool = Pool(host, port, pool_size, deadline, connect_timeout)
+
+    async def read(
+        self, table: Table, row: bytes, *, after: bytes | None = None, limit: int
+    ) -> list[Cell]:
+        page: list[Cell] = []
+        while len(page) < limit:
+            wanted = min(limit - len(page), _PAGE)
+            cells = await self._page(table, row, wanted, after and filters.after(after))
+            page += cells
+            if len(cells) < wanted:
+                break
+            after = cells[-1].column
+        return page
+
+    async def get(self, table: Table, row: bytes, columns: Sequence[bytes]) -> dict[bytes, Cell]:
+        _check_row(row)
+        names = [_qualified(column) for column in columns]
+        found: dict[bytes, Cell] = {}
+        for start in range(0, len(names), _PAGE):
+            part = names[start : start + _PAGE]
+
+            async def ask(connection: Connection, part: list[bytes] = part) -> Any:
+                return await connection.call(
+                    "getRowWithColumns",
+                    tableName=table.name.encode(),
+                    row=row,
+                    columns=part,
+                    attributes={},
+                )
+
+            for result in await self._pool.run(ask):
+                found.update((cell.column, cell) for cell in _cells(result))
+        return found
+
+    async def put(
+        self, table: Table, rows: Mapping[bytes, Mapping[bytes, bytes]], stamp: int
+    ) -> None:
+        await self._mutate(
+            table,
+            {
+                row: [
+                    idl.Mutation(isDelete=False, column=_qualified(column), value=value)
+                    for column, value in cells.items()
+                ]
+                for row, cells in rows.items()
+            },
+            stamp,
+        )
+
+    async def delete(self, table: Table, rows: Mapping[bytes, Sequence[bytes]], stamp: int) -> None:
+        await self._mutate(
+            table,
+            {
+                row: [
+                    idl.Mutation(isDelete=True, column=_qualified(c)) for c in dict.fromkeys(names)
+                ]
+                for row, names in rows.items()
+            },
+            stamp,
+        )
+
+    async def trim(self, table: Table, row: bytes, keep: int) -> None:
+        """Deletes each cell at its own stamp, so a column comes back only with a higher one."""
+        while True:
+            extra = await self._page(table, row, _PAGE, filters.skip(keep, _PAGE))
+            stamps: defaultdict[int, list[Any]] = defaultdict(list)
+            for cell in extra:
+                mutation = idl.Mutation(isDelete=True, column=_qualified(cell.column))
+                stamps[cell.stamp].append(mutation)
+            for stamp, mutations in stamps.items():
+                await self._mutate(table, {row: mutations}, stamp)
+            if len(extra) < _PAGE:
+                return
+
+    async def scan(
+        self, table: Table, *, start: bytes = b""
+    ) -> AsyncIterator[tuple[bytes, list[Cell]]]:
+        while True:
+            results = await self._fetch(table, {"startRow": start}, _SCAN_ROWS, _PAGE)
+            rows: dict[bytes, list[Cell]] = {}
+            for result in results:
+                rows.setdefault(result.row, []).extend(_cells(result))
+            last = results[-1].row if results else b""
+            for row, cells in rows.items():
+                if row == last and len(results) == _SCAN_ROWS:  # it may go on
+                    cells += await self._rest(table, row, cells[-1].column)
+                yield row, cells
+            if len(results) < _SCAN_ROWS:
+                return
+            start = last + b"\x00"
+
+    async def create(self, tables: Sequence[Table]) -> None:
+        names = list(dict.fromkeys(table.name.encode() for table in tables))
+        there = set(await self._pool.run(lambda c: c.call("getTableNames"), _CREATE_DEADLINE))
+        for name in names:
+            if name not in there:
+                await self._create(name)
+        try:
+            async with asyncio.timeout(_CREATE_DEADLINE):
+                for name in names:
+                    while not await self._enabled(name):  # noqa: ASYNC110 another is making it
+                        await asyncio.sleep(_CREATE_POLL)
+        except TimeoutError as error:
+            raise StoreUnavailable(f"{self._pool.name}: the tables don't become ready") from error
+
+    async def ping(self) -> None:
+        """Reads a row that is not there, through the Thrift server, from a region server."""
+        await self._pool.run(
+            lambda c: c.call(
+                "getRowWithColumns",
+                tableName=b"hbase:meta",
+                row=b"ping",
+                columns=[b"info:ping"],
+                attributes={},
+            )
+        )
+
+    async def close(self) -> None:
+        self._pool.close()
+
+    async def _page(
+        self, table: Table, row: bytes, limit: int, filter_string: bytes | None
+    ) -> list[Cell]:
+        """The first cells of a row that a filter passes."""
+        _check_row(row)
+        where: dict[str, Any] = {"startRow": row, "stopRow": row + b"\x00"}
+        if filter_string is not None:
+            where["filterString"] = filter_string
+        return [
+            cell for result in await self._fetch(table, where, 1, limit) for cell in _cells(result)
+        ]
+
+    async def _fetch(
+        self, table: Table, where: Mapping[str, Any], results: int, cells: int
+    ) -> list[Any]:
+        """The first results of a scan, each of up to so many cells of one row.
+
+        Two round trips: the scanner's number must be known before it can be asked, but asking
+        and closing go together.
+        """
+        name = table.name.encode()
+
+        async def ask(connection: Connection) -> list[Any]:
+            scan = idl.TScan(caching=results, batchSize=cells, **where)
+            number = await connection.call(
+                "scannerOpenWithScan", tableName=name, scan=scan, attributes={}
+            )
+            found, _ = await connection.send(
+                Request("scannerGetList", id=number, nbRows=results),
+                Request("scannerClose", id=number),
+            )
+            if isinstance(found, Exception):
+                raise found
+            return list(found)
+
+        return await self._pool.run(ask)
+
+    async def _rest(self, table: Table, row: bytes, after: bytes) -> list[Cell]:
+        cells: list[Cell] = []
+        while page := await self.read(table, row, after=after, limit=_PAGE):
+            cells += page
+            after = page[-1].column
+        return cells
+
+    async def _mutate(self, table: Table, rows: Mapping[bytes, list[Any]], stamp: int) -> None:
+        if not 0 < stamp < 2**63:
+            raise ValueError(f"a stamp must be positive and below 2**63, not {stamp}")
+        for batch in _batches(rows):
+
+            async def write(connection: Connection, batch: list[Any] = batch) -> None:
+                await connection.call(
+                    "mutateRowsTs",
+                    tableName=table.name.encode(),
+                    rowBatches=batch,
+                    timestamp=stamp,
+                    attributes={},
+                )
+
+            await self._pool.run(write)
+
+    async def _create(self, name: bytes) -> None:
+        family = idl.ColumnDescriptor(
+            name=_FAMILY,
+            maxVersions=1,
+            bloomFilterType="ROW",
+            blockCacheEnabled=True,  # Thrift 1 would turn it off
+            inMemory=False,  # the cache's own order (used twice or more first) suits feeds
+            timeToLive=2**31 - 1,
+        )
+        try:
+            await self._pool.run(
+                lambda c: c.call("createTable", tableName=name, columnFamilies=[family]),
+                _CREATE_DEADLINE,
+            )
+        except StoreUnavailable as error:
+            cause = error.__cause__
+            if not isinstance(cause, idl.AlreadyExists) and "TableExists" not in str(error):
+                raise
+
+    async def _enabled(self, name: bytes) -> bool:
+        enabled = await self._pool.run(lambda c: c.call("isTableEnabled", tableName=name))
+        return bool(enabled)
+
+
+def _check_row(row: bytes) -> None:
+    if not row:
+        raise ValueError("a row's key must not be empty")
+
+
+def _qualified(column: bytes) -> bytes:
+    if not column:
+        raise ValueError("a column's name must not be empty")
+    return _FAMILY + column
+
+
+def _cells(result: Any) -> list[Cell]:
+    """A TRowResult's cells in the order of their columns."""
+    skip = len(_FAMILY)
+    return sorted(
+        Cell(column[skip:], cell.value, cell.timestamp) for column, cell in result.columns.items()
+    )
+
+
+def _batches(rows: Mapping[bytes, list[Any]]) -> Iterator[list[Any]]:
+    """Rows whole, in batches of about _BATCH cells."""
+    batch: list[Any] = []
+    size = 0
+    for row, mutations in rows.items():
+        _check_row(row)
+        if not mutations:
+            continue
+        if batch and size + len(mutations) > _BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(idl.BatchMutation(row=row, mutations=mutations))
+        size += len(mutations)
+    if batch:
+        yield batch
