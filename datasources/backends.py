@@ -1,0 +1,117 @@
+"""One function a backend: from a URL's parts to the opened store.
+
+Drivers are imported here, and only when asked for. BadUrl says what a URL lacks.
+"""
+
+from urllib.parse import SplitResult, parse_qs, unquote, urlunsplit
+
+from datasources.protocols import (
+    JobQueue,
+    MappingCache,
+    ObjectCache,
+    ShardStore,
+    TopologySource,
+    WideColumnStore,
+)
+from datasources.topology import Topology
+
+MEMORY_CACHE_BYTES = 64 << 20
+
+
+class BadUrl(ValueError):
+    """What is wrong with a URL whose scheme is right."""
+
+
+def file_topology(url: SplitResult) -> TopologySource:
+    from datasources.file import FileTopology
+
+    return FileTopology(_path(url))
+
+
+def zookeeper_topology(url: SplitResult) -> TopologySource:
+    _hosts(url)
+    if not url.path.strip("/"):
+        raise BadUrl("a path is missing, as in zookeeper://host:2181/pinway/topology")
+    from datasources.zookeeper import ZooKeeperTopology
+
+    return ZooKeeperTopology(url.netloc, url.path)
+
+
+def memory_cache(url: SplitResult) -> ObjectCache:
+    from datasources.memory import MemoryObjectCache
+
+    text = parse_qs(url.query).get("max_bytes", [str(MEMORY_CACHE_BYTES)])[0]
+    if not text.isdecimal() or int(text) == 0:
+        raise BadUrl("max_bytes must be a number of bytes, as in memory://?max_bytes=67108864")
+    return MemoryObjectCache(int(text))
+
+
+def memcached_cache(url: SplitResult) -> ObjectCache:
+    servers = _hosts(url)
+    from datasources.memcached import MemcachedObjectCache
+
+    return MemcachedObjectCache(servers)
+
+
+def redis_lists(url: SplitResult) -> MappingCache:
+    from datasources.redis import RedisMappingCache
+
+    return RedisMappingCache(_redis(url))
+
+
+def streaq_queue(url: SplitResult) -> JobQueue:
+    from datasources.streaq import StreaqQueue
+
+    return StreaqQueue(_redis(url))
+
+
+def rocksdb_columns(url: SplitResult) -> WideColumnStore:
+    from datasources.rocksdb import RocksWideColumns
+
+    return RocksWideColumns(_path(url))
+
+
+def hbase_columns(url: SplitResult) -> WideColumnStore:
+    hosts = _hosts(url)
+    if len(hosts) != 1:
+        raise BadUrl("one Thrift server is needed, as in hbase://host:9090")
+    from datasources.hbase import HBaseWideColumns
+
+    return HBaseWideColumns(*hosts[0])
+
+
+def sqlite_shards(topology: Topology) -> ShardStore:
+    from datasources.sqlite import SqliteShards
+
+    return SqliteShards(topology)
+
+
+def mysql_shards(topology: Topology, user: str, password: str) -> ShardStore:
+    from datasources.mysql import MySqlShards
+
+    return MySqlShards(topology, user=user, password=password)
+
+
+def _path(url: SplitResult) -> str:
+    if url.netloc or not url.path.startswith("/") or url.path == "/":
+        raise BadUrl(f"an absolute path is missing, as in {url.scheme}:///var/lib/pinway")
+    return unquote(url.path)
+
+
+def _hosts(url: SplitResult) -> list[tuple[str, int]]:
+    """`host:port[,host:port]` as pairs."""
+    pairs = []
+    for part in url.netloc.rpartition("@")[2].split(","):
+        host, colon, port = part.rpartition(":")
+        if not (host and colon and port.isdecimal() and 0 < int(port) < 65536):
+            raise BadUrl(f"{part!r} must be host:port")
+        pairs.append((host.strip("[]"), int(port)))
+    return pairs
+
+
+def _redis(url: SplitResult) -> str:
+    if url.scheme == "redis+unix":
+        _path(url)
+    elif not url.hostname:
+        raise BadUrl(f"a host is missing, as in {url.scheme}://127.0.0.1:6379/0")
+    return urlunsplit(url)

@@ -1,0 +1,186 @@
+"""Opens every store that the settings name, each backend picked by its URL's scheme.
+
+A backend's driver is imported when a URL asks for it, so the embedded stores need no driver of a
+real server.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+from urllib.parse import SplitResult, urlsplit, urlunsplit
+
+from datasources import backends
+from datasources.backends import BadUrl
+from datasources.errors import ConfigError, PinwayError
+from datasources.protocols import (
+    JobQueue,
+    MappingCache,
+    ObjectCache,
+    ShardStore,
+    Sides,
+    Stores,
+    TopologySource,
+    WideColumnStore,
+)
+from datasources.topology import Topology
+
+log = logging.getLogger("pinway.stores")
+
+
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+T = TypeVar("T")
+C = TypeVar("C", bound=_Closable)
+
+TOPOLOGIES: Mapping[str, Callable[[SplitResult], TopologySource]] = {
+    "file": backends.file_topology,
+    "zookeeper": backends.zookeeper_topology,
+}
+OBJECT_CACHES: Mapping[str, Callable[[SplitResult], ObjectCache]] = {
+    "memory": backends.memory_cache,
+    "memcached": backends.memcached_cache,
+}
+MAPPING_CACHES: Mapping[str, Callable[[SplitResult], MappingCache]] = {
+    "redis": backends.redis_lists,
+    "rediss": backends.redis_lists,
+    "redis+unix": backends.redis_lists,
+}
+QUEUES: Mapping[str, Callable[[SplitResult], JobQueue]] = {
+    "redis": backends.streaq_queue,
+    "rediss": backends.streaq_queue,
+    "redis+unix": backends.streaq_queue,
+}
+WIDE_COLUMNS: Mapping[str, Callable[[SplitResult], WideColumnStore]] = {
+    "rocksdb": backends.rocksdb_columns,
+    "hbase": backends.hbase_columns,
+}
+SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
+    "sqlite": lambda topology, config: backends.sqlite_shards(topology),
+    "mysql": lambda topology, config: backends.mysql_shards(
+        topology, config.mysql_user, config.mysql_password
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoresConfig:
+    """Where each store is: URLs, named as the settings are. The servers of the shards stand in the
+    topology; `mysql_user` and `mysql_password` are for all of them."""
+
+    topology: str
+    object_cache: str
+    mapping_cache: str
+    queue: str
+    pools_primary: str
+    pools_standby: str
+    feeds_primary: str
+    feeds_standby: str
+    mysql_user: str = "pinway"
+    mysql_password: str = field(default="", repr=False)
+
+
+async def open_stores(config: StoresConfig) -> Stores:
+    """Open all stores; those of the same URL are one and the same.
+
+    Raises ConfigError for a URL that no backend takes, and the StoreError of the topology's
+    source. What was opened before an error is closed again.
+    """
+    async with AsyncExitStack() as opened:
+
+        def keep(store: C) -> C:
+            opened.push_async_callback(store.close)
+            return store
+
+        source = keep(_open("topology", config.topology, TOPOLOGIES))
+        topology = await source.load()
+        objects = keep(_open("object_cache", config.object_cache, OBJECT_CACHES))
+        lists = keep(_open("mapping_cache", config.mapping_cache, MAPPING_CACHES))
+        queue = keep(_open("queue", config.queue, QUEUES))
+        columns: dict[str, WideColumnStore] = {}
+        for setting in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby"):
+            url: str = getattr(config, setting)
+            if url not in columns:
+                columns[url] = keep(_open(setting, url, WIDE_COLUMNS))
+        shards = keep(_open_shards(topology, config))
+        opened.pop_all()
+    return Stores(
+        shards=shards,
+        objects=objects,
+        lists=lists,
+        queue=queue,
+        topology=source,
+        pools=Sides(columns[config.pools_primary], columns[config.pools_standby]),
+        feeds=Sides(columns[config.feeds_primary], columns[config.feeds_standby]),
+    )
+
+
+async def close_stores(stores: Stores) -> None:
+    """Close every store, the queue first; a store that can't be closed doesn't keep the rest."""
+    found: list[_Closable] = [
+        stores.queue,
+        *stores.pools,
+        *stores.feeds,
+        stores.lists,
+        stores.objects,
+        stores.shards,
+        stores.topology,
+    ]
+    for store in {id(store): store for store in found}.values():
+        try:
+            await asyncio.shield(store.close())
+        except Exception:
+            log.exception("closing %s failed", type(store).__name__)
+
+
+def mask(url: str) -> str:
+    """The URL with `***` for its password."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    user, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))
+
+
+def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]]) -> T:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ConfigError(f"setting {setting}: {url!r} is not a URL: {error}") from None
+    if parts.scheme not in table:
+        raise ConfigError(f"setting {setting}: {mask(url)!r} starts with none of {_schemes(table)}")
+    try:
+        return table[parts.scheme](parts)
+    except BadUrl as error:
+        raise ConfigError(f"setting {setting}: {mask(url)!r}: {error}") from None
+    except ImportError as error:
+        raise _missing(f"setting {setting}: {parts.scheme}://", error) from error
+
+
+def _open_shards(topology: Topology, config: StoresConfig) -> ShardStore:
+    schemes = {urlsplit(url).scheme for url in topology.servers.values()}
+    scheme = next(iter(schemes), "")
+    if len(schemes) != 1 or scheme not in SHARDS:
+        raise ConfigError(
+            f"the topology at {mask(config.topology)!r}: its servers' addresses must all start "
+            f"with one of {_schemes(SHARDS)}, not {', '.join(sorted(schemes)) or 'nothing'}"
+        )
+    try:
+        return SHARDS[scheme](topology, config)
+    except ImportError as error:
+        raise _missing(f"the topology's {scheme}:// servers", error) from error
+
+
+def _schemes(table: Mapping[str, object]) -> str:
+    return ", ".join(f"{scheme}://" for scheme in table)
+
+
+def _missing(what: str, error: ImportError) -> PinwayError:
+    return ConfigError(
+        f"{what} needs the package {error.name}: install the servers extra "
+        "(pip install 'pinway[servers]')"
+    )
