@@ -1,0 +1,39 @@
+"""Rows of the shared tables as the protocols' records, and keys as they are stored."""
+
+import hashlib
+
+from datasources.mappings import Edge
+from datasources.protocols import Answer, OutboxRow, Visit
+from datasources.sql.engine import Row
+
+EDGE_COLUMNS = "from_id, to_id, sequence, version, active"
+OUTBOX_COLUMNS = "id, kind, payload, progress, created"
+ANSWER_COLUMNS = "fingerprint, answer, outbox_id"
+VISIT_COLUMNS = "user_id, generation, visit, chunk, saved, created"
+MAX_KEY = 191  # bytes; what an index of MySQL takes in every row format
+
+
+def edge(row: Row) -> Edge:
+    return Edge(row[0], row[1], int(row[2]), row[3], bool(row[4]))
+
+
+def outbox_row(shard: int, row: Row) -> OutboxRow:
+    id, kind, payload, progress, created = row
+    return OutboxRow(shard, id, kind.decode(), payload, progress, created)
+
+
+def answer(row: Row) -> Answer:
+    return Answer(row[0], row[1], row[2])
+
+
+def visit(row: Row) -> Visit:
+    return Visit(row[0], row[1], row[2].decode(), row[3], bool(row[4]), row[5])
+
+
+def key(text: str) -> bytes:
+    """A key of any length and script as bytes that fit a unique index: its UTF-8, or, where that
+    is too long, its SHA-256."""
+    data = text.encode()
+    if len(data) <= MAX_KEY:
+        return data
+    return b"sha256:" + hashlib.sha256(data).hexdigest().encode()

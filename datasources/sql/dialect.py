@@ -1,0 +1,71 @@
+"""Where SQLite and MySQL differ in the statements of the shared stores."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MAX_SEQUENCE = 10**38 - 1
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Pieces of SQL text, and the form of a sequence in a parameter."""
+
+    lock: str  # ends a SELECT whose rows the transaction locks
+    touch: str  # ends the SET of an UPDATE that the database does not stamp by itself
+    upsert: str  # begins the clause of an INSERT that says what a duplicate key does; {key}
+    new: str  # the value that the INSERT brought, in that clause; {column}
+    last_id_is_first: bool  # of an INSERT of many rows
+    encode_sequence: Callable[[int], Any]
+
+    def keep(self, key: Sequence[str]) -> str:
+        """The clause that leaves a row with the same unique key as it is."""
+        return f"{self.upsert.format(key=', '.join(key))} {key[0]} = {key[0]}"
+
+    def replace(self, key: Sequence[str], columns: Sequence[str]) -> str:
+        """The clause that gives the row with the same unique key new columns. Only for tables
+        with no other unique key: MySQL would take a row for the same by any of them."""
+        news = ", ".join(f"{column} = {self.new.format(column=column)}" for column in columns)
+        return f"{self.upsert.format(key=', '.join(key))} {news}"
+
+    def sequence(self, value: int) -> Any:
+        """The parameter for a sequence to store. Raises ValueError for one of over 38 digits."""
+        if not 0 <= value <= MAX_SEQUENCE:
+            raise ValueError(f"sequence {value} is not a number of up to 38 digits")
+        return self.encode_sequence(value)
+
+    def bound(self, value: int) -> Any:
+        """The parameter to compare sequences with, whatever its size."""
+        return self.encode_sequence(min(max(value, 0), MAX_SEQUENCE))
+
+    def first_id(self, last_id: int, count: int) -> int:
+        """The first of `count` consecutive ids that one INSERT made."""
+        return last_id if self.last_id_is_first else last_id - count + 1
+
+
+SQLITE = Dialect(
+    lock="",
+    touch=", ts = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
+    upsert="ON CONFLICT ({key}) DO UPDATE SET",
+    new="excluded.{column}",
+    last_id_is_first=False,
+    encode_sequence="{:038d}".format,
+)
+MYSQL = Dialect(
+    lock=" FOR UPDATE",
+    touch="",
+    upsert="ON DUPLICATE KEY UPDATE",
+    new="VALUES({column})",
+    last_id_is_first=True,
+    encode_sequence=int,
+)
+
+
+def marks(count: int) -> str:
+    """`?, ?, ?`"""
+    return ", ".join("?" * count)
+
+
+def rows_of_marks(rows: int, columns: int) -> str:
+    """`(?, ?), (?, ?)`"""
+    return ", ".join([f"({marks(columns)})"] * rows)

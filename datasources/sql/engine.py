@@ -1,0 +1,82 @@
+"""What a SQL backend gives the shared stores: batches of reads, and sessions with transactions."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NamedTuple, Protocol
+
+from datasources.errors import StoreConflict
+from datasources.sql.dialect import Dialect
+
+Row = tuple[Any, ...]
+Observe = Callable[[str, str], None]
+"""Called with (server, operation) once for each round trip to a server."""
+
+
+class Place(NamedTuple):
+    """A shard's database on a server."""
+
+    server: str
+    database: str
+
+
+def object_place(server: str, shard: int) -> Place:
+    return Place(server, f"db{shard:05d}")
+
+
+def mod_place(server: str, shard: int) -> Place:
+    return Place(server, f"mod{shard:05d}")
+
+
+class Part(NamedTuple):
+    """One SELECT of a batch, in two pieces so that a backend may tag its rows with the part's
+    number. In `rest`, `{db}` is the shard's database and `?` a parameter."""
+
+    place: Place
+    columns: str
+    rest: str
+    args: tuple[Any, ...]
+
+
+class Result(NamedTuple):
+    """What a statement gave: its rows, how many rows it matched, and the id it made."""
+
+    rows: list[Row]
+    matched: int
+    last_id: int
+
+
+class Fence(NamedTuple):
+    """A shard's fence as a transaction finds it, and who the server that answers is."""
+
+    epoch: int
+    owner: str
+    server: str
+
+
+class Contended(StoreConflict):
+    """The database chose this transaction to break a deadlock: run it again."""
+
+
+class Session(Protocol):
+    """A transaction that has begun. Text columns come as bytes."""
+
+    place: Place
+    fence: Fence | None  # None: the shard has none
+
+    async def run(self, operation: str, sql: str, args: Sequence[Any] = ()) -> Result:
+        """Run one statement, written as a Part's rest is. Raises StoreConflict for a duplicate
+        key, after which the transaction may go on; Contended, StoreTimeout, StoreUnavailable and
+        StoreCorrupt, after which it can't."""
+
+
+class Engine(Protocol):
+    """The servers of one topology, by name."""
+
+    dialect: Dialect
+
+    async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
+        """The rows of each part; one round trip a server, all servers at once."""
+
+    def begin(self, place: Place, commit: str) -> AbstractAsyncContextManager[Session]:
+        """A transaction on one shard, committed when the block ends and rolled back when it
+        raises. `commit` names the operation for the observer."""

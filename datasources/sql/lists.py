@@ -1,0 +1,228 @@
+"""Mapping rows and heads of lists inside one transaction, under the lists' locks.
+
+A list's head is locked before anything of the list is read or written. From then on nobody else
+changes the list, so what was read once is known: heads and rows are remembered, changed heads are
+written together at the end.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from datasources.mappings import BY_CODE, Edge, EdgeKey, ListHead, ListKey, Mapping
+from datasources.sql import codecs
+from datasources.sql.dialect import Dialect, rows_of_marks
+from datasources.sql.engine import Row, Session
+
+ROWS_A_STATEMENT = 500  # SQLite takes expressions up to 1,000 terms deep
+_HEAD = "size, version"
+
+
+class Lists:
+    """The lists that a transaction has locked."""
+
+    def __init__(self, session: Session, dialect: Dialect) -> None:
+        self._session, self._dialect = session, dialect
+        self._heads: dict[ListKey, ListHead] = {}
+        self._rows: dict[EdgeKey, Edge | None] = {}
+        self._changed: set[ListKey] = set()
+
+    async def head(self, key: ListKey) -> ListHead:
+        await self.lock([key])
+        return self._heads[key]
+
+    async def lock(self, keys: Iterable[ListKey]) -> None:
+        """Lock lists in one order, so that transactions that lock many don't cross."""
+        missing = sorted({k for k in keys if k not in self._heads}, key=_order)
+        for at in range(0, len(missing), ROWS_A_STATEMENT):
+            await self._lock(missing[at : at + ROWS_A_STATEMENT])
+
+    async def row(self, key: EdgeKey) -> Edge | None:
+        """The row as this transaction sees it; its list is locked."""
+        if key not in self._rows:
+            list_key = ListKey(key.mapping, key.from_id)
+            if not await self._lock_with_row(list_key, key.to_id):
+                await self._touch([list_key])
+                await self._lock_with_row(list_key, key.to_id)
+        return self._rows[key]
+
+    async def put(self, mapping: Mapping, edge: Edge) -> bool:
+        """Write one row if it is newer; whether it was."""
+        old = await self.row(EdgeKey(mapping, edge.from_id, edge.to_id))
+        if old is not None and edge.version <= old.version:
+            return False
+        if old is None:
+            await self._insert(mapping, [edge])
+        else:
+            await self._update(mapping, edge)
+        self._note(mapping, old, edge)
+        return True
+
+    async def put_many(self, edges: Sequence[tuple[Mapping, Edge]]) -> None:
+        """Write the rows that are newer, with few statements."""
+        newest: dict[EdgeKey, Edge] = {}
+        for mapping, edge in edges:
+            key = EdgeKey(mapping, edge.from_id, edge.to_id)
+            if key not in newest or edge.version > newest[key].version:
+                newest[key] = edge
+        await self.lock({ListKey(key.mapping, key.from_id) for key in newest})
+        by_mapping: dict[Mapping, list[EdgeKey]] = {}
+        for key in sorted(newest, key=lambda k: (k.mapping.code, k.from_id, k.to_id)):
+            by_mapping.setdefault(key.mapping, []).append(key)
+        for mapping, keys in by_mapping.items():
+            for at in range(0, len(keys), ROWS_A_STATEMENT):
+                some = keys[at : at + ROWS_A_STATEMENT]
+                await self._put_some(mapping, {key: newest[key] for key in some})
+
+    async def flush(self) -> None:
+        """Write the heads that have changed."""
+        changed = sorted(self._changed, key=_order)
+        for at in range(0, len(changed), ROWS_A_STATEMENT):
+            some = changed[at : at + ROWS_A_STATEMENT]
+            args = [v for k in some for v in (k.mapping.code, k.from_id, *self._heads[k])]
+            await self._session.run(
+                "tx.heads",
+                f"INSERT INTO {{db}}.lists (mapping, from_id, {_HEAD}) "
+                f"VALUES {rows_of_marks(len(some), 4)} "
+                + self._dialect.replace(("mapping", "from_id"), ("size", "version")),
+                args,
+            )
+        self._changed.clear()
+
+    async def _lock(self, keys: Sequence[ListKey]) -> None:
+        await self._read_heads(keys)
+        absent = [key for key in keys if key not in self._heads]
+        if absent:
+            await self._touch(absent)
+            await self._read_heads(absent)
+
+    async def _read_heads(self, keys: Sequence[ListKey]) -> None:
+        where, args = heads_condition(keys)
+        found = await self._session.run(
+            "tx.head",
+            f"SELECT mapping, from_id, {_HEAD} FROM {{db}}.lists WHERE {where}{self._dialect.lock}",
+            args,
+        )
+        for code, from_id, size, version in found.rows:
+            self._heads[ListKey(BY_CODE[code], from_id)] = ListHead(size, version)
+
+    async def _touch(self, keys: Sequence[ListKey]) -> None:
+        await touch(self._session, self._dialect, [(k.mapping.code, k.from_id) for k in keys])
+
+    async def _lock_with_row(self, key: ListKey, to_id: int) -> bool:
+        """Lock the head and read the row in one statement; False if there is no head."""
+        columns = ", ".join(f"e.{name}" for name in codecs.EDGE_COLUMNS.split(", "))
+        found = await self._session.run(
+            "tx.edge",
+            f"SELECT l.size, l.version, {columns} FROM {{db}}.lists l "
+            f"LEFT JOIN {{db}}.{key.mapping.value} e ON e.from_id = l.from_id AND e.to_id = ? "
+            f"WHERE l.mapping = ? AND l.from_id = ?{self._dialect.lock}",
+            (to_id, key.mapping.code, key.from_id),
+        )
+        for size, version, *row in found.rows:
+            # The head in hand may be newer than the stored one, which is written at the end.
+            self._heads.setdefault(key, ListHead(size, version))
+            edge = codecs.edge(tuple(row)) if row[0] is not None else None
+            self._rows[EdgeKey(key.mapping, key.from_id, to_id)] = edge
+        return bool(found.rows)
+
+    async def _put_some(self, mapping: Mapping, edges: dict[EdgeKey, Edge]) -> None:
+        old = await self._read_rows(mapping, [key for key in edges if key not in self._rows])
+        for key in edges:
+            self._rows.setdefault(key, old.get(key))
+        fresh = {key: edge for key, edge in edges.items() if self._rows[key] is None}
+        newer = {
+            key: edge
+            for key, edge in edges.items()
+            if (row := self._rows[key]) is not None and edge.version > row.version
+        }
+        if fresh:
+            await self._insert(mapping, list(fresh.values()))
+        if newer and mapping.ordered:
+            for edge in newer.values():
+                await self._update(mapping, edge)
+        elif newer:
+            clause = self._dialect.replace(("from_id", "to_id"), ("sequence", "version", "active"))
+            await self._insert(mapping, list(newer.values()), clause)
+        for key, edge in {**fresh, **newer}.items():
+            self._note(mapping, self._rows[key], edge)
+
+    async def _read_rows(self, mapping: Mapping, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
+        if not keys:
+            return {}
+        where, args = edges_condition(keys)
+        found = await self._session.run(
+            "tx.edges",
+            f"SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{mapping.value} "
+            f"WHERE {where}{self._dialect.lock}",
+            args,
+        )
+        edges = map(codecs.edge, found.rows)
+        return {EdgeKey(mapping, edge.from_id, edge.to_id): edge for edge in edges}
+
+    async def _insert(self, mapping: Mapping, edges: Sequence[Edge], clause: str = "") -> None:
+        args = [value for edge in edges for value in self._values(edge)]
+        await self._session.run(
+            "tx.put_edge",
+            f"INSERT INTO {{db}}.{mapping.value} ({codecs.EDGE_COLUMNS}) "
+            f"VALUES {rows_of_marks(len(edges), 5)} {clause}",
+            args,
+        )
+
+    async def _update(self, mapping: Mapping, edge: Edge) -> None:
+        from_id, to_id, *values = self._values(edge)
+        await self._session.run(
+            "tx.put_edge",
+            f"UPDATE {{db}}.{mapping.value} SET sequence = ?, version = ?, active = ? "
+            "WHERE from_id = ? AND to_id = ?",
+            (*values, from_id, to_id),
+        )
+
+    def _values(self, edge: Edge) -> Row:
+        sequence = self._dialect.sequence(edge.sequence)
+        return edge.from_id, edge.to_id, sequence, edge.version, int(edge.active)
+
+    def _note(self, mapping: Mapping, old: Edge | None, new: Edge) -> None:
+        key = ListKey(mapping, new.from_id)
+        size, version = self._heads[key]
+        size += int(new.active) - int(old is not None and old.active)
+        self._heads[key] = ListHead(size, version + 1)
+        self._rows[EdgeKey(mapping, new.from_id, new.to_id)] = new
+        self._changed.add(key)
+
+
+async def touch(session: Session, dialect: Dialect, lists: Sequence[tuple[int, int]]) -> None:
+    """Make rows of (mapping code, from id) in `lists`, so that there is something to lock."""
+    await session.run(
+        "tx.touch",
+        f"INSERT INTO {{db}}.lists (mapping, from_id, {_HEAD}) "
+        f"VALUES {rows_of_marks(len(lists), 4)} {dialect.keep(('mapping', 'from_id'))}",
+        [value for code, from_id in lists for value in (code, from_id, 0, 0)],
+    )
+
+
+def heads_condition(keys: Iterable[ListKey]) -> tuple[str, list[Any]]:
+    """The condition for the heads of some lists: ranges of the primary key."""
+    grouped: dict[int, list[int]] = {}
+    for key in keys:
+        grouped.setdefault(key.mapping.code, []).append(key.from_id)
+    return _condition("mapping", "from_id", grouped)
+
+
+def edges_condition(keys: Iterable[EdgeKey]) -> tuple[str, list[Any]]:
+    """The condition for some rows of one mapping: ranges of the primary key."""
+    grouped: dict[int, list[int]] = {}
+    for key in keys:
+        grouped.setdefault(key.from_id, []).append(key.to_id)
+    return _condition("from_id", "to_id", grouped)
+
+
+def _condition(outer: str, inner: str, grouped: dict[int, list[int]]) -> tuple[str, list[Any]]:
+    terms, args = [], []
+    for value, values in grouped.items():
+        terms.append(f"({outer} = ? AND {inner} IN ({', '.join('?' * len(values))}))")
+        args += [value, *values]
+    return " OR ".join(terms), args
+
+
+def _order(key: ListKey) -> tuple[int, int]:
+    return key.mapping.code, key.from_id

@@ -1,0 +1,144 @@
+"""Mapping rows by page, head and edge: `datasources.protocols.MappingStore` over SQL."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from datasources.ids import shard_of
+from datasources.mappings import (
+    BY_CODE,
+    Edge,
+    EdgeKey,
+    ListHead,
+    ListKey,
+    Mapping,
+    PageRequest,
+    Position,
+)
+from datasources.sql import codecs
+from datasources.sql.dialect import Dialect
+from datasources.sql.engine import Part, Place, Session
+from datasources.sql.lists import ROWS_A_STATEMENT, Lists, edges_condition, heads_condition
+from datasources.sql.router import Router
+from datasources.sql.together import together
+
+MAX_ID = 2**63 - 1
+ROWS_A_TRANSACTION = 5000
+
+
+class SqlMappings:
+    """See MappingStore."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
+        answers: list[list[Edge]] = [[] for _ in requests]
+        parts, numbers = [], []
+        for number, request in enumerate(requests):
+            place = self._place(request.key.from_id)
+            if place is not None and request.limit > 0:
+                parts.append(page_part(self._router.engine.dialect, place, request))
+                numbers.append(number)
+        read = await self._router.read("mappings.pages", parts)
+        for number, rows in zip(numbers, read, strict=True):
+            answers[number] = list(map(codecs.edge, rows))
+        return answers
+
+    async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
+        heads = dict.fromkeys(keys, ListHead(0, 0))
+        parts = []
+        for place, some in self._by_place(list(heads), lambda key: key.from_id):
+            where, args = heads_condition(some)
+            columns = "mapping, from_id, size, version"
+            parts.append(Part(place, columns, f"FROM {{db}}.lists WHERE {where}", tuple(args)))
+        for rows in await self._router.read("mappings.heads", parts):
+            for code, from_id, size, version in rows:
+                heads[ListKey(BY_CODE[code], from_id)] = ListHead(size, version)
+        return heads
+
+    async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
+        by_mapping: dict[Mapping, list[EdgeKey]] = {}
+        for key in dict.fromkeys(keys):
+            by_mapping.setdefault(key.mapping, []).append(key)
+        parts, mappings = [], []
+        for mapping, of_mapping in by_mapping.items():
+            for place, some in self._by_place(of_mapping, lambda key: key.from_id):
+                where, args = edges_condition(some)
+                rest = f"FROM {{db}}.{mapping.value} WHERE {where}"
+                parts.append(Part(place, codecs.EDGE_COLUMNS, rest, tuple(args)))
+                mappings.append(mapping)
+        read = await self._router.read("mappings.edges", parts)
+        found = {}
+        for mapping, rows in zip(mappings, read, strict=True):
+            for edge in map(codecs.edge, rows):
+                found[EdgeKey(mapping, edge.from_id, edge.to_id)] = edge
+        return found
+
+    async def apply(self, edges: Sequence[tuple[Mapping, Edge]]) -> None:
+        await self._write(edges, len(edges) or 1)
+
+    async def load(self, edges: Sequence[tuple[Mapping, Edge]]) -> None:
+        await self._write(edges, ROWS_A_TRANSACTION)
+
+    async def _write(self, edges: Sequence[tuple[Mapping, Edge]], rows: int) -> None:
+        by_shard: dict[int, list[tuple[Mapping, Edge]]] = {}
+        for mapping, edge in edges:
+            by_shard.setdefault(shard_of(edge.from_id), []).append((mapping, edge))
+        await together(self._write_shard(shard, some, rows) for shard, some in by_shard.items())
+
+    async def _write_shard(
+        self, shard: int, edges: Sequence[tuple[Mapping, Edge]], rows: int
+    ) -> None:
+        dialect = self._router.engine.dialect
+
+        for at in range(0, len(edges), rows):
+            some = edges[at : at + rows]
+
+            async def put(session: Session, some: Sequence[tuple[Mapping, Edge]] = some) -> None:
+                lists = Lists(session, dialect)
+                await lists.put_many(some)
+                await lists.flush()
+
+            await self._router.write(shard, "mappings.write", put)
+
+    def _place(self, from_id: int) -> Place | None:
+        """None for a shard that is not open."""
+        try:
+            return self._router.place(shard_of(from_id))
+        except KeyError:
+            return None
+
+    def _by_place(self, keys: Sequence[Any], from_id: Any) -> list[tuple[Place, list[Any]]]:
+        """The keys of each shard, in groups that one statement takes."""
+        by_shard: dict[int, list[Any]] = {}
+        for key in keys:
+            by_shard.setdefault(shard_of(from_id(key)), []).append(key)
+        return [
+            (place, some[at : at + ROWS_A_STATEMENT])
+            for some in by_shard.values()
+            if (place := self._place(from_id(some[0]))) is not None
+            for at in range(0, len(some), ROWS_A_STATEMENT)
+        ]
+
+
+def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
+    """The page as a range of the index (from_id, active, sequence, to_id).
+
+    A comparison of pairs, (sequence, to_id) < (?, ?), would not be taken for a range.
+    """
+    seek, args = "", ()
+    if request.after is not None:
+        seek, args = _seek(dialect, request.after)
+    rest = (
+        f"FROM {{db}}.{request.key.mapping.value} WHERE from_id = ? AND active = 1 {seek}"
+        "ORDER BY sequence DESC, to_id DESC LIMIT ?"
+    )
+    return Part(place, codecs.EDGE_COLUMNS, rest, (request.key.from_id, *args, request.limit))
+
+
+def _seek(dialect: Dialect, after: Position) -> tuple[str, Any]:
+    sequence, to_id = dialect.bound(after.sequence), min(max(after.to_id, -MAX_ID), MAX_ID)
+    return (
+        "AND sequence <= ? AND (sequence < ? OR (sequence = ? AND to_id < ?)) ",
+        (sequence, sequence, sequence, to_id),
+    )

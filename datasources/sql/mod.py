@@ -1,0 +1,105 @@
+"""Ids found by arbitrary keys: `datasources.protocols.ModStore` over SQL."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from datasources.sql.dialect import marks, rows_of_marks
+from datasources.sql.engine import Part, Row, Session
+from datasources.sql.lists import ROWS_A_STATEMENT
+from datasources.sql.router import Router
+from datasources.sql.together import together
+
+_COLUMNS = "key_hash, claim_key, id"
+
+
+class SqlMod:
+    """See ModStore."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    async def find(self, namespace: str, keys: Sequence[str]) -> dict[str, int]:
+        asked = list(dict.fromkeys(keys))
+        parts = []
+        for shard, some in self._by_shard(asked).items():
+            for at in range(0, len(some), ROWS_A_STATEMENT):
+                hashes = [_hash(key) for key in some[at : at + ROWS_A_STATEMENT]]
+                rest = f"FROM {{db}}.claims WHERE {_condition(len(hashes))}"
+                place = self._router.mod_place(shard)
+                parts.append(Part(place, _COLUMNS, rest, (namespace.encode(), *hashes)))
+        found: dict[str, int] = {}
+        for rows in await self._router.read("mod.find", parts):
+            # Two keys may have one MD5, if somebody wants them to: the key itself decides.
+            found |= {key.decode(): id for _, key, id in rows}
+        return {key: found[key] for key in asked if key in found}
+
+    async def claim(self, namespace: str, key: str, id: int) -> int:
+        holders = await self.claim_many(namespace, {key: id})
+        return holders[key]
+
+    async def claim_many(self, namespace: str, ids: Mapping[str, int]) -> dict[str, int]:
+        holders = await together(
+            self._claim(shard, namespace, {key: ids[key] for key in some})
+            for shard, some in self._by_shard(ids).items()
+        )
+        return {key: id for of_shard in holders for key, id in of_shard.items()}
+
+    async def release(self, namespace: str, key: str, id: int) -> None:
+        async def run(session: Session) -> None:
+            await session.run(
+                "mod.release",
+                "DELETE FROM {db}.claims "
+                "WHERE namespace = ? AND key_hash = ? AND claim_key = ? AND id = ?",
+                (namespace.encode(), _hash(key), key.encode(), id),
+            )
+
+        place = self._router.mod_place(self._router.topology.mod_shard_of(key))
+        await self._router.write_at(place, "mod.release", run)
+
+    async def _claim(self, shard: int, namespace: str, ids: Mapping[str, int]) -> dict[str, int]:
+        # In the order of the primary key, so that two claimants don't wait for each other.
+        keys = sorted(ids, key=_hash)
+
+        async def run(session: Session) -> dict[str, int]:
+            holders: dict[bytes, int] = {}
+            for at in range(0, len(keys), ROWS_A_STATEMENT):
+                rows = await self._claim_some(
+                    session, namespace, keys[at : at + ROWS_A_STATEMENT], ids
+                )
+                holders |= {hash: id for hash, _, id in rows}
+            # A key whose MD5 another key holds is taken, as far as anybody can tell.
+            return {key: holders[_hash(key)] for key in keys}
+
+        return await self._router.write_at(self._router.mod_place(shard), "mod.claim", run)
+
+    async def _claim_some(
+        self, session: Session, namespace: str, keys: Sequence[str], ids: Mapping[str, int]
+    ) -> list[Row]:
+        keep = self._router.engine.dialect.keep(("namespace", "key_hash"))
+        space = namespace.encode()
+        await session.run(
+            "mod.claim",
+            f"INSERT INTO {{db}}.claims (namespace, {_COLUMNS}) "
+            f"VALUES {rows_of_marks(len(keys), 4)} {keep}",
+            [value for key in keys for value in (space, _hash(key), key.encode(), ids[key])],
+        )
+        found = await session.run(
+            "mod.claim",
+            f"SELECT {_COLUMNS} FROM {{db}}.claims WHERE {_condition(len(keys))}",
+            (space, *map(_hash, keys)),
+        )
+        return found.rows
+
+    def _by_shard(self, keys: Sequence[str] | Mapping[str, int]) -> dict[int, list[str]]:
+        by_shard: dict[int, list[str]] = {}
+        for key in keys:
+            by_shard.setdefault(self._router.topology.mod_shard_of(key), []).append(key)
+        return by_shard
+
+
+def _condition(keys: int) -> str:
+    return f"namespace = ? AND key_hash IN ({marks(keys)})"
+
+
+def _hash(key: str) -> bytes:
+    return hashlib.md5(key.encode()).digest()

@@ -1,0 +1,99 @@
+"""Finds each shard's place under the topology in use, and runs transactions there, fenced."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from datasources.errors import StaleTopology, StoreConflict
+from datasources.sql.engine import (
+    Contended,
+    Engine,
+    Fence,
+    Part,
+    Place,
+    Row,
+    Session,
+    mod_place,
+    object_place,
+)
+from datasources.topology import ShardRange, Topology
+
+T = TypeVar("T")
+
+ATTEMPTS = 5
+_FIRST_PAUSE = 0.02  # seconds; the longest pause doubles with each attempt
+
+
+class Router:
+    """One topology over one engine, and the clock (epoch ms) that dates rows."""
+
+    def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
+        self.engine, self.topology, self.clock = engine, topology, clock
+
+    def place(self, shard: int) -> Place:
+        """Where an object shard is. Raises KeyError for one that is not open."""
+        return object_place(self.topology.master_of(shard), shard)
+
+    def mod_place(self, mod_shard: int) -> Place:
+        return mod_place(self.topology.mod_master_of(mod_shard), mod_shard)
+
+    async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
+        return await self.engine.read(operation, parts) if parts else []
+
+    async def write(self, shard: int, operation: str, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Run `work` in a transaction on an object shard's master, again after a deadlock. Raises
+        StaleTopology, StoreConflict, and what `work` raises."""
+        try:
+            place = self.place(shard)
+        except KeyError:
+            raise StaleTopology(
+                f"shard {shard} is not open in the topology of epoch {self.topology.epoch}"
+            ) from None
+        return await self.write_at(place, operation, work)
+
+    async def write_at(
+        self, place: Place, operation: str, work: Callable[[Session], Awaitable[T]]
+    ) -> T:
+        epoch = self.topology.epoch
+        for attempt in range(1, ATTEMPTS):
+            try:
+                return await self._once(place, epoch, operation, work)
+            except Contended:
+                await asyncio.sleep(random.uniform(0, _FIRST_PAUSE * 2**attempt))
+        try:
+            return await self._once(place, epoch, operation, work)
+        except Contended as error:
+            raise StoreConflict(f"{error}; gave up after {ATTEMPTS} attempts") from error
+
+    async def _once(
+        self, place: Place, epoch: int, operation: str, work: Callable[[Session], Awaitable[T]]
+    ) -> T:
+        async with self.engine.begin(place, operation) as session:
+            check_fence(place, session.fence, epoch)
+            return await work(session)
+
+
+def check_fence(place: Place, fence: Fence | None, epoch: int) -> None:
+    """Raises StaleTopology unless the shard belongs to the server that answers, and has not moved
+    since the writer's topology."""
+    shard = f"{place.database} on {place.server}"
+    if fence is None:
+        raise StaleTopology(f"{shard}: it has no fence, so no server owns it")
+    if fence.owner != fence.server:
+        raise StaleTopology(f"{shard}: server {fence.owner} owns it, and this is {fence.server}")
+    if fence.epoch > epoch:
+        raise StaleTopology(f"{shard}: it moved in epoch {fence.epoch}, the writer knows {epoch}")
+
+
+def places(topology: Topology) -> list[Place]:
+    """Every object shard's place, then every mod shard's."""
+    return [
+        *(object_place(r.master, s) for r in topology.shards for s in _span(r)),
+        *(mod_place(r.master, s) for r in topology.mod.ranges for s in _span(r)),
+    ]
+
+
+def _span(shards: ShardRange) -> range:
+    low, high = shards.range
+    return range(low, high + 1)

@@ -1,0 +1,166 @@
+"""The tables of a shard, once for every SQL backend; each backend writes them as its own DDL.
+
+After Pinterest's sharded MySQL: objects are `(local_id, JSON, ts)`, mappings `(from, to,
+sequence)`; here a mapping row also has a version and an active flag, and is never deleted.
+"""
+
+from enum import Enum, auto
+from typing import NamedTuple
+
+from datasources.ids import Kind
+from datasources.mappings import Mapping
+
+
+class Type(Enum):
+    """What a column holds."""
+
+    LOCAL_ID = auto()  # the table's own numbers: ascending, never used twice
+    ID = auto()  # a 64-bit number
+    SEQUENCE = auto()  # up to 38 digits
+    FLAG = auto()
+    SMALL = auto()  # a number up to 32,767
+    JSON = auto()  # an object as JSON text
+    KEY = auto()  # up to 191 bytes
+    HASH = auto()  # 16 bytes
+    NAME = auto()  # up to 64 bytes
+    BYTES = auto()  # up to 16 MB
+    STAMP = auto()  # when the row was last written, kept for people and backups
+
+
+class Column(NamedTuple):
+    name: str
+    type: Type
+    null: bool = False
+
+
+class Table(NamedTuple):
+    name: str
+    columns: tuple[Column, ...]
+    primary: tuple[str, ...]
+    unique: tuple[tuple[str, ...], ...] = ()
+    indexes: tuple[tuple[str, ...], ...] = ()
+
+
+OBJECT_TABLES = {
+    Kind.PIN: "pins",
+    Kind.BOARD: "boards",
+    Kind.USER: "users",
+    Kind.COMMENT: "comments",
+    Kind.INTEREST: "interests",
+}
+
+
+def _objects(name: str) -> Table:
+    return Table(
+        name,
+        (
+            Column("local_id", Type.LOCAL_ID),
+            Column("data", Type.JSON),
+            Column("ts", Type.STAMP),
+            Column("object_key", Type.KEY, null=True),  # an importing file's own key
+        ),
+        primary=("local_id",),
+        unique=(("object_key",),),
+    )
+
+
+def _mapping(mapping: Mapping) -> Table:
+    return Table(
+        mapping.value,
+        (
+            Column("from_id", Type.ID),
+            Column("to_id", Type.ID),
+            Column("sequence", Type.SEQUENCE),
+            Column("version", Type.ID),
+            Column("active", Type.FLAG),
+        ),
+        primary=("from_id", "to_id"),
+        unique=(("from_id", "sequence"),) if mapping.ordered else (),
+        indexes=(("from_id", "active", "sequence", "to_id"),),
+    )
+
+
+# Who may write to the shard: the server `owner`, for writers whose topology has this epoch or a
+# later one. Each transaction reads it under a shared lock; who moves the shard locks it alone.
+FENCE = Table(
+    "fence",
+    (Column("id", Type.SMALL), Column("epoch", Type.ID), Column("owner", Type.NAME)),
+    primary=("id",),
+)
+
+# The head of each list. Its row is the list's lock: whoever changes a list, or reads it to decide,
+# locks its row first, so that two writers never wait for each other in the middle of one list.
+LISTS = Table(
+    "lists",
+    (
+        Column("mapping", Type.SMALL),  # Mapping.code; 0: the visits of user `from_id`
+        Column("from_id", Type.ID),
+        Column("size", Type.ID),
+        Column("version", Type.ID),
+    ),
+    primary=("mapping", "from_id"),
+)
+
+OUTBOX = Table(
+    "outbox",
+    (
+        Column("id", Type.LOCAL_ID),
+        Column("kind", Type.NAME),
+        Column("payload", Type.BYTES),
+        Column("progress", Type.BYTES, null=True),  # the cursor
+        Column("created", Type.ID),
+    ),
+    primary=("id",),
+    indexes=(("created",),),
+)
+
+ANSWERS = Table(
+    "answers",
+    (
+        Column("viewer_id", Type.ID),
+        Column("answer_key", Type.KEY),
+        Column("fingerprint", Type.NAME),
+        Column("answer", Type.BYTES),
+        Column("outbox_id", Type.ID, null=True),
+        Column("created", Type.ID),
+    ),
+    primary=("viewer_id", "answer_key"),
+    indexes=(("created",),),  # old ones go in order of age
+)
+
+VISITS = Table(
+    "visits",
+    (
+        Column("user_id", Type.ID),
+        Column("generation", Type.ID),
+        Column("visit", Type.KEY),
+        Column("chunk", Type.BYTES),
+        Column("saved", Type.FLAG),
+        Column("created", Type.ID),
+    ),
+    primary=("user_id", "generation"),
+    unique=(("user_id", "visit"),),
+    indexes=(("user_id", "saved"),),
+)
+
+CLAIMS = Table(
+    "claims",
+    (
+        Column("namespace", Type.NAME),
+        Column("key_hash", Type.HASH),  # md5, as in the number of the mod shard
+        Column("claim_key", Type.BYTES),
+        Column("id", Type.ID),
+    ),
+    primary=("namespace", "key_hash"),
+)
+
+OBJECT_SHARD = (
+    FENCE,
+    *(_objects(name) for name in OBJECT_TABLES.values()),
+    *(_mapping(mapping) for mapping in Mapping),
+    LISTS,
+    OUTBOX,
+    ANSWERS,
+    VISITS,
+)
+MOD_SHARD = (FENCE, CLAIMS)

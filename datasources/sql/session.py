@@ -1,0 +1,51 @@
+"""What every backend's transaction refuses: a statement after one that broke it, or after its end,
+and two at a time."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from datasources.errors import StoreConflict, StoreError, StoreUnavailable
+from datasources.sql.engine import Contended, Fence, Place, Result
+
+
+class GuardedSession(ABC):
+    """A `datasources.sql.engine.Session`; a backend adds `_run`."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.fence: Fence | None = None
+        self._turn = asyncio.Lock()
+        self._broken: Exception | None = None
+
+    async def run(self, operation: str, sql: str, args: Sequence[Any] = ()) -> Result:
+        async with self._turn:
+            self.check()
+            try:
+                return await self._run(operation, sql, args)
+            except BaseException as error:
+                if not isinstance(error, StoreConflict) or isinstance(error, Contended):
+                    self.broke(error)
+                raise
+
+    def check(self) -> None:
+        """Raises what broke the transaction, if anything did."""
+        if self._broken is not None:
+            raise self._broken
+
+    def broke(self, error: BaseException) -> None:
+        """From here on nothing runs, so that no part of the transaction can be committed."""
+        where = f"{self.place.database} on {self.place.server}"
+        self._broken = (
+            error
+            if isinstance(error, StoreError)
+            else StoreUnavailable(f"{where}: the transaction was interrupted")
+        )
+
+    def ended(self) -> None:
+        """A transaction kept beyond its end is a mistake of whoever kept it."""
+        self._broken = RuntimeError("the transaction has ended")
+
+    @abstractmethod
+    async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result: ...

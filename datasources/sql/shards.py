@@ -1,0 +1,38 @@
+"""The stores of a sharded database over one SQL engine."""
+
+import time
+from collections.abc import Callable
+
+from datasources.sql.engine import Engine
+from datasources.sql.mappings import SqlMappings
+from datasources.sql.mod import SqlMod
+from datasources.sql.objects import SqlObjects
+from datasources.sql.outbox import SqlOutbox
+from datasources.sql.router import Router
+from datasources.sql.visits import SqlVisits
+from datasources.topology import Topology
+
+Progress = Callable[[int, int], None]
+"""Called with (done, all) shards."""
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class SqlShards:
+    """What the SQL backends' `ShardStore`s share; they add `create`, `ping` and `close`."""
+
+    def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
+        self._router = Router(engine, topology, clock)
+        self.objects = SqlObjects(self._router)
+        self.mappings = SqlMappings(self._router)
+        self.outbox = SqlOutbox(self._router)
+        self.visits = SqlVisits(self._router)
+        self.mod = SqlMod(self._router)
+
+    def use(self, topology: Topology) -> None:
+        """Go on with a later topology; one that is not later is ignored. Transactions that have
+        begun end under the one they began with."""
+        if topology.epoch > self._router.topology.epoch:
+            self._router.topology = topology

@@ -1,0 +1,237 @@
+"""A transaction on one shard: `datasources.protocols.ShardTx` over a SQL session."""
+
+from collections.abc import Callable, Sequence
+
+from datasources import ids
+from datasources.errors import StoreConflict
+from datasources.ids import Kind
+from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping
+from datasources.protocols import Answer, Visit
+from datasources.sql import codecs
+from datasources.sql.dialect import Dialect, marks, rows_of_marks
+from datasources.sql.engine import Session
+from datasources.sql.lists import ROWS_A_STATEMENT, Lists, touch
+from datasources.sql.schema import OBJECT_TABLES
+
+BYTES_A_STATEMENT = 1 << 20  # far below MySQL's max_allowed_packet
+VISITS_LOCK = 0  # the mapping code of the rows in `lists` that lock a user's visits
+
+
+class SqlTx:
+    """See ShardTx. Between calls it may only be used by the `work` that it was made for."""
+
+    def __init__(
+        self, shard: int, session: Session, dialect: Dialect, clock: Callable[[], int]
+    ) -> None:
+        self.shard = shard
+        self._session, self._dialect, self._clock = session, dialect, clock
+        self._lists = Lists(session, dialect)
+
+    async def insert(self, kind: Kind, data: bytes) -> int:
+        made = await self._session.run(
+            "tx.insert",
+            f"INSERT INTO {{db}}.{OBJECT_TABLES[kind]} (data) VALUES (?)",
+            (data.decode(),),
+        )
+        return ids.compose(self.shard, kind, made.last_id)
+
+    async def insert_many(
+        self, kind: Kind, data: Sequence[bytes], keys: Sequence[str] | None = None
+    ) -> list[int]:
+        if keys is None:
+            return await self._insert_rows(kind, data)
+        if len(keys) != len(data):
+            raise ValueError(f"{len(data)} objects with {len(keys)} keys")
+        stored = [codecs.key(key) for key in keys]
+        known = await self._ids_by_key(kind, stored)
+        # A key that comes twice is one object, the first.
+        fresh: dict[bytes, bytes] = {}
+        for key, value in zip(stored, data, strict=True):
+            if key not in known:
+                fresh.setdefault(key, value)
+        for at in _batches(list(fresh.values())):
+            await self._insert_keyed(kind, list(fresh.items())[at])
+        known |= await self._ids_by_key(kind, list(fresh))
+        return [known[key] for key in stored]
+
+    async def get(self, id: int) -> bytes | None:
+        found = await self._session.run(
+            "tx.get",
+            f"SELECT data FROM {{db}}.{self._table(id)} WHERE local_id = ?{self._dialect.lock}",
+            (ids.local_of(id),),
+        )
+        return bytes(found.rows[0][0]) if found.rows else None
+
+    async def update(self, id: int, data: bytes) -> None:
+        changed = await self._session.run(
+            "tx.update",
+            f"UPDATE {{db}}.{self._table(id)} SET data = ?{self._dialect.touch} WHERE local_id = ?",
+            (data.decode(), ids.local_of(id)),
+        )
+        if not changed.matched:
+            raise StoreConflict(f"there is no object {id} to update")
+
+    async def head(self, key: ListKey) -> ListHead:
+        self._check(key.from_id)
+        return await self._lists.head(key)
+
+    async def edge(self, key: EdgeKey) -> Edge | None:
+        self._check(key.from_id)
+        return await self._lists.row(key)
+
+    async def put_edge(self, mapping: Mapping, edge: Edge) -> bool:
+        self._check(edge.from_id)
+        return await self._lists.put(mapping, edge)
+
+    async def top(self, key: ListKey) -> Edge | None:
+        return await self._neighbor("tx.top", key, "", (), "DESC")
+
+    async def below(self, key: ListKey, sequence: int) -> Edge | None:
+        bound = (self._dialect.bound(sequence),)
+        return await self._neighbor("tx.below", key, "AND sequence < ?", bound, "DESC")
+
+    async def above(self, key: ListKey, sequence: int) -> Edge | None:
+        bound = (self._dialect.bound(sequence),)
+        return await self._neighbor("tx.above", key, "AND sequence > ?", bound, "ASC")
+
+    async def post(self, kind: str, payload: bytes) -> int:
+        made = await self._session.run(
+            "tx.post",
+            "INSERT INTO {db}.outbox (kind, payload, created) VALUES (?, ?, ?)",
+            (kind.encode(), payload, self._clock()),
+        )
+        return made.last_id
+
+    async def answered(self, viewer_id: int, key: str) -> Answer | None:
+        found = await self._session.run(
+            "tx.answered",
+            f"SELECT {codecs.ANSWER_COLUMNS} FROM {{db}}.answers "
+            f"WHERE viewer_id = ? AND answer_key = ?{self._dialect.lock}",
+            (viewer_id, codecs.key(key)),
+        )
+        return codecs.answer(found.rows[0]) if found.rows else None
+
+    async def save_answer(self, viewer_id: int, key: str, answer: Answer) -> None:
+        await self._session.run(
+            "tx.save_answer",
+            f"INSERT INTO {{db}}.answers (viewer_id, answer_key, {codecs.ANSWER_COLUMNS}, created) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (viewer_id, codecs.key(key), *answer, self._clock()),
+        )
+
+    async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
+        self._check(user_id)
+        found = await self._read_visits(user_id, after_generation)
+        if found is None:
+            await touch(self._session, self._dialect, [(VISITS_LOCK, user_id)])
+            found = await self._read_visits(user_id, after_generation)
+        return found or []
+
+    async def add_visit(self, visit: Visit) -> None:
+        self._check(visit.user_id)
+        name = visit.visit.encode()
+        if len(name) > codecs.MAX_KEY:
+            raise ValueError(f"visit {visit.visit[:40]!r}... is longer than {codecs.MAX_KEY} bytes")
+        await self._session.run(
+            "tx.add_visit",
+            f"INSERT INTO {{db}}.visits ({codecs.VISIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                visit.user_id,
+                visit.generation,
+                name,
+                visit.chunk,
+                int(visit.saved),
+                visit.created,
+            ),
+        )
+
+    async def finish(self) -> None:
+        """Write what waits for the end of the transaction."""
+        await self._lists.flush()
+
+    async def _insert_rows(self, kind: Kind, data: Sequence[bytes]) -> list[int]:
+        made: list[int] = []
+        for at in _batches(data):
+            values = [value.decode() for value in data[at]]
+            done = await self._session.run(
+                "tx.insert_many",
+                f"INSERT INTO {{db}}.{OBJECT_TABLES[kind]} (data) "
+                f"VALUES {rows_of_marks(len(values), 1)}",
+                values,
+            )
+            first = self._dialect.first_id(done.last_id, len(values))
+            made += [ids.compose(self.shard, kind, first + n) for n in range(len(values))]
+        return made
+
+    async def _insert_keyed(self, kind: Kind, items: Sequence[tuple[bytes, bytes]]) -> None:
+        # A concurrent import may have stored a key by now: then its object stays.
+        await self._session.run(
+            "tx.insert_many",
+            f"INSERT INTO {{db}}.{OBJECT_TABLES[kind]} (object_key, data) "
+            f"VALUES {rows_of_marks(len(items), 2)} {self._dialect.keep(('object_key',))}",
+            [value for key, data in items for value in (key, data.decode())],
+        )
+
+    async def _ids_by_key(self, kind: Kind, keys: Sequence[bytes]) -> dict[bytes, int]:
+        found: dict[bytes, int] = {}
+        for at in range(0, len(keys), ROWS_A_STATEMENT):
+            some = keys[at : at + ROWS_A_STATEMENT]
+            rows = await self._session.run(
+                "tx.keys",
+                f"SELECT object_key, local_id FROM {{db}}.{OBJECT_TABLES[kind]} "
+                f"WHERE object_key IN ({marks(len(some))}){self._dialect.lock}",
+                some,
+            )
+            found |= {key: ids.compose(self.shard, kind, local) for key, local in rows.rows}
+        return found
+
+    async def _neighbor(
+        self, operation: str, key: ListKey, condition: str, bound: tuple[object, ...], order: str
+    ) -> Edge | None:
+        await self.head(key)
+        # The index has `active` before the sequence: one dive for each of its values.
+        dives = [
+            f"SELECT * FROM (SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{key.mapping.value} "
+            f"WHERE from_id = ? AND active = {active} {condition} "
+            f"ORDER BY sequence {order}, to_id {order} LIMIT 1) AS dive{active}"
+            for active in (0, 1)
+        ]
+        found = await self._session.run(
+            operation, " UNION ALL ".join(dives), (key.from_id, *bound) * 2
+        )
+        edges = sorted(map(codecs.edge, found.rows), key=lambda e: (e.sequence, e.to_id))
+        return edges[0 if order == "ASC" else -1] if edges else None
+
+    async def _read_visits(self, user_id: int, after_generation: int) -> list[Visit] | None:
+        """Locks; None when there is nothing yet to lock."""
+        columns = ", ".join(f"v.{name}" for name in codecs.VISIT_COLUMNS.split(", "))
+        found = await self._session.run(
+            "tx.visits",
+            f"SELECT {columns} FROM {{db}}.lists l LEFT JOIN {{db}}.visits v "
+            "ON v.user_id = l.from_id AND v.generation > ? "
+            f"WHERE l.mapping = {VISITS_LOCK} AND l.from_id = ? "
+            f"ORDER BY v.generation{self._dialect.lock}",
+            (after_generation, user_id),
+        )
+        if not found.rows:
+            return None
+        return [codecs.visit(row) for row in found.rows if row[0] is not None]
+
+    def _table(self, id: int) -> str:
+        self._check(id)
+        return OBJECT_TABLES[ids.kind_of(id)]
+
+    def _check(self, id: int) -> None:
+        if ids.shard_of(id) != self.shard:
+            raise ValueError(f"{id} is on shard {ids.shard_of(id)}, not on {self.shard}")
+
+
+def _batches(data: Sequence[bytes]) -> list[slice]:
+    """Slices of up to ROWS_A_STATEMENT objects and about BYTES_A_STATEMENT."""
+    slices, start, size = [], 0, 0
+    for at, value in enumerate(data):
+        if at > start and (at - start == ROWS_A_STATEMENT or size + len(value) > BYTES_A_STATEMENT):
+            slices.append(slice(start, at))
+            start, size = at, 0
+        size += len(value)
+    return [*slices, slice(start, len(data))] if data else []

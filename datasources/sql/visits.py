@@ -1,0 +1,57 @@
+"""Visits of the home feed on the user's shard: `datasources.protocols.VisitStore` over SQL."""
+
+from datasources.ids import shard_of
+from datasources.protocols import Visit
+from datasources.sql import codecs
+from datasources.sql.engine import Part, Session
+from datasources.sql.router import Router
+
+
+class SqlVisits:
+    """See VisitStore."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    async def find(self, user_id: int, visit: str) -> Visit | None:
+        found = await self._read("visits.find", user_id, ("AND visit = ?", (visit.encode(),)))
+        return found[0] if found else None
+
+    async def recent(self, user_id: int, limit: int) -> list[Visit]:
+        return await self._read(
+            "visits.recent",
+            user_id,
+            ("ORDER BY generation DESC LIMIT ?", (max(limit, 0),)),
+            ("AND saved = 0", ()),
+        )
+
+    async def mark_saved(self, user_id: int, generation: int) -> None:
+        async def run(session: Session) -> None:
+            await session.run(
+                "visits.mark_saved",
+                "UPDATE {db}.visits SET saved = 1 WHERE user_id = ? AND generation = ?",
+                (user_id, generation),
+            )
+
+        await self._router.write(shard_of(user_id), "visits.mark_saved", run)
+
+    async def _read(
+        self, operation: str, user_id: int, *conditions: tuple[str, tuple[object, ...]]
+    ) -> list[Visit]:
+        """The visits that meet any of the conditions, newest first."""
+        try:
+            place = self._router.place(shard_of(user_id))
+        except KeyError:
+            return []
+        parts = [
+            Part(
+                place,
+                codecs.VISIT_COLUMNS,
+                f"FROM {{db}}.visits WHERE user_id = ? {condition}",
+                (user_id, *args),
+            )
+            for condition, args in conditions
+        ]
+        read = await self._router.read(operation, parts)
+        by_generation = {row[1]: codecs.visit(row) for rows in read for row in rows}
+        return [by_generation[generation] for generation in sorted(by_generation, reverse=True)]

@@ -1,0 +1,76 @@
+"""Idle SQLite connections by file, so that a read opens none, and few are open at a time."""
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from urllib.parse import quote
+
+SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
+_BUSY_TIMEOUT = 0.05  # seconds in a thread; who has to wait longer waits outside of the threads
+
+
+class Connections:
+    """May be used from any thread; a connection taken is its taker's alone until given back."""
+
+    def __init__(self, synchronous: str, most_idle: int) -> None:
+        if synchronous not in SYNCHRONOUS:
+            raise ValueError(f"synchronous {synchronous!r} is none of {', '.join(SYNCHRONOUS)}")
+        self._synchronous, self._most_idle = synchronous, most_idle
+        self._idle: OrderedDict[Path, list[sqlite3.Connection]] = OrderedDict()
+        self._count = 0
+        self._closed = False
+        self._guard = threading.Lock()
+
+    def take(self, path: Path) -> sqlite3.Connection:
+        """An idle connection to a file that exists, or a new one. Raises sqlite3.Error."""
+        with self._guard:
+            waiting = self._idle.get(path)
+            if waiting:
+                self._count -= 1
+                return waiting.pop()
+        return self.open(path)
+
+    def open(self, path: Path, *, create: bool = False) -> sqlite3.Connection:
+        """A new connection. Raises sqlite3.Error."""
+        connection = sqlite3.connect(
+            f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}",
+            uri=True,
+            timeout=_BUSY_TIMEOUT,
+            isolation_level=None,  # BEGIN and COMMIT are ours
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        connection.text_factory = bytes
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        return connection
+
+    def give(self, path: Path, connection: sqlite3.Connection) -> None:
+        """Take back a connection that is in no transaction; the longest idle may be closed."""
+        surplus: list[sqlite3.Connection] = []
+        with self._guard:
+            if self._closed:
+                surplus.append(connection)
+            else:
+                self._idle.setdefault(path, []).append(connection)
+                self._idle.move_to_end(path)
+                self._count += 1
+                while self._count > self._most_idle:
+                    oldest, waiting = next(iter(self._idle.items()))
+                    if waiting:
+                        surplus.append(waiting.pop())
+                        self._count -= 1
+                    if not waiting:
+                        del self._idle[oldest]
+        for connection in surplus:
+            connection.close()
+
+    def close(self) -> None:
+        """Close what is idle now, and everything that is given back later."""
+        with self._guard:
+            self._closed = True
+            idle = [c for waiting in self._idle.values() for c in waiting]
+            self._idle.clear()
+            self._count = 0
+        for connection in idle:
+            connection.close()

@@ -1,0 +1,178 @@
+"""SQLite files as servers: batches of reads in a small pool of threads, one writer a file."""
+
+import asyncio
+import sqlite3
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from datasources.errors import StoreConflict, StoreTimeout
+from datasources.sql.dialect import SQLITE
+from datasources.sql.engine import Observe, Part, Place, Row
+from datasources.sql.together import together
+from datasources.sqlite import schema
+from datasources.sqlite.connections import Connections
+from datasources.sqlite.errors import Busy, translate
+from datasources.sqlite.session import SqliteSession
+from datasources.topology import Topology
+
+T = TypeVar("T")
+THREADS = 4
+MOST_IDLE = 128  # connections; each takes two or three file descriptors
+_PAUSE = 0.01  # seconds between two tries to read a file that is locked as a whole
+
+
+class SqliteEngine:
+    """See `datasources.sql.engine.Engine`. A server is a directory."""
+
+    dialect = SQLITE
+
+    def __init__(
+        self, topology: Topology, synchronous: str, deadline: float, observe: Observe
+    ) -> None:
+        self._directories = directories(topology)
+        self._deadline, self._observe = deadline, observe
+        self._connections = Connections(synchronous, MOST_IDLE)
+        self._executor = ThreadPoolExecutor(THREADS, "pinway-sqlite")
+        self._writers: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def use(self, topology: Topology) -> None:
+        self._directories = directories(topology)
+
+    async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
+        numbers: dict[str, list[int]] = {}
+        for number, part in enumerate(parts):
+            numbers.setdefault(part.place.server, []).append(number)
+        answers: list[list[Row]] = [[] for _ in parts]
+        read = await together(
+            self._read_server(server, operation, [parts[n] for n in some])
+            for server, some in numbers.items()
+        )
+        for some, rows in zip(numbers.values(), read, strict=True):
+            for number, of_part in zip(some, rows, strict=True):
+                answers[number] = of_part
+        return answers
+
+    @asynccontextmanager
+    async def begin(self, place: Place, commit: str) -> AsyncIterator[SqliteSession]:
+        path = self._path(place)
+        writer = self._writers[path]
+        try:
+            async with asyncio.timeout(self._deadline):
+                await writer.acquire()
+        except TimeoutError:
+            raise StoreConflict(f"{path}: still being written after {self._deadline} s") from None
+        session = SqliteSession(
+            place, path, self._connections, self._executor, self._deadline, self._observe
+        )
+        try:
+            await session.begin()
+            yield session
+            await session.commit(commit)
+        finally:
+            await self._end(session, writer)
+
+    async def create(self, place: Place, epoch: int) -> None:
+        """Make a shard's file, tables and fence where they do not exist."""
+        path = self._path(place)
+
+        def make() -> None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = self._connections.open(path, create=True)
+            try:
+                schema.create(connection, place, epoch)
+            finally:
+                connection.close()
+
+        await self._patiently(path, lambda: self._hop(make))
+
+    async def close(self) -> None:
+        if self._ending:
+            await asyncio.wait(self._ending)
+        self._connections.close()
+        await asyncio.get_running_loop().run_in_executor(None, self._executor.shutdown)
+
+    def _path(self, place: Place) -> Path:
+        return schema.file_of(self._directories[place.server], place)
+
+    async def _read_server(
+        self, server: str, operation: str, parts: Sequence[Part]
+    ) -> list[list[Row]]:
+        self._observe(server, operation)
+        try:
+            async with asyncio.timeout(self._deadline):
+                return await self._patiently(
+                    self._directories[server], lambda: self._hop(lambda: self._read_parts(parts))
+                )
+        except TimeoutError:
+            directory = self._directories[server]
+            raise StoreTimeout(f"{directory}: no answer in {self._deadline} s") from None
+
+    def _read_parts(self, parts: Sequence[Part]) -> list[list[Row]]:
+        return [self._read_part(part) for part in parts]
+
+    def _read_part(self, part: Part) -> list[Row]:
+        path = self._path(part.place)
+        connection = None
+        try:
+            connection = self._connections.take(path)
+            sql = f"SELECT {part.columns} {part.rest}".replace("{db}", "main")
+            rows = connection.execute(sql, part.args).fetchall()
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, sqlite3.Error):
+                raise translate(error, path) from error
+            raise
+        self._connections.give(path, connection)
+        return rows
+
+    async def _hop(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, call)
+
+    async def _patiently(self, path: Path, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Try again while a file is locked as a whole, which another process's recovery and the
+        end of its last connection do for a moment."""
+        clock = asyncio.get_running_loop().time
+        give_up = clock() + self._deadline
+        while True:
+            try:
+                return await call()
+            except sqlite3.Error as error:
+                fault = translate(error, path)
+                if not isinstance(fault, Busy) or clock() > give_up:
+                    raise fault from error
+            except Busy:
+                if clock() > give_up:
+                    raise
+            await asyncio.sleep(_PAUSE)
+
+    async def _end(self, session: SqliteSession, writer: asyncio.Lock) -> None:
+        async def end() -> None:
+            try:
+                await session.end()
+            finally:
+                writer.release()
+
+        if session.idle():
+            await end()
+            return
+        # Also when the caller is cancelled again, the rollback comes before the next writer.
+        task = asyncio.ensure_future(end())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        await asyncio.shield(task)
+
+
+def directories(topology: Topology) -> dict[str, Path]:
+    """The directory of each server whose URL is `sqlite:///directory`."""
+    return {
+        name: Path(unquote(urlsplit(url).path))
+        for name, url in topology.servers.items()
+        if url.startswith("sqlite:")
+    }

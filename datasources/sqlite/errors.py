@@ -1,0 +1,28 @@
+"""SQLite's errors as the stores' own."""
+
+import sqlite3
+from pathlib import Path
+
+from datasources.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
+
+CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+class Busy(StoreConflict):
+    """Another process holds the file's lock."""
+
+
+def translate(error: sqlite3.Error, path: Path) -> StoreError:
+    """The store error for what SQLite said of a file."""
+    # The low byte is the error, the rest its circumstances.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return StoreConflict(f"{path}: {error}")
+    if code in BUSY:
+        return Busy(f"{path}: another process is writing to it")
+    if code in CORRUPT:  # plain SQLITE_ERROR: a table that is missing
+        return StoreCorrupt(f"{path}: {error}")
+    if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
+        return StoreUnavailable(f"{path}: there is no such file")
+    return StoreUnavailable(f"{path}: {error}")

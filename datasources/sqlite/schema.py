@@ -1,0 +1,76 @@
+"""The shared tables as SQLite's DDL."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from datasources.sql.engine import Place
+from datasources.sql.schema import MOD_SHARD, OBJECT_SHARD, Table, Type
+
+VERSION = 1  # in user_version: this file's tables are all there
+
+_TYPES = {
+    Type.LOCAL_ID: "INTEGER",
+    Type.ID: "INTEGER",
+    Type.SEQUENCE: "TEXT",  # zero-padded to 38 digits, so that text sorts as numbers do
+    Type.FLAG: "INTEGER",
+    Type.SMALL: "INTEGER",
+    Type.JSON: "TEXT",
+    Type.KEY: "BLOB",
+    Type.HASH: "BLOB",
+    Type.NAME: "BLOB",
+    Type.BYTES: "BLOB",
+    Type.STAMP: "TEXT",
+}
+_STAMP_DEFAULT = " DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
+
+
+def ddl(table: Table) -> list[str]:
+    """The statements that make a table and its indexes."""
+    lines = []
+    own_numbers = any(column.type is Type.LOCAL_ID for column in table.columns)
+    for name, type, null in table.columns:
+        line = f"{name} {_TYPES[type]}"
+        if type is Type.LOCAL_ID:
+            line += " PRIMARY KEY AUTOINCREMENT"
+        line += "" if null else " NOT NULL"
+        lines.append(line + (_STAMP_DEFAULT if type is Type.STAMP else ""))
+    if not own_numbers:
+        lines.append(f"PRIMARY KEY ({', '.join(table.primary)})")
+    lines += [f"UNIQUE ({', '.join(columns)})" for columns in table.unique]
+    end = "" if own_numbers else " WITHOUT ROWID"
+    return [
+        f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(lines)}){end}",
+        *(
+            f"CREATE INDEX IF NOT EXISTS {table.name}_by_{'_'.join(columns)} "
+            f"ON {table.name} ({', '.join(columns)})"
+            for columns in table.indexes
+        ),
+    ]
+
+
+def create(connection: sqlite3.Connection, place: Place, epoch: int) -> None:
+    """Make a shard's tables and its fence where they do not exist. Raises sqlite3.Error."""
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    if version == VERSION:
+        return
+    connection.execute("PRAGMA journal_mode = WAL")
+    tables: Sequence[Table] = MOD_SHARD if place.database.startswith("mod") else OBJECT_SHARD
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for table in tables:
+            for statement in ddl(table):
+                connection.execute(statement)
+        connection.execute(
+            "INSERT OR IGNORE INTO fence (id, epoch, owner) VALUES (1, ?, ?)",
+            (epoch, place.server.encode()),
+        )
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def file_of(directory: Path, place: Place) -> Path:
+    return directory / f"{place.database}.sqlite"

@@ -1,0 +1,105 @@
+"""A transaction on one SQLite file, a hop to a thread for each statement."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from datasources.errors import StoreConflict, StoreTimeout
+from datasources.sql.engine import Fence, Observe, Place, Result
+from datasources.sql.session import GuardedSession
+from datasources.sqlite.connections import Connections
+from datasources.sqlite.errors import Busy, translate
+
+T = TypeVar("T")
+_PAUSE = 0.01  # seconds between two tries to begin while another process writes
+
+
+class SqliteSession(GuardedSession):
+    """Cancelled or late, a statement still runs to its end in its thread: `end` waits for that
+    before it rolls back."""
+
+    def __init__(
+        self,
+        place: Place,
+        path: Path,
+        connections: Connections,
+        executor: Executor,
+        deadline: float,
+        observe: Observe,
+    ) -> None:
+        super().__init__(place)
+        self._path, self._connections, self._executor = path, connections, executor
+        self._deadline, self._observe = deadline, observe
+        self._connection: sqlite3.Connection | None = None
+        self._hop: Future[Any] | None = None
+
+    async def begin(self) -> None:
+        """Take the file's write lock and read the fence. Raises StoreConflict if another process
+        keeps the lock."""
+        clock = asyncio.get_running_loop().time
+        give_up = clock() + self._deadline
+        while True:
+            try:
+                self.fence = await self._in_thread("tx.begin", self._begin)
+                return
+            except Busy as error:
+                if clock() + _PAUSE > give_up:
+                    raise StoreConflict(
+                        f"{error}, and was still after {self._deadline} s"
+                    ) from error
+            await asyncio.sleep(_PAUSE)
+
+    async def commit(self, operation: str) -> None:
+        self.check()
+        await self._in_thread(f"{operation}.commit", lambda: self._execute("COMMIT", ()))
+
+    def idle(self) -> bool:
+        """Nothing is running, and nothing waits to be committed or rolled back."""
+        ran = self._hop is None or self._hop.done()
+        return ran and (self._connection is None or not self._connection.in_transaction)
+
+    async def end(self) -> None:
+        """Roll back what was not committed, and give the connection back."""
+        self.ended()
+        if self._hop is not None:
+            await asyncio.gather(asyncio.wrap_future(self._hop), return_exceptions=True)
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        try:
+            if connection.in_transaction:
+                await asyncio.wrap_future(self._executor.submit(connection.execute, "ROLLBACK"))
+        except sqlite3.Error:
+            connection.close()  # which rolls back, too
+        else:
+            self._connections.give(self._path, connection)
+
+    async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
+        statement = sql.replace("{db}", "main")
+        return await self._in_thread(operation, lambda: self._execute(statement, args))
+
+    async def _in_thread(self, operation: str, call: Callable[[], T]) -> T:
+        self._observe(self.place.server, operation)
+        hop = self._hop = self._executor.submit(call)
+        try:
+            async with asyncio.timeout(self._deadline):
+                return await asyncio.shield(asyncio.wrap_future(hop))
+        except TimeoutError:
+            raise StoreTimeout(f"{self._path}: no answer in {self._deadline} s") from None
+        except sqlite3.Error as error:
+            raise translate(error, self._path) from error
+
+    def _begin(self) -> Fence | None:
+        if self._connection is None:
+            self._connection = self._connections.take(self._path)
+        self._connection.execute("BEGIN IMMEDIATE")
+        rows = self._connection.execute("SELECT epoch, owner FROM fence WHERE id = 1").fetchall()
+        return Fence(rows[0][0], rows[0][1].decode(), self.place.server) if rows else None
+
+    def _execute(self, sql: str, args: Sequence[Any]) -> Result:
+        assert self._connection is not None
+        cursor = self._connection.execute(sql, args)
+        return Result(cursor.fetchall(), cursor.rowcount, cursor.lastrowid or 0)

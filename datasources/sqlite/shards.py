@@ -1,0 +1,60 @@
+"""The sharded database on one machine: `datasources.protocols.ShardStore` over SQLite files."""
+
+from collections.abc import Callable
+
+from datasources.errors import StoreError
+from datasources.sql.engine import Observe, Part, Place
+from datasources.sql.router import places
+from datasources.sql.shards import Progress, SqlShards, now_ms
+from datasources.sqlite.engine import SqliteEngine
+from datasources.topology import Topology
+
+DEADLINE = 5.0  # seconds
+
+
+class SqliteShards(SqlShards):
+    """Shards as files `DIR/db00003.sqlite` and `DIR/mod00001.sqlite` of servers `sqlite:///DIR`.
+
+    `synchronous` is SQLite's: FULL makes a commit durable, OFF is for tests. `deadline` is in
+    seconds, for each read and each step of a transaction. `observe` hears of each hop to a thread.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        synchronous: str = "FULL",
+        *,
+        deadline: float = DEADLINE,
+        clock: Callable[[], int] = now_ms,
+        observe: Observe = lambda server, operation: None,
+    ) -> None:
+        self._engine = SqliteEngine(topology, synchronous, deadline, observe)
+        super().__init__(self._engine, topology, clock)
+
+    def use(self, topology: Topology) -> None:
+        super().use(topology)
+        self._engine.use(self.objects.topology())
+
+    async def create(self, progress: Progress = lambda done, total: None) -> None:
+        topology = self.objects.topology()
+        all_places = places(topology)
+        for done, place in enumerate(all_places, 1):
+            await self._engine.create(place, topology.epoch)
+            progress(done, len(all_places))
+
+    async def ping(self) -> dict[str, str | None]:
+        faults: dict[str, str | None] = {}
+        for place in places(self.objects.topology()):
+            if faults.get(place.server) is None:
+                faults[place.server] = await self._fault(place)
+        return faults
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+    async def _fault(self, place: Place) -> str | None:
+        try:
+            await self._engine.read("ping", [Part(place, "id", "FROM {db}.fence", ())])
+        except StoreError as error:
+            return str(error)
+        return None
