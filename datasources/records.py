@@ -38,11 +38,15 @@ class User(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """`flips` grows whenever the board becomes secret, public or deleted; it is a part of the
+    version of every mapping row that depends on that."""
+
     name: str
     owner_id: int
     description: str = ""
     secret: bool = False
     cover_pin_id: int | None = None
+    flips: int = 0
 
 
 class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):

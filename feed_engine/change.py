@@ -77,8 +77,10 @@ AnyTask = PinPublished | Followed | Unfollowed | PinLiked | BoardSecrecy | Board
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What follows one commit: rows elsewhere, entries to drop from caches, tasks for jobs."""
+    """What follows one commit: keys to claim, rows elsewhere, entries to drop from caches, tasks
+    for jobs. An object whose claim (namespace, key, id) is lost to another becomes inactive."""
 
+    claims: tuple[tuple[str, str, int], ...] = ()
     edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
     objects: tuple[int, ...] = ()
     lists: tuple[tuple[int, int], ...] = ()
@@ -102,10 +104,12 @@ def change(
     objects: list[int] | None = None,
     lists: list[ListKey] | None = None,
     tasks: list[AnyTask] | None = None,
+    claims: list[tuple[str, str, int]] | None = None,
 ) -> Change:
     """A Change; the lists of the remote edges are dropped from the caches as well."""
     stale = dict.fromkeys([*(lists or ()), *(ListKey(m, e.from_id) for m, e in edges or ())])
     return Change(
+        claims=tuple(claims or ()),
         edges=tuple(
             (m.code, e.from_id, e.to_id, str(e.sequence), e.version, e.active)
             for m, e in edges or ()

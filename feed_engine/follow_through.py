@@ -1,0 +1,118 @@
+"""Completes a committed write: keys claimed, rows on other shards written, caches made to forget.
+
+It is done before the acknowledgement, and done again by a job when the process died in between;
+every part may be repeated.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Coroutine
+from typing import Any
+
+import msgspec
+
+from datasources import records
+from datasources.errors import StoreCorrupt, StoreError, StoreUnavailable
+from datasources.ids import kind_of, shard_of
+from datasources.protocols import Job, OutboxRow, ShardTx, Stores
+from feed_engine.change import KIND, Change, decode
+from feed_engine.edit import edited
+
+log = logging.getLogger(__name__)
+
+_running: set[asyncio.Task[None]] = set()
+
+
+def change_of(row: OutboxRow) -> Change:
+    """What the row asks for. Raises StoreCorrupt for a row that this version can't read."""
+    if row.kind != KIND:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: unknown kind {row.kind!r}")
+    try:
+        return decode(row.payload)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
+
+
+async def follow_through(stores: Stores, row: OutboxRow) -> None:
+    """Do all of a row but its tasks. Raises StoreError when something of it is still owed."""
+    await fulfill(stores, change_of(row))
+
+
+async def fulfill(stores: Stores, change: Change) -> None:
+    """Claims first, then rows, then caches: what a reader loads after the drop is complete."""
+    for namespace, key, id in change.claims:
+        if await stores.shards.mod.claim(namespace, key, id) != id:
+            await _deactivate(stores, id)
+    if change.edges:
+        await stores.shards.mappings.apply(change.remote_edges())
+    await _all(
+        stores.objects.drop(list(change.objects)) if change.objects else None,
+        stores.lists.drop(change.stale_lists()) if change.lists else None,
+    )
+
+
+async def acknowledge(stores: Stores, row: OutboxRow | None, change: Change) -> None:
+    """Fulfill a change before its write is acknowledged, whatever becomes of the request, and hand
+    what is left to the queue. `row` is None when the change owes nothing that a row must keep.
+
+    Raises StoreUnavailable when it can't be fulfilled now: the write is kept and completed later.
+    """
+    await asyncio.shield(keep(_complete(stores, row, change)))
+
+
+async def settle() -> None:
+    """Wait until nothing is left running in the background: call it before stores are closed."""
+    while _running:
+        await asyncio.wait(_running)
+
+
+def keep(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Run to the end, also when whoever waits for it is cancelled."""
+    task = asyncio.get_running_loop().create_task(work)
+    _running.add(task)
+    task.add_done_callback(_forget)
+    return task
+
+
+def _forget(task: asyncio.Task[None]) -> None:
+    _running.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.info("left to the relay: %s", error)
+
+
+async def _complete(stores: Stores, row: OutboxRow | None, change: Change) -> None:
+    try:
+        await fulfill(stores, change)
+    except StoreError as error:
+        raise StoreUnavailable(
+            "The write is kept and will be completed, but not everything that shows it could be "
+            "brought up to date yet. Send it again with the same idempotency key for the answer."
+        ) from error
+    if row is not None:
+        keep(_hand_over(stores, row, change))
+
+
+async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
+    """Nobody waits for this: a queue that is down costs freshness alone, as the relay finds the
+    row."""
+    if change.tasks:
+        await stores.queue.enqueue([Job(row.shard, row.id)])
+    else:
+        await stores.shards.outbox.finish(row.shard, row.id)
+
+
+async def _deactivate(stores: Stores, id: int) -> None:
+    async def work(tx: ShardTx) -> None:
+        raw = await tx.get(id)
+        if raw is not None and records.decode(kind_of(id), id, raw).active:
+            await tx.update(id, edited(raw, {"active": False}, records.RECORDS[kind_of(id)]))
+
+    await stores.shards.objects.transact(shard_of(id), work)
+
+
+async def _all(*calls: Awaitable[None] | None) -> None:
+    """Await all to their end, then raise the first error: no call is left half way."""
+    done = await asyncio.gather(*(call for call in calls if call), return_exceptions=True)
+    for result in done:
+        if isinstance(result, BaseException):
+            raise result

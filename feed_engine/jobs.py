@@ -1,0 +1,74 @@
+"""Runs what an outbox row asks for: the rest of its write, then its tasks one by one.
+
+How far the tasks came is kept in the row, so a killed job goes on where it was; whatever is run
+twice does no harm.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from datasources.errors import StoreCorrupt
+from datasources.protocols import Job, OutboxRow, Stores
+from feed_engine.change import Advance, Task
+from feed_engine.follow_through import change_of, fulfill
+from feed_engine.writes import board_tasks
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
+HANDLERS: dict[type[Task], Handler] = {**board_tasks.HANDLERS}
+
+
+class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The task that is under way, and that task's own cursor."""
+
+    task: int = 0
+    cursor: bytes | None = None
+
+
+async def run_job(stores: Stores, job: Job) -> None:
+    """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
+    and the job is run again."""
+    row = await stores.shards.outbox.load(job.shard, job.outbox_id)
+    if row is None:
+        return
+    try:
+        change, progress = change_of(row), _progress(row)
+        unknown = [task for task in change.tasks if type(task) not in HANDLERS]
+        if unknown:
+            raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
+    except StoreCorrupt as error:
+        log.error("%s; the row is kept", error)
+        raise
+    if row.cursor is None:
+        await fulfill(stores, change)
+    for number in range(progress.task, len(change.tasks)):
+        task = change.tasks[number]
+        cursor = progress.cursor if number == progress.task else None
+        await HANDLERS[type(task)](stores, task, cursor, _advance(stores, row, number))
+        if number + 1 < len(change.tasks):
+            await _save(stores, row, Progress(number + 1))
+    await stores.shards.outbox.finish(row.shard, row.id)
+
+
+def _progress(row: OutboxRow) -> Progress:
+    if row.cursor is None:
+        return Progress()
+    try:
+        return msgspec.json.decode(row.cursor, type=Progress)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
+
+
+def _advance(stores: Stores, row: OutboxRow, number: int) -> Advance:
+    async def advance(cursor: bytes) -> None:
+        await _save(stores, row, Progress(number, cursor))
+
+    return advance
+
+
+async def _save(stores: Stores, row: OutboxRow, progress: Progress) -> None:
+    await stores.shards.outbox.advance(row.shard, row.id, msgspec.json.encode(progress))

@@ -1,0 +1,53 @@
+"""Every write: one transaction on one shard, completed before it is acknowledged.
+
+All take an optional idempotency `key`: sent again with it, a write does nothing twice and answers
+the same (objects as they are by then, so maybe deleted since). All raise subclasses of RequestError
+for what the client can mend, and StoreUnavailable when the write is kept but not completed yet.
+"""
+
+from feed_engine.writes.boards import create_board, delete_board, update_board
+from feed_engine.writes.comments import create_comment, delete_comment
+from feed_engine.writes.follows import follow, unfollow
+from feed_engine.writes.inputs import (
+    BoardChange,
+    NewBoard,
+    NewComment,
+    NewPin,
+    NewUser,
+    PinChange,
+)
+from feed_engine.writes.interests import create_interest
+from feed_engine.writes.likes import like_pin, unlike_pin
+from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
+from feed_engine.writes.reorder import reorder_pin
+from feed_engine.writes.results import BoardWritten, CommentWritten, PinWritten, Reordered
+from feed_engine.writes.users import sign_up
+
+__all__ = [
+    "BoardChange",
+    "BoardWritten",
+    "CommentWritten",
+    "NewBoard",
+    "NewComment",
+    "NewPin",
+    "NewUser",
+    "PinChange",
+    "PinWritten",
+    "Reordered",
+    "create_board",
+    "create_comment",
+    "create_interest",
+    "create_pin",
+    "delete_board",
+    "delete_comment",
+    "delete_pin",
+    "follow",
+    "like_pin",
+    "reorder_pin",
+    "repin",
+    "sign_up",
+    "unfollow",
+    "unlike_pin",
+    "update_board",
+    "update_pin",
+]

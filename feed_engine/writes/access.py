@@ -1,0 +1,112 @@
+"""What a write may touch: objects loaded from the master shards, and who may change them.
+
+What a viewer may not see is answered in the words of what doesn't exist.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from datasources import records
+from datasources.errors import BadInput, Forbidden, NotFound
+from datasources.ids import InvalidId, Kind, kind_of, shard_of
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Board, Interest, Pin, Record
+
+R = TypeVar("R", bound=Record)
+
+
+def missing(kind: Kind, id: int, field: str | None = None) -> NotFound:
+    name = kind.name.lower()
+    return NotFound(f"There is no {name} {id}.", field or f"{name}Id")
+
+
+def home(stores: Stores, kind: Kind, id: int) -> int:
+    """The shard of an object. Raises NotFound for an id of another kind or of no open shard."""
+    try:
+        sound = kind_of(id) is kind
+        stores.shards.objects.topology().master_of(shard_of(id))
+    except (InvalidId, KeyError):
+        sound = False
+    if not sound:
+        raise missing(kind, id)
+    return shard_of(id)
+
+
+async def read(stores: Stores, record: type[R], ids: Sequence[int]) -> dict[int, R]:
+    """Those that exist and are not deleted, from their master shards."""
+    found = await stores.shards.objects.get(ids) if ids else {}
+    return {id: it for id, raw in found.items() if (it := _decoded(record, id, raw)).active}
+
+
+async def recall(stores: Stores, record: type[R], id: int) -> R:
+    """The object as it is now, deleted or not."""
+    found = await stores.shards.objects.get([id])
+    if id not in found:
+        raise missing(records.KINDS[record], id)
+    return _decoded(record, id, found[id])
+
+
+async def lock_any(tx: ShardTx, record: type[R], id: int) -> tuple[R, bytes] | None:
+    """The object and its JSON, locked, deleted or not."""
+    raw = await tx.get(id)
+    return None if raw is None else (_decoded(record, id, raw), raw)
+
+
+async def lock(tx: ShardTx, record: type[R], id: int) -> tuple[R, bytes]:
+    """The object and its JSON, locked. Raises NotFound, also when it is deleted."""
+    found = await lock_any(tx, record, id)
+    if found is None or not found[0].active:
+        raise missing(records.KINDS[record], id)
+    return found
+
+
+def visible(board: Board, viewer_id: int) -> bool:
+    return board.active and (not board.secret or board.owner_id == viewer_id)
+
+
+async def lock_own_board(tx: ShardTx, viewer_id: int, board_id: int) -> tuple[Board, bytes]:
+    """The viewer's board, locked: what is decided by its state holds until the commit. Raises
+    NotFound (also for somebody else's secret board) or Forbidden."""
+    board, raw = await lock(tx, Board, board_id)
+    if not visible(board, viewer_id):
+        raise missing(Kind.BOARD, board_id)
+    if board.owner_id != viewer_id:
+        raise Forbidden("Only a board's owner may change it and what is on it.")
+    return board, raw
+
+
+async def find_board(stores: Stores, viewer_id: int, board_id: int) -> Board:
+    """A board that the viewer may see. Raises NotFound."""
+    home(stores, Kind.BOARD, board_id)
+    board = (await read(stores, Board, [board_id])).get(board_id)
+    if board is None or not visible(board, viewer_id):
+        raise missing(Kind.BOARD, board_id)
+    return board
+
+
+async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Board]:
+    """A pin that the viewer may see, and its board. Raises NotFound."""
+    home(stores, Kind.PIN, pin_id)
+    pin = (await read(stores, Pin, [pin_id])).get(pin_id)
+    board = (await read(stores, Board, [pin.board_id])).get(pin.board_id) if pin else None
+    if pin is None or board is None or not visible(board, viewer_id):
+        raise missing(Kind.PIN, pin_id)
+    return pin, board
+
+
+async def check_interests(stores: Stores, ids: Sequence[int]) -> None:
+    """Raises BadInput unless all are interests."""
+    for id in ids:
+        try:
+            home(stores, Kind.INTEREST, id)
+        except NotFound as error:
+            raise BadInput(error.message, "interestIds") from None
+    found = await read(stores, Interest, ids)
+    if unknown := [id for id in ids if id not in found]:
+        raise BadInput(missing(Kind.INTEREST, unknown[0]).message, "interestIds")
+
+
+def _decoded(record: type[R], id: int, raw: bytes) -> R:
+    found = records.decode(records.KINDS[record], id, raw)
+    assert isinstance(found, record)
+    return found

@@ -1,0 +1,108 @@
+"""What follows when a board becomes secret, public or deleted: its pins, in chunks.
+
+Each chunk goes by the board's state under the board's lock, not by what the task says: so tasks of
+later flips, repeated chunks, and pins saved or deleted meanwhile commute.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from datasources.errors import StoreCorrupt
+from datasources.ids import shard_of
+from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest, Position
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Board, Pin
+from feed_engine.change import Advance, BoardDeleted, BoardSecrecy, Change, Task
+from feed_engine.writes.access import lock_any, recall
+from feed_engine.writes.commit import Rows, commit
+from feed_engine.writes.pin_rows import put_public
+from feed_engine.writes.pins import deactivate
+
+CHUNK = 100  # pins a transaction
+LOOKED_AT = 500  # of the owner's pins at a time, to find those on the board
+
+
+async def board_secrecy(
+    stores: Stores, task: BoardSecrecy, cursor: bytes | None, advance: Advance
+) -> None:
+    """Bring the board's pins into, or out of, the lists that all may see.
+
+    It walks the owner's pins, whose order never changes, and not the board's, where a pin dragged
+    from below the cursor to above it would be missed. Pins saved later have the right rows already.
+    """
+    board = await recall(stores, Board, task.board_id)
+    owned = ListKey(Mapping.USER_HAS_PINS, board.owner_id)
+    position = _position(cursor)
+    while True:
+        [rows] = await stores.shards.mappings.pages([PageRequest(owned, LOOKED_AT, position)])
+        on_board = await _on_board(stores, board.id, [row.to_id for row in rows])
+        for start in range(0, len(on_board), CHUNK):
+            await _publish(stores, board.id, on_board[start : start + CHUNK])
+        if len(rows) < LOOKED_AT:
+            return
+        position = Position(rows[-1].sequence, rows[-1].to_id)
+        await advance(f"{position.sequence} {position.to_id}".encode())
+
+
+async def board_deleted(
+    stores: Stores, task: BoardDeleted, cursor: bytes | None, advance: Advance
+) -> None:
+    """Delete the board's pins. What is done leaves the list, so every chunk is the list's top."""
+    request = PageRequest(ListKey(Mapping.BOARD_HAS_PINS, task.board_id), CHUNK)
+    while True:
+        [rows] = await stores.shards.mappings.pages([request])
+        if not rows:
+            return
+        await _delete(stores, task.board_id, [row.to_id for row in rows])
+
+
+Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
+HANDLERS: dict[type[Task], Handler] = {BoardSecrecy: board_secrecy, BoardDeleted: board_deleted}
+
+
+async def _publish(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
+    async def work(tx: ShardTx) -> Change:
+        board, rows = await _locked_board(tx, board_id), Rows(tx)
+        for pin_id in pin_ids:
+            placed = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id))
+            found = await lock_any(tx, Pin, pin_id)
+            if placed is not None and placed.active and found is not None:
+                await put_public(rows, found[0], board, placed)
+        return rows.change()
+
+    await commit(stores, shard_of(board_id), work)
+
+
+async def _delete(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
+    async def work(tx: ShardTx) -> Change:
+        board, rows = await _locked_board(tx, board_id), Rows(tx)
+        for pin_id in pin_ids:
+            placed = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id))
+            found = await lock_any(tx, Pin, pin_id)
+            if found is None:
+                raise StoreCorrupt(f"board {board_id} holds pin {pin_id}, which does not exist")
+            if placed is not None and placed.active:
+                await deactivate(tx, rows, board, *found)
+        return rows.change(objects=pin_ids)
+
+    await commit(stores, shard_of(board_id), work)
+
+
+async def _locked_board(tx: ShardTx, board_id: int) -> Board:
+    found = await lock_any(tx, Board, board_id)
+    if found is None:
+        raise StoreCorrupt(f"board {board_id} is gone")
+    return found[0]
+
+
+async def _on_board(stores: Stores, board_id: int, pin_ids: list[int]) -> list[int]:
+    keys = [EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id) for pin_id in pin_ids]
+    rows = await stores.shards.mappings.edges(keys) if keys else {}
+    return [key.to_id for key in keys if key in rows and rows[key].active]
+
+
+def _position(cursor: bytes | None) -> Position | None:
+    if cursor is None:
+        return None
+    sequence, to_id = cursor.split()
+    return Position(int(sequence), int(to_id))

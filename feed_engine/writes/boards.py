@@ -1,0 +1,168 @@
+"""Making, changing and deleting boards.
+
+A board lies on its owner's shard. The rows that depend on its being secret or deleted have a
+version that its `flips` are a part of, so writes and jobs that see different states commute.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from datasources import records
+from datasources.errors import BadInput, NotFound
+from datasources.ids import Kind
+from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Board, Pin
+from feed_engine.change import AnyTask, BoardDeleted, BoardSecrecy
+from feed_engine.edit import edited
+from feed_engine.writes import access
+from feed_engine.writes.commit import (
+    Mutation,
+    Outcome,
+    Rows,
+    Saved,
+    mutate,
+    nothing,
+    now_ms,
+    row_of,
+)
+from feed_engine.writes.inputs import BoardChange, NewBoard, Target
+from feed_engine.writes.pin_rows import published
+from feed_engine.writes.results import BoardWritten
+
+PUBLISHED = 10  # pins of a board that becomes public that go into feeds
+LOOKED_AT = 50  # rows at most, deleted ones included, to find those
+
+
+async def create_board(
+    stores: Stores, viewer_id: int, new: NewBoard, *, key: str | None = None, at: int | None = None
+) -> BoardWritten:
+    """A new board of the viewer's. `at` is epoch ms, now by default. Raises BadInput."""
+    new = new.checked()
+
+    async def work(tx: ShardTx, _: None) -> Outcome[BoardWritten]:
+        board = Board(
+            created=at if at is not None else now_ms(),
+            name=new.name,
+            owner_id=viewer_id,
+            description=new.description,
+            secret=new.secret,
+        )
+        id = await tx.insert(Kind.BOARD, records.encode(board))
+        board = msgspec.structs.replace(board, id=id)
+        rows = Rows(tx)
+        edge, public = _rows_of(board)
+        await rows.put(Mapping.USER_HAS_BOARDS, edge)
+        if public.active:
+            await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, public)
+        saved = Saved(id=id, row=row_of(edge))
+        return Outcome(BoardWritten(board, edge), saved, rows.change())
+
+    async def again(saved: Saved) -> BoardWritten:
+        return BoardWritten(await access.recall(stores, Board, saved.id), saved.edge())
+
+    shard = access.home(stores, Kind.USER, viewer_id)
+    mutation = Mutation("createBoard", shard, viewer_id, key, new)
+    return await mutate(stores, mutation, nothing, work, again)
+
+
+async def update_board(
+    stores: Stores, viewer_id: int, board_id: int, wanted: BoardChange, *, key: str | None = None
+) -> Board:
+    """Change a board of the viewer's. When it becomes secret or public, readers go by the board at
+    once; lists of public pins and feeds follow by jobs. Raises BadInput, NotFound, Forbidden."""
+    fields = wanted.fields()
+
+    async def work(tx: ShardTx, _: None) -> Outcome[Board]:
+        board, raw = await access.lock_own_board(tx, viewer_id, board_id)
+        changes = {name: it for name, it in fields.items() if it != getattr(board, name)}
+        if cover := changes.get("cover_pin_id"):
+            await _check_cover(tx, board_id, cover)
+        rows, tasks = Rows(tx), list[AnyTask]()
+        if "secret" in changes:
+            changes["flips"] = board.flips + 1
+        after = await _replace(tx, board, raw, changes)
+        if "secret" in changes:
+            await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
+            at = now_ms()
+            tasks.append(BoardSecrecy(board_id=board_id, secret=after.secret, at=at))
+            if not after.secret:
+                tasks.extend(await _newest(tx, board_id))
+        following = rows.change(objects=[board_id], tasks=tasks)
+        return Outcome(after, Saved(id=board_id), following, durable=bool(changes))
+
+    shard = access.home(stores, Kind.BOARD, board_id)
+    given = Target(id=board_id, change=wanted)
+    return await _on_board(stores, Mutation("updateBoard", shard, viewer_id, key, given), work)
+
+
+async def delete_board(
+    stores: Stores, viewer_id: int, board_id: int, *, key: str | None = None
+) -> Board:
+    """Delete a board of the viewer's; its pins follow by a job. The board as it is then (inactive).
+    Raises NotFound, Forbidden."""
+
+    async def work(tx: ShardTx, _: None) -> Outcome[Board]:
+        board, raw = await access.lock_own_board(tx, viewer_id, board_id)
+        after = await _replace(tx, board, raw, {"active": False, "flips": board.flips + 1})
+        rows = Rows(tx)
+        for mapping, edge in zip(_LISTS, _rows_of(after), strict=True):
+            await rows.put(mapping, edge)
+        tasks = [BoardDeleted(board_id=board_id, at=now_ms())]
+        following = rows.change(objects=[board_id], tasks=tasks)
+        return Outcome(after, Saved(id=board_id), following)
+
+    shard, given = access.home(stores, Kind.BOARD, board_id), Target(id=board_id)
+    return await _on_board(stores, Mutation("deleteBoard", shard, viewer_id, key, given), work)
+
+
+_LISTS = (Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PUBLIC_BOARDS)
+
+
+def _rows_of(board: Board) -> tuple[Edge, Edge]:
+    """The board's row in its owner's list, and in the list of those that all may see."""
+    sequence, version = board.created * SEQUENCE_STEP, 1 + board.flips
+    return (
+        Edge(board.owner_id, board.id, sequence, version, board.active),
+        Edge(board.owner_id, board.id, sequence, version, board.active and not board.secret),
+    )
+
+
+async def _replace(tx: ShardTx, board: Board, raw: bytes, changes: dict[str, Any]) -> Board:
+    if changes:
+        await tx.update(board.id, edited(raw, changes, Board))
+    return msgspec.structs.replace(board, **changes)
+
+
+async def _check_cover(tx: ShardTx, board_id: int, pin_id: int) -> None:
+    row = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id))
+    if row is None or not row.active:
+        raise BadInput(f"The cover has to be a pin of the board: {pin_id} is none.", "coverPinId")
+
+
+async def _newest(tx: ShardTx, board_id: int) -> list[AnyTask]:
+    """The publication of the topmost pins of a board that becomes public."""
+    key, found = ListKey(Mapping.BOARD_HAS_PINS, board_id), list[AnyTask]()
+    row = await tx.top(key)
+    for _ in range(LOOKED_AT):
+        if row is None or len(found) == PUBLISHED:
+            break
+        if row.active:
+            with suppress(NotFound):
+                found.append(published((await access.lock(tx, Pin, row.to_id))[0]))
+        row = await tx.below(key, row.sequence)
+    return found
+
+
+async def _on_board(
+    stores: Stores,
+    mutation: Mutation,
+    work: Callable[[ShardTx, None], Awaitable[Outcome[Board]]],
+) -> Board:
+    async def again(saved: Saved) -> Board:
+        return await access.recall(stores, Board, saved.id)
+
+    return await mutate(stores, mutation, nothing, work, again)

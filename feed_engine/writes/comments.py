@@ -1,0 +1,94 @@
+"""Commenting on pins. A comment lies on its pin's shard."""
+
+import msgspec
+
+from datasources import records
+from datasources.errors import Forbidden, NotFound, StoreCorrupt
+from datasources.ids import Kind
+from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Comment
+from feed_engine.edit import edited
+from feed_engine.writes import access
+from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
+from feed_engine.writes.inputs import NewComment, Target
+from feed_engine.writes.results import CommentWritten
+
+
+async def create_comment(
+    stores: Stores,
+    viewer_id: int,
+    new: NewComment,
+    *,
+    key: str | None = None,
+    at: int | None = None,
+) -> CommentWritten:
+    """A comment on a pin that the viewer sees. `at` is epoch ms, now by default. Raises BadInput,
+    NotFound."""
+    new = new.checked()
+
+    async def prepare() -> None:
+        await access.find_pin(stores, viewer_id, new.pin_id)
+
+    async def work(tx: ShardTx, _: None) -> Outcome[CommentWritten]:
+        comment = Comment(
+            created=at if at is not None else now_ms(),
+            pin_id=new.pin_id,
+            author_id=viewer_id,
+            text=new.text,
+        )
+        id = await tx.insert(Kind.COMMENT, records.encode(comment))
+        comment = msgspec.structs.replace(comment, id=id)
+        rows, edge = Rows(tx), Edge(new.pin_id, id, comment.created * SEQUENCE_STEP, 1)
+        await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+        saved = Saved(id=id, row=row_of(edge))
+        return Outcome(CommentWritten(comment, edge), saved, rows.change())
+
+    async def again(saved: Saved) -> CommentWritten:
+        return CommentWritten(await access.recall(stores, Comment, saved.id), saved.edge())
+
+    shard = access.home(stores, Kind.PIN, new.pin_id)
+    mutation = Mutation("createComment", shard, viewer_id, key, new)
+    return await mutate(stores, mutation, prepare, work, again)
+
+
+async def delete_comment(
+    stores: Stores, viewer_id: int, comment_id: int, *, key: str | None = None
+) -> Comment:
+    """Delete a comment, as its author or as the owner of its pin: the comment as it is then
+    (inactive). Raises NotFound (also for what the viewer can't see), Forbidden."""
+
+    async def prepare() -> int | None:
+        """The owner of the pin, where being its owner is what the viewer needs."""
+        comment = (await access.read(stores, Comment, [comment_id])).get(comment_id)
+        if comment is None:
+            raise access.missing(Kind.COMMENT, comment_id)
+        if comment.author_id == viewer_id:
+            return None
+        try:
+            pin, _ = await access.find_pin(stores, viewer_id, comment.pin_id)
+        except NotFound:
+            raise access.missing(Kind.COMMENT, comment_id) from None
+        return pin.owner_id
+
+    async def work(tx: ShardTx, owner_id: int | None) -> Outcome[Comment]:
+        comment, raw = await access.lock(tx, Comment, comment_id)
+        if viewer_id not in (comment.author_id, owner_id):
+            raise Forbidden("Only its author and the owner of its pin may delete a comment.")
+        await tx.update(comment_id, edited(raw, {"active": False}, Comment))
+        await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id))
+        row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id, comment_id))
+        if row is None:
+            raise StoreCorrupt(f"comment {comment_id} is not under its pin {comment.pin_id}")
+        rows = Rows(tx)
+        edge = row._replace(version=row.version + 1, active=False)
+        await rows.put(Mapping.PIN_HAS_COMMENTS, edge)
+        after = msgspec.structs.replace(comment, active=False)
+        return Outcome(after, Saved(id=comment_id), rows.change(objects=[comment_id]))
+
+    async def again(saved: Saved) -> Comment:
+        return await access.recall(stores, Comment, saved.id)
+
+    shard, given = access.home(stores, Kind.COMMENT, comment_id), Target(id=comment_id)
+    mutation = Mutation("deleteComment", shard, viewer_id, key, given)
+    return await mutate(stores, mutation, prepare, work, again)

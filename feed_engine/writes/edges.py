@@ -1,0 +1,97 @@
+"""Edges that a viewer sets and takes back: likes and follows, each direction a row.
+
+The viewer's own row decides: its version grows by one with each change (odd: set for the n-th
+time, even: taken back), and the reverse row is a copy of it.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from datasources.errors import NotFound
+from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
+from datasources.protocols import ShardTx, Stores
+from feed_engine.change import AnyTask, Change, change
+from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
+
+Check = Callable[[], Awaitable[object]]
+Tasks = Callable[[Edge], list[AnyTask]]
+
+
+async def set_edge(
+    stores: Stores,
+    mutation: Mutation,
+    mapping: Mapping,
+    target_id: int,
+    at: int,
+    check: Check,
+    tasks: Tasks,
+) -> Edge:
+    """Set the edge from the viewer to the target, which `check` finds. Set already, it stays."""
+
+    async def prepare() -> None:
+        await check()
+
+    async def work(tx: ShardTx, _: None) -> Outcome[Edge]:
+        row = await _locked(tx, mapping, mutation.viewer_id, target_id)
+        if row is not None and row.active:
+            return _unchanged(mapping, row)
+        version = row.version + 1 if row else 1
+        edge = Edge(mutation.viewer_id, target_id, at * SEQUENCE_STEP, version)
+        return await _put(tx, mapping, edge, tasks)
+
+    return await mutate(stores, mutation, prepare, work, _again)
+
+
+async def clear_edge(
+    stores: Stores,
+    mutation: Mutation,
+    mapping: Mapping,
+    target_id: int,
+    check: Check,
+    tasks: Tasks,
+) -> Edge:
+    """Take the edge back. It may be taken back from what can't be seen any more; where there is
+    none, `check` says whether there is such a target at all."""
+
+    async def prepare() -> NotFound | None:
+        try:
+            await check()
+        except NotFound as error:
+            return error
+        return None
+
+    async def work(tx: ShardTx, unseen: NotFound | None) -> Outcome[Edge]:
+        row = await _locked(tx, mapping, mutation.viewer_id, target_id)
+        if row is not None and row.active:
+            edge = row._replace(version=row.version + 1, active=False)
+            return await _put(tx, mapping, edge, tasks)
+        if unseen is not None:
+            raise unseen
+        return _unchanged(mapping, row or Edge(mutation.viewer_id, target_id, 0, 0, False))
+
+    return await mutate(stores, mutation, prepare, work, _again)
+
+
+async def _locked(tx: ShardTx, mapping: Mapping, viewer_id: int, target_id: int) -> Edge | None:
+    await tx.head(ListKey(mapping, viewer_id))
+    return await tx.edge(EdgeKey(mapping, viewer_id, target_id))
+
+
+async def _put(tx: ShardTx, mapping: Mapping, edge: Edge, tasks: Tasks) -> Outcome[Edge]:
+    rows = Rows(tx)
+    await rows.put(mapping, edge)
+    await rows.put(REVERSE[mapping], edge.reversed())
+    return Outcome(edge, Saved(row=row_of(edge)), rows.change(tasks=tasks(edge)))
+
+
+def _unchanged(mapping: Mapping, edge: Edge) -> Outcome[Edge]:
+    """Nothing to write; but what the write before owes must be done when this one is answered."""
+    following = Change()
+    if edge.version:
+        following = change(
+            edges=[(REVERSE[mapping], edge.reversed())], lists=[ListKey(mapping, edge.from_id)]
+        )
+    return Outcome(edge, Saved(row=row_of(edge)), following, durable=False)
+
+
+async def _again(saved: Saved) -> Edge:
+    return saved.edge()

@@ -1,0 +1,81 @@
+"""Following users, boards and interests; which of them, the target's id says."""
+
+from datasources.errors import BadInput, NotFound
+from datasources.ids import InvalidId, Kind, kind_of
+from datasources.mappings import Edge, Mapping
+from datasources.protocols import Stores
+from datasources.records import Interest, User
+from feed_engine.change import AnyTask, Followed, Unfollowed
+from feed_engine.writes import access
+from feed_engine.writes.commit import Mutation, now_ms
+from feed_engine.writes.edges import clear_edge, set_edge
+from feed_engine.writes.inputs import Target
+
+FOLLOWS = {
+    Kind.USER: Mapping.USER_FOLLOWS_USERS,
+    Kind.BOARD: Mapping.USER_FOLLOWS_BOARDS,
+    Kind.INTEREST: Mapping.USER_FOLLOWS_INTERESTS,
+}
+
+
+async def follow(
+    stores: Stores, viewer_id: int, target_id: int, *, key: str | None = None, at: int | None = None
+) -> Edge:
+    """The viewer follows a user, a board or an interest: the row in the viewer's list. Followed
+    already, it stays. Raises BadInput, NotFound."""
+    at = at if at is not None else now_ms()
+    kind = _kind_of(target_id)
+    if target_id == viewer_id:
+        raise BadInput("Nobody can follow themselves: choose another user.", "userId")
+
+    async def check() -> None:
+        await _check(stores, viewer_id, kind, target_id)
+
+    def tasks(edge: Edge) -> list[AnyTask]:
+        return [Followed(viewer_id=viewer_id, target_id=target_id, version=edge.version, at=at)]
+
+    mutation = _mutation(stores, "follow", viewer_id, kind, target_id, key)
+    return await set_edge(stores, mutation, FOLLOWS[kind], target_id, at, check, tasks)
+
+
+async def unfollow(
+    stores: Stores, viewer_id: int, target_id: int, *, key: str | None = None
+) -> Edge:
+    """The viewer follows it no more. Not followed, nothing changes. Raises NotFound."""
+    kind, at = _kind_of(target_id), now_ms()
+
+    async def check() -> None:
+        await _check(stores, viewer_id, kind, target_id)
+
+    def tasks(edge: Edge) -> list[AnyTask]:
+        return [Unfollowed(viewer_id=viewer_id, target_id=target_id, version=edge.version, at=at)]
+
+    mutation = _mutation(stores, "unfollow", viewer_id, kind, target_id, key)
+    return await clear_edge(stores, mutation, FOLLOWS[kind], target_id, check, tasks)
+
+
+def _kind_of(target_id: int) -> Kind:
+    try:
+        kind = kind_of(target_id)
+    except InvalidId as error:
+        raise NotFound(str(error)) from None
+    if kind not in FOLLOWS:
+        raise BadInput(f"A {kind.name.lower()} can't be followed: only users, boards and interests")
+    return kind
+
+
+async def _check(stores: Stores, viewer_id: int, kind: Kind, target_id: int) -> None:
+    if kind is Kind.BOARD:
+        await access.find_board(stores, viewer_id, target_id)
+        return
+    record = User if kind is Kind.USER else Interest
+    if not await access.read(stores, record, [target_id]):
+        raise access.missing(kind, target_id)
+
+
+def _mutation(
+    stores: Stores, name: str, viewer_id: int, kind: Kind, target_id: int, key: str | None
+) -> Mutation:
+    access.home(stores, kind, target_id)
+    shard = access.home(stores, Kind.USER, viewer_id)
+    return Mutation(name, shard, viewer_id, key, Target(id=target_id))

@@ -1,0 +1,48 @@
+"""Liking pins."""
+
+from datasources.ids import Kind
+from datasources.mappings import Edge, Mapping
+from datasources.protocols import Stores
+from feed_engine.change import AnyTask, PinLiked
+from feed_engine.writes import access
+from feed_engine.writes.commit import Mutation, now_ms
+from feed_engine.writes.edges import clear_edge, set_edge
+from feed_engine.writes.inputs import Target
+
+
+async def like_pin(
+    stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None, at: int | None = None
+) -> Edge:
+    """The viewer likes a pin that the viewer sees: the row in the viewer's likes. Liked already, it
+    stays. Raises NotFound."""
+    at = at if at is not None else now_ms()
+
+    async def check() -> None:
+        await access.find_pin(stores, viewer_id, pin_id)
+
+    def tasks(_: Edge) -> list[AnyTask]:
+        return [PinLiked(viewer_id=viewer_id, pin_id=pin_id, at=at)]
+
+    mutation = _mutation(stores, "likePin", viewer_id, pin_id, key)
+    return await set_edge(stores, mutation, Mapping.USER_LIKES_PINS, pin_id, at, check, tasks)
+
+
+async def unlike_pin(
+    stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None
+) -> Edge:
+    """The viewer likes the pin no more. Not liked, nothing changes. Raises NotFound."""
+
+    async def check() -> None:
+        await access.find_pin(stores, viewer_id, pin_id)
+
+    def tasks(_: Edge) -> list[AnyTask]:
+        return []
+
+    mutation = _mutation(stores, "unlikePin", viewer_id, pin_id, key)
+    return await clear_edge(stores, mutation, Mapping.USER_LIKES_PINS, pin_id, check, tasks)
+
+
+def _mutation(stores: Stores, name: str, viewer_id: int, pin_id: int, key: str | None) -> Mutation:
+    access.home(stores, Kind.PIN, pin_id)
+    shard = access.home(stores, Kind.USER, viewer_id)
+    return Mutation(name, shard, viewer_id, key, Target(id=pin_id))

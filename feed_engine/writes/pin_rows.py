@@ -1,0 +1,52 @@
+"""The mapping rows of a pin: its place on the board, and the rows elsewhere that depend on it.
+
+A dependent row's version is the version of the pin's row on its board plus the board's `flips`.
+Both grow under the board's lock and never shrink, so of two writes and jobs that saw different
+states the later state wins, in whatever order they arrive.
+"""
+
+from collections.abc import Iterable
+
+from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
+from datasources.records import Board, Pin
+from feed_engine.change import PinPublished
+from feed_engine.writes.commit import Rows
+
+
+def is_public(pin: Pin, board: Board) -> bool:
+    """Whether lists that all may see hold the pin."""
+    return pin.active and board.active and not board.secret
+
+
+async def put_owned(rows: Rows, pin: Pin, board: Board, placed: Edge) -> None:
+    """The pin in its owner's list; `placed` is its row on the board."""
+    await rows.put(Mapping.USER_HAS_PINS, _row(pin.owner_id, pin, board, placed, pin.active))
+
+
+async def put_public(
+    rows: Rows, pin: Pin, board: Board, placed: Edge, *, left: Iterable[int] = ()
+) -> None:
+    """The pin in its owner's list of public pins and in its interests', as it is now; `left` are
+    interests that it has no more."""
+    public = is_public(pin, board)
+    await rows.put(Mapping.USER_HAS_PUBLIC_PINS, _row(pin.owner_id, pin, board, placed, public))
+    for interest_id in pin.interest_ids:
+        await rows.put(Mapping.INTEREST_HAS_PINS, _row(interest_id, pin, board, placed, public))
+    for interest_id in left:
+        await rows.put(Mapping.INTEREST_HAS_PINS, _row(interest_id, pin, board, placed, False))
+
+
+def published(pin: Pin) -> PinPublished:
+    """The task that brings the pin into feeds."""
+    return PinPublished(
+        pin_id=pin.id,
+        board_id=pin.board_id,
+        owner_id=pin.owner_id,
+        interest_ids=pin.interest_ids,
+        created=pin.created,
+    )
+
+
+def _row(from_id: int, pin: Pin, board: Board, placed: Edge, active: bool) -> Edge:
+    version = placed.version + board.flips
+    return Edge(from_id, pin.id, pin.created * SEQUENCE_STEP, version, active)

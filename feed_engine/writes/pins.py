@@ -1,0 +1,212 @@
+"""Making, changing and deleting pins, and repinning.
+
+A pin lies on its board's shard, so one transaction holds the pin and its place. Whatever changes a
+pin locks its board first.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from datasources import records
+from datasources.errors import NotFound, StoreCorrupt
+from datasources.ids import Kind
+from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Board, Pin
+from feed_engine import order
+from feed_engine.change import AnyTask, PinLiked
+from feed_engine.edit import edited
+from feed_engine.writes import access
+from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
+from feed_engine.writes.inputs import NewPin, PinChange, Repin, Target
+from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
+from feed_engine.writes.results import PinWritten
+
+
+async def create_pin(
+    stores: Stores, viewer_id: int, new: NewPin, *, key: str | None = None, at: int | None = None
+) -> PinWritten:
+    """A new pin on top of a board of the viewer's. `at` is epoch ms, now by default. Raises
+    BadInput, NotFound, Forbidden."""
+    new = new.checked()
+    pin = Pin(
+        created=at if at is not None else now_ms(),
+        board_id=new.board_id,
+        owner_id=viewer_id,
+        title=new.title,
+        description=new.description,
+        link=new.link,
+        image=new.image,
+        interest_ids=new.interest_ids,
+    )
+
+    async def prepare() -> None:
+        await access.check_interests(stores, new.interest_ids)
+
+    async def work(tx: ShardTx, _: None) -> Outcome[PinWritten]:
+        return await _save(tx, viewer_id, pin, [])
+
+    shard = access.home(stores, Kind.BOARD, new.board_id)
+    mutation = Mutation("createPin", shard, viewer_id, key, new)
+    return await mutate(stores, mutation, prepare, work, _written(stores))
+
+
+async def repin(
+    stores: Stores,
+    viewer_id: int,
+    pin_id: int,
+    board_id: int,
+    *,
+    key: str | None = None,
+    at: int | None = None,
+) -> PinWritten:
+    """A copy of a pin that the viewer sees, on a board of the viewer's; its source is that pin.
+    Raises NotFound, Forbidden."""
+    created = at if at is not None else now_ms()
+
+    async def prepare() -> tuple[Pin, list[AnyTask]]:
+        source, board = await access.find_pin(stores, viewer_id, pin_id)
+        tasks: list[AnyTask] = []
+        if not board.secret:
+            tasks.append(PinLiked(viewer_id=viewer_id, pin_id=pin_id, at=created))
+        return source, tasks
+
+    async def work(tx: ShardTx, found: tuple[Pin, list[AnyTask]]) -> Outcome[PinWritten]:
+        source, tasks = found
+        pin = Pin(
+            created=created,
+            board_id=board_id,
+            owner_id=viewer_id,
+            title=source.title,
+            description=source.description,
+            link=source.link,
+            image=source.image,
+            source_id=source.id,
+            interest_ids=source.interest_ids,
+        )
+        return await _save(tx, viewer_id, pin, tasks)
+
+    shard = access.home(stores, Kind.BOARD, board_id)
+    given = Repin(pin_id=pin_id, board_id=board_id)
+    mutation = Mutation("repin", shard, viewer_id, key, given)
+    return await mutate(stores, mutation, prepare, work, _written(stores))
+
+
+async def update_pin(
+    stores: Stores, viewer_id: int, pin_id: int, wanted: PinChange, *, key: str | None = None
+) -> Pin:
+    """Change a pin of the viewer's. Raises BadInput, NotFound, Forbidden."""
+    fields = wanted.fields()
+
+    async def prepare() -> int:
+        await access.check_interests(stores, fields.get("interest_ids", ()))
+        return await _board_id(stores, pin_id)
+
+    async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
+        board, pin, raw = await _lock_own(tx, viewer_id, board_id, pin_id)
+        changes = {name: it for name, it in fields.items() if it != getattr(pin, name)}
+        after = msgspec.structs.replace(pin, **changes)
+        rows = Rows(tx)
+        if changes:
+            await tx.update(pin_id, edited(raw, changes, Pin))
+        if set(after.interest_ids) != set(pin.interest_ids):
+            # The same place under a higher version: the rows of interests take theirs from it.
+            placed = await _replace_row(tx, rows, pin, active=True)
+            left = [id for id in pin.interest_ids if id not in after.interest_ids]
+            await put_public(rows, after, board, placed, left=left)
+        following = rows.change(objects=[pin_id])
+        return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
+
+    async def again(saved: Saved) -> Pin:
+        return await access.recall(stores, Pin, saved.id)
+
+    shard, given = access.home(stores, Kind.PIN, pin_id), Target(id=pin_id, change=wanted)
+    mutation = Mutation("updatePin", shard, viewer_id, key, given)
+    return await mutate(stores, mutation, prepare, work, again)
+
+
+async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None) -> Pin:
+    """Delete a pin of the viewer's: the pin as it is then (inactive). Raises NotFound,
+    Forbidden."""
+
+    async def prepare() -> int:
+        return await _board_id(stores, pin_id)
+
+    async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
+        board, pin, raw = await _lock_own(tx, viewer_id, board_id, pin_id)
+        rows = Rows(tx)
+        after = await deactivate(tx, rows, board, pin, raw)
+        return Outcome(after, Saved(id=pin_id), rows.change(objects=[pin_id]))
+
+    async def again(saved: Saved) -> Pin:
+        return await access.recall(stores, Pin, saved.id)
+
+    shard, given = access.home(stores, Kind.PIN, pin_id), Target(id=pin_id)
+    mutation = Mutation("deletePin", shard, viewer_id, key, given)
+    return await mutate(stores, mutation, prepare, work, again)
+
+
+async def deactivate(tx: ShardTx, rows: Rows, board: Board, pin: Pin, raw: bytes) -> Pin:
+    """The pin and all its rows made inactive; its board is locked."""
+    await tx.update(pin.id, edited(raw, {"active": False}, Pin))
+    after = msgspec.structs.replace(pin, active=False)
+    placed = await _replace_row(tx, rows, pin, active=False)
+    await put_owned(rows, after, board, placed)
+    await put_public(rows, after, board, placed)
+    return after
+
+
+async def _save(tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]) -> Outcome[PinWritten]:
+    """Store a new pin on top of its board."""
+    board, _ = await access.lock_own_board(tx, viewer_id, pin.board_id)
+    key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
+    await tx.head(key)
+    top = await tx.top(key)
+    pin = msgspec.structs.replace(pin, id=await tx.insert(Kind.PIN, records.encode(pin)))
+    sequence = order.top(pin.created, top.sequence if top else None)
+    rows, placed = Rows(tx), Edge(board.id, pin.id, sequence, 1)
+    await rows.put(Mapping.BOARD_HAS_PINS, placed)
+    await put_owned(rows, pin, board, placed)
+    if is_public(pin, board):
+        await put_public(rows, pin, board, placed)
+        tasks = [published(pin), *tasks]
+    saved = Saved(id=pin.id, row=row_of(placed))
+    return Outcome(PinWritten(pin, placed), saved, rows.change(tasks=tasks))
+
+
+async def _replace_row(tx: ShardTx, rows: Rows, pin: Pin, *, active: bool) -> Edge:
+    """The pin's row on its board under the next version, at the same place."""
+    await tx.head(ListKey(Mapping.BOARD_HAS_PINS, pin.board_id))
+    row = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, pin.id))
+    if row is None:
+        raise StoreCorrupt(f"pin {pin.id} is not on its board {pin.board_id}")
+    placed = row._replace(version=row.version + 1, active=active)
+    await rows.put(Mapping.BOARD_HAS_PINS, placed)
+    return placed
+
+
+async def _board_id(stores: Stores, pin_id: int) -> int:
+    pin = (await access.read(stores, Pin, [pin_id])).get(pin_id)
+    if pin is None:
+        raise access.missing(Kind.PIN, pin_id)
+    return pin.board_id
+
+
+async def _lock_own(
+    tx: ShardTx, viewer_id: int, board_id: int, pin_id: int
+) -> tuple[Board, Pin, bytes]:
+    """The viewer's pin and its board, locked in that order always."""
+    try:
+        board, _ = await access.lock_own_board(tx, viewer_id, board_id)
+    except NotFound:
+        raise access.missing(Kind.PIN, pin_id) from None
+    pin, raw = await access.lock(tx, Pin, pin_id)
+    return board, pin, raw
+
+
+def _written(stores: Stores) -> Callable[[Saved], Awaitable[PinWritten]]:
+    async def again(saved: Saved) -> PinWritten:
+        return PinWritten(await access.recall(stores, Pin, saved.id), saved.edge())
+
+    return again

@@ -1,0 +1,41 @@
+"""What the writes answer. Objects and edges are as stored after the write."""
+
+from dataclasses import dataclass
+
+from datasources.mappings import Edge
+from datasources.records import Board, Comment, Pin
+
+
+@dataclass(frozen=True, slots=True)
+class BoardWritten:
+    """`edge` is the board's row in its owner's list of boards."""
+
+    board: Board
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class PinWritten:
+    """`edge` is the pin's row on its board."""
+
+    pin: Pin
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class CommentWritten:
+    """`edge` is the comment's row under its pin."""
+
+    comment: Comment
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """Where a pin ended: its row, the board's order version, and its neighbours on the board (None
+    at an end of it)."""
+
+    edge: Edge
+    version: int
+    above_id: int | None
+    below_id: int | None
