@@ -1,5 +1,6 @@
 """ZooKeeper and HBase with its Thrift server, run from the jars of `deploy/hbase/pom.xml`."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -8,17 +9,9 @@ from deploy.stack import install, wire
 from deploy.stack.ports import HOST
 from deploy.stack.service import NotReady, Service
 
-_SITE = Path(__file__).parent.parent / "hbase" / "hbase-site.xml"
-
-_LOG4J = """\
-log4j.rootLogger=WARN,console
-log4j.logger.org.apache.hadoop.hbase.master.HMaster=INFO
-log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
-log4j.appender.console=org.apache.log4j.ConsoleAppender
-log4j.appender.console.target=System.err
-log4j.appender.console.layout=org.apache.log4j.PatternLayout
-log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %-5p [%t] %c{2}: %m%n
-"""
+_HBASE = Path(__file__).parent.parent / "hbase"
+_INITIALIZED = b"Master has completed initialization"
+_LOG_HEAD = 1 << 20
 
 _ZOO = """\
 dataDir={data}
@@ -31,15 +24,6 @@ admin.enableServer=false
 autopurge.purgeInterval=1
 """
 
-# Java 17 closes its insides to Hadoop's and HBase's libraries unless told otherwise.
-_OPENS = [
-    *("--add-opens", "java.base/java.lang=ALL-UNNAMED"),
-    *("--add-opens", "java.base/java.nio=ALL-UNNAMED"),
-    *("--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED"),
-    *("--add-exports", "java.base/jdk.internal.misc=ALL-UNNAMED"),
-    *("--add-exports", "java.base/jdk.internal.ref=ALL-UNNAMED"),
-]
-
 
 class JavaService(Service):
     """A JVM whose class path is its own `conf` and the shared jars."""
@@ -50,19 +34,24 @@ class JavaService(Service):
     def command(self) -> list[str]:
         return [
             install.tool("java"),
+            f"@{_HBASE / 'jvm.options'}",
             f"-Xmx{self.heap}",
-            f"-Djava.io.tmpdir={self.dir / 'tmp'}",
-            "-XX:-UsePerfData",
-            *_OPENS,
+            f"-Djava.io.tmpdir={self._scratch}",
             *("-cp", f"{self.dir / 'conf'}:{install.HBASE_LIB}/*"),
             *self.main,
         ]
 
     def config(self) -> dict[Path, str]:
-        return {Path("conf/log4j.properties"): _LOG4J}
+        return {Path("conf/log4j.properties"): (_HBASE / "log4j.properties").read_text()}
 
     def prepare(self) -> None:
-        (self.dir / "tmp").mkdir(exist_ok=True)
+        # A killed JVM leaves its unpacked native libraries behind.
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._scratch.mkdir()
+
+    @property
+    def _scratch(self) -> Path:
+        return self.dir / "java-tmp"
 
 
 class ZooKeeper(JavaService):
@@ -101,15 +90,17 @@ class HBase(JavaService):
             "MASTER_PORT": str(self.port),
             "REGION_PORT": str(self.ports["region"]),
         }
-        text = _SITE.read_text()
+        text = (_HBASE / "hbase-site.xml").read_text()
         for name, value in values.items():
             text = text.replace(f"@{name}@", escape(value))
         return text
 
     def probe(self) -> str:
-        if "Master has completed initialization" not in self.log.read_text(errors="replace"):
-            raise NotReady("the master is not initialized")
-        return wire.zookeeper_mode(self.ports["zookeeper"])
+        with self.log.open("rb") as log:
+            if _INITIALIZED not in log.read(_LOG_HEAD):
+                raise NotReady("the master is not initialized")
+        wire.zookeeper_mode(self.ports["zookeeper"])
+        return "initialized"
 
 
 class HBaseThrift(JavaService):

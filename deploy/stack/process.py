@@ -70,7 +70,7 @@ def identify(pid: int) -> Identity | None:
 def is_alive(identity: Identity) -> bool:
     child = _children.get(identity.pid)
     if child is not None and child.poll() is not None:
-        del _children[identity.pid]
+        _children.pop(identity.pid, None)
     return identify(identity.pid) == identity
 
 

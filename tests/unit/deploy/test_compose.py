@@ -1,0 +1,129 @@
+"""`deploy/compose.yaml` and the settings for it mirror `pinway stack`."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import deploy
+from deploy.stack import layout
+from deploy.stack.secrets import Secrets
+
+DEPLOY = Path(deploy.__file__).parent
+# Of the Compose Specification, what this file may use.
+SERVICE_KEYS = {
+    "build",
+    "command",
+    "depends_on",
+    "environment",
+    "healthcheck",
+    "image",
+    "network_mode",
+    "ports",
+    "restart",
+    "volumes",
+}
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    document: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    return document
+
+
+@pytest.fixture(scope="module")
+def published(compose: dict[str, Any]) -> dict[str, int]:
+    """`service/main` → the port on the host."""
+    ports = {}
+    for name, service in compose["services"].items():
+        for mapping in service.get("ports", []):
+            host, port, _ = mapping.split(":")
+            assert host == "127.0.0.1"
+            # A cluster publishes the port of the Thrift server that shares its network.
+            owner = f"{name}-thrift" if name.startswith("hbase") else name
+            ports[f"{owner}/main"] = int(port)
+    return ports
+
+
+def test_it_has_the_stacks_services(compose: dict[str, Any]) -> None:
+    assert set(compose["services"]) == set(layout.PORTS)
+
+
+def test_it_uses_only_keys_of_the_specification(compose: dict[str, Any]) -> None:
+    top = {key for key in compose if not key.startswith("x-")}
+    assert top == {"name", "services", "volumes"}
+    for service in compose["services"].values():
+        assert set(service) <= SERVICE_KEYS
+        assert "image" in service
+
+
+def test_every_volume_is_declared_and_used(compose: dict[str, Any]) -> None:
+    used = set()
+    for service in compose["services"].values():
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            if source.startswith("./"):
+                assert (DEPLOY / source).exists()
+            else:
+                used.add(source)
+    assert used == set(compose["volumes"])
+
+
+def test_what_a_service_waits_for_exists_and_has_a_health_check(compose: dict[str, Any]) -> None:
+    for service in compose["services"].values():
+        for name, condition in service.get("depends_on", {}).items():
+            assert condition == {"condition": "service_healthy"}
+            assert "healthcheck" in compose["services"][name]
+        mode = service.get("network_mode")
+        assert mode is None or mode.removeprefix("service:") in compose["services"]
+
+
+def test_mariadb_servers_have_the_stacks_ids_and_domains(compose: dict[str, Any]) -> None:
+    ports = dict.fromkeys(layout.port_names(), 1)
+    for name, service in layout.build(Path("/"), ports, Secrets("", "", "")).items():
+        if not name.startswith("mysql"):
+            continue
+        lines = service.config()[Path("my.cnf")].splitlines()
+        own = dict(line.split(" = ") for line in lines if " = " in line)
+        command = [option.removeprefix("--") for option in compose["services"][name]["command"]]
+        theirs = dict(option.split("=") for option in command if "=" in option)
+        for key in (
+            "server-id",
+            "gtid-domain-id",
+            "gtid-strict-mode",
+            "log-bin",
+            "max-connections",
+        ):
+            assert theirs[key] == own[key], (name, key)
+        assert theirs.get("read-only", "0") == own["read-only"]
+
+
+def test_hbase_runs_what_the_stack_runs(compose: dict[str, Any]) -> None:
+    ports = dict.fromkeys(layout.port_names(), 1)
+    services = layout.build(Path("/"), ports, Secrets("", "", ""))
+    for name, main in (("hbase-primary", 1), ("hbase-primary-thrift", 1)):
+        command = compose["services"][name]["command"]
+        assert {command[0], command[main]} <= set(services[name].command())
+    copied = (DEPLOY / "hbase" / "Dockerfile").read_text()
+    for file in ("pom.xml", "hbase-site.xml", "log4j.properties", "jvm.options"):
+        assert (DEPLOY / "hbase" / file).exists()
+        assert file in copied
+
+
+def test_the_settings_are_the_stacks_with_the_published_ports(published: dict[str, int]) -> None:
+    expected = layout.settings(Path(), published, Secrets("", "", ""))
+    for secret in ("auth_secret", "mysql_password"):
+        del expected[secret]
+    found = tomllib.loads((DEPLOY / "compose" / "pinway.toml").read_text())
+    assert found.pop("data_dir") == ".pinway/compose"
+    assert found.pop("topology_seed") == "deploy/compose/topology.json"
+    del expected["data_dir"], expected["topology_seed"]
+    assert found == expected
+
+
+def test_the_topology_is_the_stacks_with_the_published_ports(published: dict[str, int]) -> None:
+    found = json.loads((DEPLOY / "compose" / "topology.json").read_text())
+    assert found == layout.topology(published, 64, 16, epoch=1)

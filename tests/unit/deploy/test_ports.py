@@ -1,0 +1,77 @@
+"""`deploy/stack/ports.py`."""
+
+import random
+import socket
+from pathlib import Path
+
+import pytest
+
+from deploy.stack import ports
+
+
+def test_a_port_that_somebody_listens_on_is_not_free() -> None:
+    with socket.create_server((ports.HOST, 0)) as listener:
+        assert not ports.is_free(listener.getsockname()[1])
+
+
+def test_a_port_whose_listener_has_gone_is_free() -> None:
+    with socket.create_server((ports.HOST, 0)) as listener:
+        port = listener.getsockname()[1]
+    assert ports.is_free(port)
+
+
+def test_every_name_gets_a_port_of_its_own() -> None:
+    names = [f"server{n}" for n in range(50)]
+    chosen = ports.pick(names, {}, {})
+    assert list(chosen) == names
+    assert len(set(chosen.values())) == 50
+
+
+def test_ports_lie_outside_the_range_of_outgoing_connections() -> None:
+    chosen = ports.pick([f"server{n}" for n in range(50)], {}, {})
+    assert set(chosen.values()) <= set(ports.port_range())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("32768\t60999\n", range(10_000, 32_768)),
+        ("20000 60999\n", range(10_000, 20_000)),
+        # Nothing worth mentioning lies below: then anything will do.
+        ("1024\t65535\n", range(10_000, 65_536)),
+        ("nonsense", range(10_000, 32_768)),
+    ],
+)
+def test_the_kernel_says_where_outgoing_connections_begin(
+    tmp_path: Path, text: str, expected: range
+) -> None:
+    file = tmp_path / "ip_local_port_range"
+    file.write_text(text)
+    assert ports.port_range(file) == expected
+
+
+def test_a_port_of_an_earlier_run_is_kept_while_it_is_free() -> None:
+    chosen = ports.pick(["a", "b"], {"a": 12_345}, {}, free=lambda _: True)
+    assert chosen["a"] == 12_345
+    assert chosen["b"] != 12_345
+
+
+def test_a_port_of_an_earlier_run_that_somebody_took_is_replaced() -> None:
+    chosen = ports.pick(["a"], {"a": 12_345}, {}, free=lambda port: port != 12_345)
+    assert chosen["a"] != 12_345
+
+
+def test_the_port_of_a_running_server_stays_though_it_is_not_free() -> None:
+    chosen = ports.pick(["a", "b"], {"a": 12_345}, {"a": 12_345}, free=lambda port: port != 12_345)
+    assert chosen["a"] == 12_345
+
+
+def test_no_new_port_is_one_that_another_server_had() -> None:
+    class FirstTheTakenOne(random.Random):
+        def choice(self, seq: range) -> int:  # type: ignore[override]
+            return next(draws)
+
+    draws = iter([12_345, 12_346])
+    kept = {"b": 12_345}
+    chosen = ports.pick(["a", "b"], kept, {}, free=lambda _: True, rng=FirstTheTakenOne())
+    assert chosen == {"a": 12_346, "b": 12_345}
