@@ -112,6 +112,7 @@ def _hosts(url: SplitResult) -> list[tuple[str, int]]:
 def _redis(url: SplitResult) -> str:
     if url.scheme == "redis+unix":
         _path(url)
-    elif not url.hostname:
+        return f"redis+unix://{url.path}?{url.query}"  # urlunsplit would leave out the empty host
+    if not url.hostname:
         raise BadUrl(f"a host is missing, as in {url.scheme}://127.0.0.1:6379/0")
     return urlunsplit(url)
