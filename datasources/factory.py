@@ -84,6 +84,11 @@ class StoresConfig:
     mysql_password: str = field(default="", repr=False)
 
 
+def open_topology(url: str) -> TopologySource:
+    """The topology's source alone. Raises ConfigError."""
+    return _open("topology", url, TOPOLOGIES)
+
+
 async def open_stores(config: StoresConfig) -> Stores:
     """Open all stores; those of the same URL are one and the same.
 
@@ -96,7 +101,7 @@ async def open_stores(config: StoresConfig) -> Stores:
             opened.push_async_callback(store.close)
             return store
 
-        source = keep(_open("topology", config.topology, TOPOLOGIES))
+        source = keep(open_topology(config.topology))
         topology = await source.load()
         objects = keep(_open("object_cache", config.object_cache, OBJECT_CACHES))
         lists = keep(_open("mapping_cache", config.mapping_cache, MAPPING_CACHES))
@@ -150,7 +155,7 @@ def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise ConfigError(f"setting {setting}: {url!r} is not a URL: {error}") from None
+        raise ConfigError(f"setting {setting}: not a URL: {error}") from None
     if parts.scheme not in table:
         raise ConfigError(f"setting {setting}: {mask(url)!r} starts with none of {_schemes(table)}")
     try:

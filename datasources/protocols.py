@@ -202,8 +202,12 @@ class ShardStore(Protocol):
     visits: VisitStore
     mod: ModStore
 
-    async def create(self) -> None:
-        """Make the databases and tables that the topology names and that do not exist."""
+    def use(self, topology: Topology) -> None:
+        """Go on with a later topology; one that is not later is ignored."""
+
+    async def create(self, progress: Callable[[int, int], None] = ...) -> None:
+        """Make the databases and tables that the topology names and that do not exist; `progress`
+        hears how many are done, and of how many."""
 
     async def ping(self) -> dict[str, str | None]:
         """Each server's fault in a line, or None when it is well."""

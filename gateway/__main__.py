@@ -1,0 +1,5 @@
+"""`python -m gateway` is `pinway`."""
+
+from gateway.cli import main
+
+main()

@@ -1,0 +1,96 @@
+"""The ASGI application: where all parts are put together."""
+
+from collections.abc import Callable
+from functools import partial
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from gateway import console
+from gateway.auth import Tokens
+from gateway.demo.images import images_app
+from gateway.execution import Executor
+from gateway.execution.documents import Documents
+from gateway.health import readiness
+from gateway.http import GraphQLEndpoint
+from gateway.runtime import Runtime
+from gateway.settings import Settings
+from resolvers.context import Context
+from schema import schema
+
+
+def create_app(settings: Settings, runtime: Runtime) -> Starlette:
+    """The application over open stores."""
+    tokens = Tokens(settings.secret, settings.token_hours)
+    new_context = _contexts(settings, tokens, runtime)
+    executor = Executor(
+        schema,
+        Documents(
+            schema._schema,
+            size=settings.document_cache,
+            max_tokens=settings.max_query_tokens,
+            max_depth=settings.max_query_depth,
+        ),
+        timeout=settings.request_timeout,
+    )
+    endpoint = GraphQLEndpoint(
+        executor, tokens, new_context, max_body_bytes=settings.max_body_bytes
+    )
+
+    async def graphql(request: Request) -> Response:
+        if settings.graphiql and console.wants_page(request):
+            return console.page()
+        return await endpoint(request)
+
+    routes: list[BaseRoute] = [
+        Route("/graphql", graphql, methods=["GET", "POST"]),
+        Route("/healthz", _alive),
+        Route("/readyz", partial(_ready, runtime)),
+        Mount("/images", images_app),
+    ]
+    if settings.graphiql:
+        routes += [
+            Route("/", _to_graphiql),
+            Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
+            Mount("/graphiql", StaticFiles(directory=console.STATIC)),
+        ]
+    middleware = []
+    if settings.allowed_origins:
+        cors = {
+            "allow_origins": list(settings.allowed_origins),
+            "allow_methods": ["GET", "POST"],
+            "allow_headers": ["authorization", "content-type"],
+        }
+        middleware.append(Middleware(CORSMiddleware, **cors))  # type: ignore[arg-type]
+    return Starlette(routes=routes, middleware=middleware)
+
+
+def _contexts(
+    settings: Settings, tokens: Tokens, runtime: Runtime
+) -> Callable[[int | None], Context]:
+    def issue(user_id: int) -> str | None:
+        return tokens.issue(user_id) if settings.issue_tokens else None
+
+    def new_context(viewer_id: int | None) -> Context:
+        return Context(runtime.stores, runtime.feeds, viewer_id, settings.url, issue)
+
+    return new_context
+
+
+async def _alive(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def _ready(runtime: Runtime, request: Request) -> Response:
+    faults = await readiness(runtime.stores)
+    status = 200 if faults["required"] == {} else 503
+    return JSONResponse({"status": "ok" if status == 200 else "unavailable", **faults}, status)
+
+
+async def _to_graphiql(request: Request) -> Response:
+    return RedirectResponse("/graphql")

@@ -1,0 +1,42 @@
+"""The `pinway` command line."""
+
+import sys
+from typing import Any
+
+import click
+
+from datasources.errors import PinwayError
+from deploy.stack.cli import stack
+from gateway.cli.data import export_command, import_command
+from gateway.cli.serving import init_command, run_command, serve_command
+from gateway.cli.tools import schema_command, token_command
+
+
+class Commands(click.Group):
+    """A group whose commands' own errors are one line on standard error, and exit status 1."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except PinwayError as error:
+            click.echo(f"pinway: {error}", err=True)
+            sys.exit(1)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pinway")
+def main() -> None:
+    """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds."""
+
+
+for command in (
+    run_command,
+    serve_command,
+    init_command,
+    token_command,
+    import_command,
+    export_command,
+    schema_command,
+    stack,
+):
+    main.add_command(command)

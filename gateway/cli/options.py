@@ -1,0 +1,38 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gateway.settings import Settings, read_settings
+
+Command = Callable[..., Any]
+
+
+def with_settings(command: Command) -> Command:
+    """Adds --config and --data-dir, and passes what they name as `settings`."""
+
+    @click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        help="A TOML file of settings (see docs/settings.md); without it, the embedded stores.",
+    )
+    @click.option(
+        "--data-dir", type=click.Path(path_type=Path), help="Where the embedded stores keep data."
+    )
+    def wrapped(config: Path | None, data_dir: Path | None, **given: Any) -> Any:
+        overrides = {"data_dir": data_dir} if data_dir else {}
+        return command(settings=read_settings(config, **overrides), **given)
+
+    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+    # Options that were added below this one belong to the wrapper.
+    wrapped.__click_params__ += getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    return wrapped
+
+
+def override(settings: Settings, **values: Any) -> Settings:
+    """The settings with options of the command line that were given."""
+    given = {name: value for name, value in values.items() if value is not None}
+    return settings.model_copy(update=given) if given else settings

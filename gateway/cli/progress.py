@@ -1,0 +1,48 @@
+"""Progress bars on a terminal."""
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from tqdm import tqdm
+
+from gateway.importing.report import Progress
+
+
+class Bars:
+    """One bar a stage; call it with each step's Progress."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+        self._stage = ""
+
+    def __call__(self, progress: Progress) -> None:
+        if self._bar is None or progress.stage != self._stage:
+            self._end()
+            self._stage = progress.stage
+            self._bar = tqdm(
+                desc=progress.stage,
+                total=progress.total,
+                unit=f" {progress.unit}",
+                file=sys.stderr,
+                disable=None if progress.done == 0 else False,
+            )
+        if self._bar.total != progress.total:
+            self._bar.total = progress.total
+        self._bar.update(progress.done - self._bar.n)
+
+    def __enter__(self) -> "Bars":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

@@ -1,0 +1,91 @@
+"""GraphiQL: its page, and what the page is told: who is signed in, and the sample operations."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from datasources.ids import Kind
+from datasources.mappings import ListKey, Mapping, PageRequest
+from gateway.auth import Tokens
+from gateway.settings import Settings
+from resolvers.context import Context
+
+_HERE = Path(__file__).parent
+STATIC = _HERE / "static" / "graphiql"
+_SAMPLES = _HERE / "samples"
+
+
+def wants_page(request: Request) -> bool:
+    """A browser that opens the endpoint, rather than a client that asks it something."""
+    html = "text/html" in request.headers.get("accept", "")
+    return request.method == "GET" and html and "query" not in request.query_params
+
+
+def page() -> Response:
+    return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+
+class Boot:
+    """Answers /graphiql/boot.json.
+
+    The demo viewer's token is told only to pages on an allowed host name, and only where a demo
+    viewer is set: a page of another site that has its own name resolve to this machine gets none.
+    """
+
+    def __init__(self, settings: Settings, tokens: Tokens, context: Any) -> None:
+        self._settings, self._tokens, self._context = settings, tokens, context
+
+    async def __call__(self, request: Request) -> Response:
+        name, token, filled = self._settings.demo_viewer, None, dict[str, str]()
+        if name and _host(request) in self._settings.allowed_hosts:
+            context: Context = self._context(None)
+            viewer_id = await context.loaders.user_ids.load(name)
+            if viewer_id is not None:
+                token = self._tokens.issue(viewer_id)
+                filled = await _placeholders(self._context(viewer_id), viewer_id)
+        boot = {
+            "endpoint": "/graphql",
+            "viewer": name if token else None,
+            "token": token,
+            "tabs": [_tab(path, filled) for path in sorted(_SAMPLES.glob("*.graphql"))],
+        }
+        return JSONResponse(boot, headers={"cache-control": "no-store"})
+
+
+def _host(request: Request) -> str:
+    host = request.headers.get("host", "")
+    return re.sub(r":\d+$", "", host).lower()
+
+
+def _tab(path: Path, filled: dict[str, str]) -> dict[str, str]:
+    variables = path.with_suffix(".json").read_text()
+    for name, value in filled.items():
+        variables = variables.replace("{{" + name + "}}", value)
+    title = path.stem.partition("-")[2].replace("-", " ").capitalize()
+    return {"title": title, "query": path.read_text(), "variables": variables}
+
+
+async def _placeholders(context: Context, viewer_id: int) -> dict[str, str]:
+    """Ids that make the samples run: a board of the viewer's, two of its pins, another user."""
+    loaders = context.loaders
+    filled: dict[str, str] = {}
+    boards = await loaders.pages.load(
+        PageRequest(ListKey(Mapping.USER_HAS_PUBLIC_BOARDS, viewer_id), 5)
+    )
+    for board in boards:
+        pins = await loaders.pages.load(
+            PageRequest(ListKey(Mapping.BOARD_HAS_PINS, board.to_id), 3)
+        )
+        if len(pins) > 1:
+            filled |= {
+                "boardId": str(board.to_id),
+                "pinId": str(pins[-1].to_id),
+                "otherPinId": str(pins[0].to_id),
+            }
+            break
+    users = await context.stores.shards.objects.list(Kind.USER, 0, 2)
+    others = [id for id, _ in users if id != viewer_id]
+    return filled | ({"userId": str(others[0])} if others else {})

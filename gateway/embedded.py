@@ -1,0 +1,79 @@
+"""The embedded stores under `data_dir`: what `embedded` in a setting stands for."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from datasources.errors import ConfigError
+from datasources.factory import StoresConfig
+from datasources.topology import ModShards, ShardRange, Topology, dump
+from datasources.valkey import ValkeyServer
+from gateway.settings import EMBEDDED, Settings
+
+SHARDS, MOD_SHARDS = 16, 4
+log = logging.getLogger("pinway")
+
+
+@asynccontextmanager
+async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
+    """The stores' URLs with the embedded ones filled in; runs Valkey for as long as it lasts."""
+    data = settings.data_dir.resolve()
+    valkey: ValkeyServer | None = None
+    urls = {
+        "topology": settings.topology,
+        "mapping_cache": settings.mapping_cache,
+        "queue": settings.queue,
+        "pools_primary": settings.pools_primary,
+        "pools_standby": settings.pools_standby,
+        "feeds_primary": settings.feeds_primary,
+        "feeds_standby": settings.feeds_standby,
+    }
+    if EMBEDDED in urls.values():
+        _make_directory(data)
+    if urls["topology"] == EMBEDDED:
+        urls["topology"] = f"file://{_topology_file(data)}"
+    for role, side in (("primary", "primary"), ("standby", "standby")):
+        for store in ("pools", "feeds"):
+            if urls[f"{store}_{role}"] == EMBEDDED:
+                urls[f"{store}_{role}"] = f"rocksdb://{data / 'feeds' / side}"
+    try:
+        if EMBEDDED in (urls["mapping_cache"], urls["queue"]):
+            valkey = ValkeyServer(data)
+            await valkey.start()
+            for database, name in enumerate(("mapping_cache", "queue")):
+                if urls[name] == EMBEDDED:
+                    urls[name] = valkey.url(database)
+        yield StoresConfig(
+            **urls,
+            object_cache=settings.object_cache,
+            mysql_user=settings.mysql_user,
+            mysql_password=settings.mysql_password,
+        )
+    finally:
+        if valkey is not None:
+            await valkey.stop()
+
+
+def _make_directory(data: Path) -> None:
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"can't make the data directory {data}: {error.strerror}; set data_dir to another"
+        ) from None
+
+
+def _topology_file(data: Path) -> Path:
+    """The embedded shards' topology, made at the first start."""
+    path = data / "topology.json"
+    if not path.exists():
+        local = "local"
+        topology = Topology(
+            epoch=1,
+            servers={local: f"sqlite://{data / 'shards'}"},
+            shards=(ShardRange((0, SHARDS - 1), local),),
+            mod=ModShards(MOD_SHARDS, (ShardRange((0, MOD_SHARDS - 1), local),)),
+        )
+        path.write_bytes(dump(topology))
+    return path

@@ -1,0 +1,49 @@
+"""Makes what the stores need before they can be used; doing it again changes nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from datasources.errors import ConfigError, StoreConflict, StoreCorrupt
+from datasources.factory import StoresConfig, close_stores, open_stores, open_topology
+from datasources.topology import parse
+from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+from gateway.embedded import embedded
+from gateway.importing.report import Progress
+from gateway.settings import Settings
+
+
+async def install(settings: Settings, on_progress: Callable[[Progress], None]) -> None:
+    """Seed the topology where there is none, make the shards' databases and the feeds' tables."""
+    async with embedded(settings) as config:
+        await _seed(config, settings.topology_seed)
+        stores = await open_stores(config)
+        try:
+            await stores.shards.create(
+                lambda done, total: on_progress(Progress("Shards", done, total, "shards"))
+            )
+            for sides, tables in ((stores.pools, TABLES_POOLS), (stores.feeds, TABLES_FEEDS)):
+                for side in sides:
+                    await side.create(tables)
+        finally:
+            await close_stores(stores)
+
+
+async def _seed(config: StoresConfig, seed: str) -> None:
+    source = open_topology(config.topology)
+    try:
+        try:
+            await source.load()
+            return
+        except StoreCorrupt:
+            if not seed:
+                raise
+        try:
+            topology = parse(Path(seed).read_bytes())  # noqa: ASYNC240 (a small file, once)
+        except OSError as error:
+            raise ConfigError(f"setting topology_seed: {seed}: {error.strerror}") from None
+        try:
+            await source.save(topology, expected_epoch=None)
+        except StoreConflict:
+            return  # somebody else was quicker
+    finally:
+        await source.close()

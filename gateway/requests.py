@@ -1,0 +1,107 @@
+"""Reading GraphQL requests off HTTP, and choosing how to answer (GraphQL over HTTP, 2025 draft)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+
+GRAPHQL_JSON = "application/graphql-response+json"
+JSON = "application/json"
+
+
+class Refused(Exception):
+    """The request can't be run as sent: an HTTP status, and words for the client."""
+
+    def __init__(
+        self, status: int, message: str, code: str = "BAD_USER_INPUT", **headers: str
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message, self.code = status, message, code
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a request asks to run."""
+
+    query: str
+    variables: dict[str, Any] | None
+    name: str | None
+
+
+async def read_operation(request: Request, max_bytes: int) -> Operation:
+    """The operation of a GET or POST. Raises Refused."""
+    if request.method == "GET":
+        parameters: dict[str, Any] = dict(request.query_params)
+        for name in ("variables", "extensions"):
+            if parameters.get(name):
+                parameters[name] = _json(parameters[name].encode(), f"the parameter {name}")
+        return _operation(parameters)
+    content_type = request.headers.get("content-type", "")
+    media, _, options = content_type.partition(";")
+    if media.strip().lower() != JSON:
+        raise Refused(415, f"send {JSON}, not {media.strip() or 'a body of unknown type'}")
+    charset = options.lower().replace(" ", "").replace('"', "").partition("charset=")[2]
+    if charset and charset.split(";")[0] not in ("utf-8", "utf8"):
+        raise Refused(415, "send the body in utf-8")
+    return _operation(_json(await _body(request, max_bytes), "the body"))
+
+
+def response_type(accept: str | None) -> str:
+    """The media type to answer in. Raises Refused where the client takes neither."""
+    if not accept:
+        return JSON
+    best, quality = None, 0.0
+    for part in accept.split(","):
+        media, _, options = part.strip().partition(";")
+        weight = _weight(options)
+        offered = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
+        if (found := offered.get(media.strip().lower())) and weight > quality:
+            best, quality = found, weight
+    if best is None:
+        raise Refused(406, f"accept {GRAPHQL_JSON} or {JSON}")
+    return best
+
+
+def _weight(options: str) -> float:
+    for option in options.split(";"):
+        name, _, value = option.strip().partition("=")
+        if name == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+async def _body(request: Request, max_bytes: int) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > max_bytes:
+            raise Refused(413, f"the body is larger than {max_bytes} bytes")
+    return bytes(body)
+
+
+def _json(data: bytes, what: str) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raise Refused(400, f"{what} is not valid JSON") from None
+
+
+def _operation(message: Any) -> Operation:
+    if not isinstance(message, dict):
+        raise Refused(400, 'send one JSON object: {"query": "...", "variables": {...}}')
+    query, variables = message.get("query"), message.get("variables")
+    name, extensions = message.get("operationName"), message.get("extensions")
+    if not isinstance(query, str):
+        raise Refused(400, "query must be a string that holds the document")
+    if not (variables is None or isinstance(variables, dict)):
+        raise Refused(400, "variables must be an object, or left out")
+    if not (name is None or isinstance(name, str)):
+        raise Refused(400, "operationName must be a string, or left out")
+    if not (extensions is None or isinstance(extensions, dict)):
+        raise Refused(400, "extensions must be an object, or left out")
+    return Operation(query, variables, name)

@@ -1,0 +1,73 @@
+"""What runs beside the endpoint: the stores, the queue's worker, and the outbox's relay."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+
+from datasources.factory import close_stores, open_stores
+from datasources.protocols import Stores
+from feed_engine.feeds import Feeds
+from feed_engine.jobs import run_job
+from feed_engine.relay import relay
+from feed_engine.speculation import Race
+from gateway.embedded import embedded
+from gateway.settings import Settings
+
+log = logging.getLogger("pinway")
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The open stores, and the feeds over them."""
+
+    stores: Stores
+    feeds: Feeds
+
+
+@asynccontextmanager
+async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncIterator[Runtime]:
+    """Open everything the settings name, and work on jobs (unless told not to) until the end."""
+    async with embedded(settings) as config:
+        stores = await open_stores(config)
+        tasks = [asyncio.create_task(_follow_topology(stores))]
+        try:
+            race = partial(Race, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline)
+            feeds = Feeds(stores, race(stores.pools), race(stores.feeds))
+            if settings.run_jobs if jobs is None else jobs:
+                tasks += [
+                    asyncio.create_task(_work(stores, settings.job_concurrency)),
+                    asyncio.create_task(
+                        relay(
+                            stores,
+                            every=settings.relay_seconds,
+                            older_than=settings.relay_seconds,
+                        )
+                    ),
+                ]
+            yield Runtime(stores, feeds)
+        finally:
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with suppress(asyncio.CancelledError):
+                    await task
+            await close_stores(stores)
+
+
+async def _work(stores: Stores, concurrency: int) -> None:
+    """Work on the queue; a queue that fails is tried again, for ever."""
+    while True:
+        try:
+            await stores.queue.work(partial(run_job, stores), concurrency=concurrency)
+        except Exception:
+            log.exception("the queue's worker stopped; it starts again in a second")
+            await asyncio.sleep(1)
+
+
+async def _follow_topology(stores: Stores) -> None:
+    """Use each later topology as soon as it is heard of."""
+    async for topology in stores.topology.watch():
+        stores.shards.use(topology)

@@ -1,0 +1,120 @@
+"""Every setting, read once at the door: from a TOML file, and from PINWAY_* in the environment.
+
+The environment wins over the file. The embedded stores are the defaults, under `data_dir`.
+"""
+
+import secrets
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from datasources.errors import ConfigError
+
+EMBEDDED = "embedded"
+"""Instead of a URL: the store that needs no server, under `data_dir`."""
+
+Seconds = Annotated[float, Field(gt=0, le=3600)]
+
+
+class Settings(BaseSettings):
+    """The gateway's settings; each is documented in docs/settings.md."""
+
+    model_config = SettingsConfigDict(env_prefix="PINWAY_", extra="forbid", frozen=True)
+
+    data_dir: Path = Path(".pinway")
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=0, le=65535)
+    public_url: str = ""
+    workers: int = Field(default=1, ge=1, le=64)
+    log_level: str = "info"
+
+    auth_secret: str = ""
+    token_hours: int = Field(default=24 * 7, ge=1)
+    issue_tokens: bool = True
+    allowed_hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
+    allowed_origins: tuple[str, ...] = ()
+    graphiql: bool = True
+    demo_viewer: str = ""
+
+    topology: str = EMBEDDED
+    topology_seed: str = ""
+    mysql_user: str = "pinway"
+    mysql_password: str = ""
+    object_cache: str = "memory://?max_bytes=67108864"
+    mapping_cache: str = EMBEDDED
+    queue: str = EMBEDDED
+    pools_primary: str = EMBEDDED
+    pools_standby: str = EMBEDDED
+    feeds_primary: str = EMBEDDED
+    feeds_standby: str = EMBEDDED
+
+    run_jobs: bool = True
+    job_concurrency: int = Field(default=8, ge=1, le=256)
+    relay_seconds: Seconds = 5.0
+
+    request_timeout: Seconds = 10.0
+    feed_cutoff: Seconds = 0.05
+    feed_deadline: Seconds = 2.0
+    max_body_bytes: int = Field(default=1_000_000, ge=1_000)
+    max_query_tokens: int = Field(default=5_000, ge=100)
+    max_query_depth: int = Field(default=16, ge=4)
+    document_cache: int = Field(default=1_000, ge=1)
+
+    @field_validator("public_url")
+    @classmethod
+    def _no_slash(cls, value: str) -> str:
+        return value.rstrip("/")
+
+    @property
+    def url(self) -> str:
+        """The gateway's own address."""
+        return self.public_url or f"http://{self.host}:{self.port}"
+
+    @property
+    def secret(self) -> str:
+        """The key that signs tokens: set, or made once and kept under `data_dir`."""
+        if self.auth_secret:
+            return self.auth_secret
+        path = self.data_dir / "auth_secret"
+        if not path.exists():
+            self.data_dir.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_text(secrets.token_hex(32))
+        return path.read_text().strip()
+
+
+def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
+    """The settings of a TOML file and the environment; `overrides` (of the command line) win.
+
+    Raises ConfigError with a line for each setting that is wrong.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            values = tomllib.loads(path.read_text())
+        except OSError as error:
+            raise ConfigError(f"can't read the settings file {path}: {error.strerror}") from None
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{path} is not valid TOML: {error}") from None
+
+    class Sources(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls, settings_cls: type[BaseSettings], **sources: PydanticBaseSettingsSource
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            file = InitSettingsSource(settings_cls, init_kwargs=values)
+            return sources["init_settings"], sources["env_settings"], file
+
+    try:
+        return Sources(**overrides)
+    except ValidationError as error:
+        lines = [f"setting {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+        raise ConfigError("; ".join(lines) + " (see docs/settings.md)") from None

