@@ -1,0 +1,46 @@
+"""An event loop whose clock jumps to the next timer when there is nothing else to do."""
+
+import asyncio
+import selectors
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class _Selector(selectors.DefaultSelector):
+    """Polls; what the loop would have slept is added to the clock."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready:
+            assert timeout is not None, "deadlock: nothing is running and no timer is set"
+            self.now += timeout
+        return ready
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._virtual = _Selector()
+        super().__init__(self._virtual)
+
+    def time(self) -> float:
+        return self._virtual.now
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, and see that no task outlives it."""
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+
+        async def alone() -> T:
+            try:
+                return await main
+            finally:
+                left = asyncio.all_tasks() - {asyncio.current_task()}
+                assert not left, f"left behind: {left}"
+
+        return runner.run(alone())
