@@ -196,11 +196,20 @@ class ModStore(Protocol):
 class ShardStore(Protocol):
     """A whole sharded database: the protocols above over one set of servers."""
 
-    objects: ObjectStore
-    mappings: MappingStore
-    outbox: Outbox
-    visits: VisitStore
-    mod: ModStore
+    @property
+    def objects(self) -> ObjectStore: ...
+
+    @property
+    def mappings(self) -> MappingStore: ...
+
+    @property
+    def outbox(self) -> Outbox: ...
+
+    @property
+    def visits(self) -> VisitStore: ...
+
+    @property
+    def mod(self) -> ModStore: ...
 
     def use(self, topology: Topology) -> None:
         """Go on with a later topology; one that is not later is ignored."""

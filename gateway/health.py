@@ -18,19 +18,13 @@ async def readiness(stores: Stores) -> dict[str, dict[str, str]]:
         "feeds_primary": stores.feeds.primary.ping,
         "feeds_standby": stores.feeds.standby.ping,
     }
-    answers = await asyncio.gather(
-        stores.shards.ping(), *map(_fault, pings.values()), return_exceptions=True
+    shards, faults = await asyncio.gather(
+        stores.shards.ping(), asyncio.gather(*map(_fault, pings.values()))
     )
-    shards, *others = answers
-    required = (
-        {"shards": str(shards)}
-        if isinstance(shards, BaseException)
-        else {name: fault for name, fault in shards.items() if fault}
-    )
-    optional = {
-        name: str(fault) for name, fault in zip(pings, others, strict=True) if fault is not None
+    return {
+        "required": {name: fault for name, fault in shards.items() if fault},
+        "optional": {name: fault for name, fault in zip(pings, faults, strict=True) if fault},
     }
-    return {"required": required, "optional": optional}
 
 
 async def _fault(ping: Callable[[], Awaitable[None]]) -> str | None:

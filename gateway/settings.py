@@ -108,10 +108,14 @@ def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
     class Sources(Settings):
         @classmethod
         def settings_customise_sources(
-            cls, settings_cls: type[BaseSettings], **sources: PydanticBaseSettingsSource
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
-            file = InitSettingsSource(settings_cls, init_kwargs=values)
-            return sources["init_settings"], sources["env_settings"], file
+            return init_settings, env_settings, InitSettingsSource(settings_cls, values)
 
     try:
         return Sources(**overrides)

@@ -1,10 +1,14 @@
 """The home feed and the following feed, as connections."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from datasources.records import Pin
-from feed_engine.following import FollowingPage, following_page
-from feed_engine.smart.service import Health, HomePage, Reason, home_page
+from feed_engine.following import following_page
+from feed_engine.rows import Reason
+from feed_engine.smart.results import Health, HomePage
+from feed_engine.smart.service import home_page
+from feed_engine.speculation import Side
 from feed_engine.visible import Visible
 from resolvers import visibility
 from resolvers.context import ID, Context
@@ -19,18 +23,34 @@ class FeedEdge:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedHealth:
+    """Which side of each store answered, and whether and since when more may be missing."""
+
+    pools: Side | None
+    materialized: Side | None
+    may_be_stale: bool
+    stale_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class FollowingHealth:
+    side: Side
+    may_be_stale: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HomeFeed:
     edges: list[FeedEdge]
     page_info: PageInfo
     visit_id: str
-    health: Health
+    health: FeedHealth
 
 
 @dataclass(frozen=True, slots=True)
 class FollowingFeed:
     edges: list[FeedEdge]
     page_info: PageInfo
-    health: FollowingPage
+    health: FollowingHealth
 
 
 async def home_feed(
@@ -50,7 +70,7 @@ async def home_feed(
         for item in page.items
         if item.pin_id in pins
     ]
-    return HomeFeed(edges, _info(edges, page.has_next, after), page.visit, page.health)
+    return HomeFeed(edges, _info(edges, page.has_next, after), page.visit, _health(page.health))
 
 
 async def following_feed(
@@ -62,7 +82,8 @@ async def following_feed(
     )
     pins = await visibility.readable_pins(context, [item.pin_id for item in page.items])
     edges = [FeedEdge(item.cursor, pins[item.pin_id]) for item in page.items if item.pin_id in pins]
-    return FollowingFeed(edges, _info(edges, page.has_next, after), page)
+    health = FollowingHealth(page.side, page.side is Side.STANDBY)
+    return FollowingFeed(edges, _info(edges, page.has_next, after), health)
 
 
 def _visible(context: Context) -> Visible:
@@ -70,6 +91,16 @@ def _visible(context: Context) -> Visible:
         return await visibility.readable_pins(context, ids)
 
     return visible
+
+
+def _health(health: Health) -> FeedHealth:
+    since = health.stale_since
+    return FeedHealth(
+        health.pools,
+        health.materialized,
+        health.may_be_stale,
+        None if since is None else datetime.fromtimestamp(since / 1000, UTC),
+    )
 
 
 def _info(edges: list[FeedEdge], has_next: bool, after: str | None) -> PageInfo:

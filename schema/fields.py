@@ -74,8 +74,10 @@ def named(enum: type[Enum], attribute: str, description: str) -> Any:
 
 
 def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Parameter:
-    name, annotation, default = parameter.name, parameter.annotation, parameter.default
-    annotation = input if name == "input" else _TYPES.get(annotation, annotation)
+    name, default = parameter.name, parameter.default
+    annotation: Any = (
+        input if name == "input" else _TYPES.get(parameter.annotation, parameter.annotation)
+    )
     if default is not inspect.Parameter.empty:
         annotation = annotation | None
     described = Annotated[annotation, strawberry.argument(description=_ARGUMENTS[name])]  # type: ignore[valid-type]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from datasources.ids import Kind
-from feed_engine.writes import boards, order
+from feed_engine.writes import boards, reorder
 from feed_engine.writes.inputs import BoardChange, NewBoard
 from resolvers.context import Context, object_id
 from resolvers.payloads import edge, mutation
@@ -59,7 +59,7 @@ async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
             (input.after_pin_id, "afterPinId"),
         )
     )
-    moved = await order.reorder_pin(
+    moved = await reorder.reorder_pin(
         context.stores, viewer_id, board_id, pin_id, before, after, key=input.idempotency_key
     )
     context.loaders.reset()

@@ -5,7 +5,7 @@ from typing import Any
 from datasources.ids import Kind
 from datasources.records import Image
 from feed_engine.writes import comments, likes, pins
-from feed_engine.writes.inputs import NewPin, PinChange
+from feed_engine.writes.inputs import NewComment, NewPin, PinChange
 from feed_engine.writes.results import PinWritten
 from resolvers.context import Context, object_id
 from resolvers.payloads import edge, mutation
@@ -99,8 +99,9 @@ async def unlike_pin(context: Context, input: Any) -> dict[str, Any]:
 async def create_comment(context: Context, input: Any) -> dict[str, Any]:
     viewer_id = context.require_viewer()
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
+    draft = NewComment(pin_id=pin_id, text=input.text)
     written = await comments.create_comment(
-        context.stores, viewer_id, pin_id, input.text, key=input.idempotency_key
+        context.stores, viewer_id, draft, key=input.idempotency_key
     )
     return {
         "comment": written.comment,

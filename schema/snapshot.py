@@ -1,0 +1,16 @@
+"""Writes `schema/schema.graphql`: `python -m schema.snapshot`."""
+
+from pathlib import Path
+
+from schema import schema
+
+PATH = Path(__file__).with_name("schema.graphql")
+
+
+def printed() -> str:
+    """The schema as its snapshot has it."""
+    return schema.as_str() + "\n"
+
+
+if __name__ == "__main__":
+    PATH.write_text(printed())
