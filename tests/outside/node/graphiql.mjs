@@ -71,11 +71,16 @@ async function runTab(page, title) {
   return { data, errors };
 }
 
-// Rests the pointer on the first image URL of the response; the size of the picture that shows.
+// Rests the pointer on the first image URL of the response; the picture that shows.
 async function hoverImage(page) {
-  const line = page.locator(".result-window .view-line", { hasText: '"url"' }).first();
-  const url = line.locator("span", { hasText: "http" }).last();
-  await url.hover();
+  await page.evaluate((suffix) => {
+    const editors = globalThis.__MONACO.editor.getEditors();
+    const editor = editors.find((each) => each.getModel()?.uri.path.endsWith(suffix));
+    const [match] = editor.getModel().findMatches('"url": "http', false, false, true, null, false);
+    editor.revealLineInCenter(match.range.startLineNumber);
+  }, FILE.response);
+  const line = page.locator(".result-window .view-line", { hasText: '"http' }).first();
+  await line.locator("span", { hasText: "http" }).last().hover();
   const picture = page.locator(".result-window .monaco-hover img");
   await picture.waitFor();
   await picture.evaluate((image) => image.decode());

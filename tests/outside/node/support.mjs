@@ -24,6 +24,31 @@ export async function send(query, variables = {}) {
 
 export const authorization = () => (TOKEN ? { authorization: `Bearer ${TOKEN}` } : {});
 
+// Makes a board of the viewer's with pins of these titles; {id, pins: [id, ...]}, newest last.
+export async function makeBoard(name, titles) {
+  const { createBoard } = await send(
+    `mutation ($input: CreateBoardInput!) {
+      createBoard(input: $input) { board { id } errors { message } }
+    }`,
+    { input: { name } },
+  );
+  const id = createBoard.board.id;
+  const pins = [];
+  for (const title of titles) {
+    const { createPin } = await send(
+      `mutation ($input: CreatePinInput!) {
+        createPin(input: $input) { pin { id } errors { message } }
+      }`,
+      { input: { boardId: id, title } },
+    );
+    pins.push(createPin.pin.id);
+  }
+  return { id, pins };
+}
+
+// The connection's nodes.
+export const nodes = (connection) => connection.edges.map((edge) => edge.node);
+
 // Runs a script's body, prints what it saw as JSON, and exits.
 export async function report(body) {
   try {

@@ -1,0 +1,10 @@
+// graphql-http's audit of the server: GraphQL over HTTP, rule by rule.
+import { auditServer } from "graphql-http";
+import { ENDPOINT, report } from "./support.mjs";
+
+report(async () => {
+  const results = await auditServer({ url: ENDPOINT });
+  return {
+    results: results.map(({ id, name, status, reason }) => ({ id, name, status, reason })),
+  };
+});

@@ -1,0 +1,126 @@
+// Relay: its compiler reads the schema, and its runtime pages and updates what the compiler made.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import relay from "relay-runtime";
+import { authorization, ENDPOINT, makeBoard, report } from "./support.mjs";
+
+const HERE = import.meta.dirname;
+const CONFIG = {
+  src: ".",
+  schema: "schema.graphql",
+  language: "javascript",
+  artifactDirectory: "artifacts",
+  eagerEsModules: false,
+};
+
+// Compiles relay/*.js against the schema in SCHEMA; the names of what it made.
+function compile(folder) {
+  cpSync(join(HERE, "relay"), folder, { recursive: true });
+  cpSync(process.env.SCHEMA, join(folder, "schema.graphql"));
+  mkdirSync(join(folder, CONFIG.artifactDirectory));
+  symlinkSync(join(HERE, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "relay.config.json"), JSON.stringify(CONFIG));
+  writeFileSync(join(folder, "package.json"), '{"type": "commonjs"}');
+  const cli = join(HERE, "node_modules", "relay-compiler", "cli.js");
+  execFileSync(process.execPath, [cli, "relay.config.json"], { cwd: folder, stdio: "pipe" });
+  return readdirSync(join(folder, "artifacts")).sort();
+}
+
+function environment() {
+  return new relay.Environment({
+    store: new relay.Store(new relay.RecordSource()),
+    network: relay.Network.create(async ({ text }, variables) => {
+      const response = await fetch(ENDPOINT, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...authorization() },
+        body: JSON.stringify({ query: text, variables }),
+      });
+      return response.json();
+    }),
+  });
+}
+
+const query = (relayEnvironment, artifact, variables) =>
+  relay
+    .fetchQuery(relayEnvironment, artifact, variables, { networkCacheConfig: { force: true } })
+    .toPromise();
+
+const mutate = (relayEnvironment, mutation, variables) =>
+  new Promise((resolve, reject) =>
+    relay.commitMutation(relayEnvironment, {
+      mutation,
+      variables,
+      onCompleted: (answer, errors) => (errors ? reject(errors) : resolve(answer)),
+      onError: reject,
+    }),
+  );
+
+// The nodes of a connection as Relay's store holds it, and whether there is more.
+function held(relayEnvironment, parentId, key) {
+  let seen;
+  relay.commitLocalUpdate(relayEnvironment, (store) => {
+    const parent = parentId ? store.get(parentId) : store.getRoot();
+    const connection = relay.ConnectionHandler.getConnection(parent, key);
+    const pageInfo = connection.getLinkedRecord("pageInfo");
+    seen = {
+      nodes: connection.getLinkedRecords("edges").map((edge) => edge.getLinkedRecord("node")),
+      cursor: pageInfo.getValue("endCursor"),
+      hasNext: pageInfo.getValue("hasNextPage"),
+      visit: connection.getValue("visitId"),
+    };
+  });
+  return seen;
+}
+
+const values = (records, name) => records.map((record) => record.getValue(name));
+
+async function homeFeed(relayEnvironment, artifact) {
+  await query(relayEnvironment, artifact("HomeFeedQuery"), { count: 5 });
+  const first = held(relayEnvironment, null, "HomeFeed_homeFeed");
+  const variables = { count: 5, cursor: first.cursor, visit: first.visit };
+  await query(relayEnvironment, artifact("HomeFeedPaginationQuery"), variables);
+  const both = held(relayEnvironment, null, "HomeFeed_homeFeed");
+  return { first: values(first.nodes, "id"), both: values(both.nodes, "id") };
+}
+
+async function board(relayEnvironment, artifact) {
+  const key = "BoardPins_pins";
+  const { id } = await makeBoard("Relay's board", ["one", "two", "three"]);
+  const { node } = await query(relayEnvironment, artifact("BoardPinsQuery"), { id, count: 2 });
+  const { cursor } = held(relayEnvironment, id, key);
+  await query(relayEnvironment, artifact("BoardPinsPaginationQuery"), { id, count: 2, cursor });
+  const paged = held(relayEnvironment, id, key);
+  const connections = [relay.ConnectionHandler.getConnectionID(id, key)];
+  const input = { boardId: id, title: "four" };
+  await mutate(relayEnvironment, artifact("BoardPinsCreateMutation"), { input, connections });
+  const created = held(relayEnvironment, id, key);
+  const pinId = values(created.nodes, "id")[0];
+  await mutate(relayEnvironment, artifact("BoardPinsLikeMutation"), { input: { pinId } });
+  return {
+    typename: node.__typename,
+    paged: values(paged.nodes, "title"),
+    hasNext: paged.hasNext,
+    created: values(created.nodes, "title"),
+    likes: held(relayEnvironment, id, key).nodes[0].getValue("likeCount"),
+  };
+}
+
+report(async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pinway-relay-"));
+  try {
+    const compiled = compile(folder);
+    const require = createRequire(join(folder, "artifacts", "index.js"));
+    const artifact = (name) => require(`./${name}.graphql.js`);
+    const relayEnvironment = environment();
+    return {
+      compiled,
+      homeFeed: await homeFeed(relayEnvironment, artifact),
+      board: await board(relayEnvironment, artifact),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

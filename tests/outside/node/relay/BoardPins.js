@@ -1,0 +1,68 @@
+const { graphql } = require("relay-runtime");
+
+graphql`
+  query BoardPinsQuery($id: ID!, $count: Int!) {
+    node(id: $id) {
+      __typename
+      ... on Board {
+        name
+        owner {
+          id
+          username
+        }
+        ...BoardPins_board @arguments(count: $count) @alias(as: "page")
+      }
+    }
+  }
+`;
+
+// Refetched by the board's id alone: what the Node interface is for.
+graphql`
+  fragment BoardPins_board on Board
+  @argumentDefinitions(count: { type: "Int", defaultValue: 10 }, cursor: { type: "String" })
+  @refetchable(queryName: "BoardPinsPaginationQuery") {
+    id
+    pins(first: $count, after: $cursor) @connection(key: "BoardPins_pins") {
+      edges {
+        node {
+          id
+          ...PinCard_pin
+        }
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation BoardPinsCreateMutation($input: CreatePinInput!, $connections: [ID!]!) {
+    createPin(input: $input) {
+      pinEdge @prependEdge(connections: $connections) {
+        cursor
+        node {
+          id
+          ...PinCard_pin
+        }
+      }
+      errors {
+        field
+        message
+        code
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation BoardPinsLikeMutation($input: LikePinInput!) {
+    likePin(input: $input) {
+      pin {
+        id
+        likeCount
+        viewerHasLiked
+      }
+      errors {
+        message
+      }
+    }
+  }
+`;

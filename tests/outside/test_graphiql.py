@@ -1,0 +1,57 @@
+"""GraphiQL in a real browser: signed in, with samples that run, and no word to any other host."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.outside.node_tools import ensure_chromium, run_client
+
+TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin"]
+
+
+@pytest.fixture(scope="module")
+def seen(gateway_url: str, demo_token: str) -> dict[str, Any]:
+    """What one visit showed: see tests/outside/node/graphiql.mjs."""
+    return run_client("graphiql", gateway_url, demo_token, CHROMIUM=str(ensure_chromium()))
+
+
+def test_graphiql_asks_no_other_host_for_anything_and_nothing_fails(
+    seen: dict[str, Any], gateway_url: str
+) -> None:
+    hosts = {urlsplit(url).netloc for url in seen["requests"] if not url.startswith("data:")}
+    assert hosts == {urlsplit(gateway_url).netloc}
+    assert seen["failures"] == []
+    assert seen["console"] == []
+    assert seen["pageErrors"] == []
+
+
+def test_graphiql_opens_signed_in_and_every_sample_runs(seen: dict[str, Any]) -> None:
+    assert "signed in as" in seen["banner"]
+    assert seen["tabs"] == TABS
+    assert "query HomeFeed" in seen["firstOperation"]
+
+    feed = seen["homeFeed"]["data"]["homeFeed"]["edges"]
+    assert len(feed) == 10
+    assert seen["board"]["data"]["board"]["viewerCanEdit"] is True
+    assert seen["reorder"]["data"]["reorderPin"]["errors"] == []
+    assert seen["follow"]["data"]["followUser"]["user"]["viewerFollows"] is True
+    assert seen["createPin"]["data"]["createPin"]["pin"]["title"] == "My first pin"
+
+
+def test_graphiql_shows_the_picture_that_an_image_url_of_the_answer_names(
+    seen: dict[str, Any],
+) -> None:
+    feed = seen["homeFeed"]["data"]["homeFeed"]["edges"]
+    pictures = [edge["node"]["image"]["url"] for edge in feed if edge["node"]["image"]]
+    assert seen["preview"]["src"] == pictures[0]
+    assert seen["preview"]["width"] > 0
+
+
+def test_graphiql_keeps_its_tabs_over_visits_and_mends_what_it_cannot_use(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["tabsAfterReload"] == TABS
+    assert seen["tabsAfterDamage"] == TABS
+    board = seen["boardAfterNewContent"]["data"]["board"]
+    assert board["id"] == seen["board"]["data"]["board"]["id"]

@@ -1,0 +1,51 @@
+"""What a newcomer's first command does before there is any environment."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "bootstrap.py"
+
+
+def bootstrap(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, SCRIPT, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_script_has_the_syntax_of_an_old_python_and_imports_the_standard_library_alone() -> (
+    None
+):
+    tree = ast.parse(SCRIPT.read_text(), feature_version=(3, 6))
+    imported = {
+        name.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for name in node.names
+    }
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert imported <= set(sys.stdlib_module_names)
+
+
+def test_it_says_what_it_can_do() -> None:
+    done = bootstrap("help")
+    assert done.returncode == 0
+    assert "pinway run" in done.stdout
+
+
+def test_an_unknown_command_is_refused_without_a_traceback() -> None:
+    done = bootstrap("launch")
+    assert done.returncode == 1
+    assert done.stderr.startswith("pinway: there is no such command: launch\n")
+    assert "Traceback" not in done.stderr
+
+
+def test_the_makefile_asks_for_nothing_that_make_3_81_lacks() -> None:
+    text = (ROOT / "Makefile").read_text()
+    assert not any(word in text for word in (".ONESHELL", "$(file ", "!=", "::=", ".RECIPEPREFIX"))
