@@ -1,0 +1,30 @@
+"""Feeds' opaque cursors: a version byte and a place, as base64url without padding."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from enum import IntEnum
+
+from datasources.errors import BadInput
+
+
+class CursorKind(IntEnum):
+    """The first byte of a cursor: what it is a place in, and in which format."""
+
+    FOLLOWING_1 = 0x11
+    HOME_1 = 0x21
+    POPULAR_1 = 0x31
+
+
+def encode(kind: CursorKind, place: bytes) -> str:
+    return urlsafe_b64encode(bytes((kind,)) + place).rstrip(b"=").decode()
+
+
+def decode(kind: CursorKind, cursor: str, *, least: int, most: int | None = None) -> bytes:
+    """The place in a cursor of `kind`, of `least` to `most` bytes. Raises BadInput."""
+    if len(cursor) <= 400 and cursor.isascii():
+        try:
+            raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        except ValueError:
+            raw = b""
+        if raw[:1] == bytes((kind,)) and least <= len(raw) - 1 <= (least if most is None else most):
+            return raw[1:]
+    raise BadInput(f"{cursor[:60]!r} is not a cursor of this feed", "after")

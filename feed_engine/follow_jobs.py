@@ -1,0 +1,102 @@
+"""What a follow brings into the viewer's feeds, and what an unfollow takes out of them.
+
+Both go by the edge as it is now, and by versions: cells that a follow brings are stamped with the
+edge's version, and an unfollow hides what is stamped up to its own. So they may run in any order,
+twice, or while fan-out of new pins is under way.
+"""
+
+from datasources.ids import Kind, kind_of
+from datasources.mappings import Edge, EdgeKey, ListKey
+from datasources.protocols import Stores, WideColumnStore
+from feed_engine.bulk import build_following
+from feed_engine.change import Advance, Followed, Unfollowed
+from feed_engine.content import newest_pins
+from feed_engine.feeds import DEFAULTS, FeedSettings
+from feed_engine.follow_edges import FOLLOWS, PINS_OF, following_cells
+from feed_engine.rows import FOLLOWING, POOLS, id_row, parse_following, pool_row
+from feed_engine.smart import pools
+from feed_engine.wide import both, put_both, read_row, trim_both
+
+_FULL = b"full"  # an unfollow's cursor: the row had been full, so that it may lack older cells
+
+
+async def followed(
+    stores: Stores,
+    task: Followed,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Add the target's newest pins: to the following feed as many as it holds, so that it doesn't
+    matter which pins were fanned out before; to the pool a few."""
+    key = EdgeKey(FOLLOWS[kind_of(task.target_id)], task.viewer_id, task.target_id)
+    edge = await _edge(stores, key)
+    if edge is None or not edge.active:
+        return
+    kind = kind_of(task.target_id)
+    limit = settings.backfill if kind is Kind.INTEREST else settings.following_cap
+    pins_of = ListKey(PINS_OF[kind], task.target_id)
+    pins = (await newest_pins(stores, [pins_of], limit))[pins_of]
+    row = id_row(task.viewer_id)
+    if kind is not Kind.INTEREST:
+        cells = {cell.column: b"" for cell in following_cells(task.viewer_id, edge, pins)}
+        await put_both(stores.feeds, FOLLOWING, {row: cells}, edge.version)
+    pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
+    best = pools.followed_cells(pins[: settings.backfill], task.viewer_id, task.target_id)
+    await put_both(stores.pools, POOLS, {pool: best}, max(1, task.at))
+
+    now = await _edge(stores, key)
+    if now is not None and not now.active:  # it ended meanwhile, and was cleaned up before this
+        await _forget(stores, task.viewer_id, task.target_id, now.version, task.at)
+        return
+    await trim_both(stores.feeds, FOLLOWING, [row], settings.following_cells)
+    await trim_both(stores.pools, POOLS, [pool], settings.pool_cap)
+
+
+async def unfollowed(
+    stores: Stores,
+    task: Unfollowed,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Take out what the target brought. Only cleaning: no reader shows it any more. A following
+    feed that was full is filled up with older pins of what is still followed."""
+    full = cursor == _FULL
+    if not full and await _is_full(stores, task.viewer_id, settings.following_cells):
+        await advance(_FULL)  # first, since what is done next makes it look otherwise
+        full = True
+    await _forget(stores, task.viewer_id, task.target_id, task.version, task.at)
+    if full:
+        await build_following(stores, [task.viewer_id], settings=settings)
+
+
+async def _edge(stores: Stores, key: EdgeKey) -> Edge | None:
+    return (await stores.shards.mappings.edges([key])).get(key)
+
+
+async def _is_full(stores: Stores, viewer_id: int, cap: int) -> bool:
+    """Whether a side's row has as many cells as may have been trimmed."""
+    full: list[bool] = []
+
+    async def look(store: WideColumnStore) -> None:
+        full.append(len(await store.read(FOLLOWING, id_row(viewer_id), limit=cap)) >= cap)
+
+    await both(stores.feeds, look)
+    return any(full)
+
+
+async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, at: int) -> None:
+    if kind_of(cause_id) is not Kind.INTEREST:
+        row = id_row(viewer_id)
+
+        async def forget(store: WideColumnStore) -> None:
+            cells = await read_row(store, FOLLOWING, row)
+            gone = [c.column for c in cells if parse_following(c.column).cause_id == cause_id]
+            if gone:
+                await store.delete(FOLLOWING, {row: gone}, version)
+
+        await both(stores.feeds, forget)
+    await pools.forget_cause(stores.pools, viewer_id, cause_id, max(1, at))

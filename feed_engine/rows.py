@@ -1,0 +1,169 @@
+"""The feeds' wide rows: tables, row keys and columns whose byte order is the reading order.
+
+All numbers are big endian, so that bytes sort as numbers do; what is read newest or best first is
+stored inverted. The following feed's columns follow the published wide schema (reverse creation
+time, pin id), with the cause of the cell behind it.
+"""
+
+import struct
+from enum import IntEnum
+from typing import NamedTuple
+
+import msgspec
+
+from datasources.protocols import Table
+
+POOLS = Table("pinway_pools")  # (user, source) -> (inverted score, pin) -> why
+POPULARITY = Table("pinway_popularity")  # pin -> inverted version -> its column in the popular pool
+MATERIALIZED = Table("pinway_materialized")  # user -> (inverted generation, position) -> shown pin
+SHOWN = Table("pinway_shown")  # user -> pin -> (generation, position)
+FOLLOWING = Table("pinway_following")  # user -> (inverted creation time, pin, cause) -> nothing
+
+TABLES_POOLS = [POOLS, POPULARITY]
+TABLES_FEEDS = [MATERIALIZED, SHOWN, FOLLOWING]
+
+_ALL_ONES = (1 << 64) - 1
+_SIGN = 1 << 63
+_FOLLOWING = struct.Struct(">QQQ")
+_POOL = struct.Struct(">QQ")
+_PLACE = struct.Struct(">QH")
+_SHOWN_PIN = struct.Struct(">QB")
+MAX_POSITION = 0xFFFF
+
+
+class Source(IntEnum):
+    """Where a pool's pins come from; the number is part of the row key and never changes."""
+
+    FOLLOWED = 1
+    INTEREST = 2
+    RELATED = 3
+    POPULAR = 4
+
+
+class Reason(IntEnum):
+    """Why a pin is in a home feed; the number is stored and never changes."""
+
+    FOLLOWED_USER = 1
+    FOLLOWED_BOARD = 2
+    FOLLOWED_INTEREST = 3
+    RELATED = 4
+    POPULAR = 5
+    SHOWN_BEFORE = 6
+
+
+class FollowingColumn(NamedTuple):
+    created: int  # epoch ms of the pin
+    pin_id: int
+    cause_id: int  # the followed user or board
+
+
+class PoolColumn(NamedTuple):
+    score: float
+    pin_id: int
+
+
+class Place(NamedTuple):
+    """Where in the materialised feed: the visit's generation, and the position in its chunk."""
+
+    generation: int
+    position: int
+
+
+class Why(msgspec.Struct, frozen=True, array_like=True):
+    """A pool cell's value: what put the pin there (a user, board, interest or pin; 0: nothing)."""
+
+    cause_id: int = 0
+
+
+_WHY = msgspec.json.Decoder(Why)
+
+
+def id_row(id: int) -> bytes:
+    """The row of a user (or, in POPULARITY, of a pin)."""
+    return id.to_bytes(8, "big")
+
+
+def pool_row(user_id: int, source: Source) -> bytes:
+    return id_row(user_id) + bytes((source,))
+
+
+POPULAR_ROW = pool_row(0, Source.POPULAR)
+
+
+def following_column(column: FollowingColumn) -> bytes:
+    return _FOLLOWING.pack(_ALL_ONES - column.created, column.pin_id, column.cause_id)
+
+
+def parse_following(column: bytes) -> FollowingColumn:
+    inverted, pin_id, cause_id = _FOLLOWING.unpack(column)
+    return FollowingColumn(_ALL_ONES - inverted, pin_id, cause_id)
+
+
+def behind_pin(column: bytes) -> bytes:
+    """The place behind all causes of the pin of a following column."""
+    return column[:16] + b"\xff" * 8
+
+
+def inverted_score(score: float) -> bytes:
+    """8 bytes that sort from the highest float to the lowest. Not for NaN."""
+    bits = int.from_bytes(struct.pack(">d", score), "big")
+    ascending = bits ^ _ALL_ONES if bits & _SIGN else bits | _SIGN
+    return (_ALL_ONES - ascending).to_bytes(8, "big")
+
+
+def pool_column(column: PoolColumn) -> bytes:
+    return inverted_score(column.score) + column.pin_id.to_bytes(8, "big")
+
+
+def parse_pool(column: bytes) -> PoolColumn:
+    inverted, pin_id = _POOL.unpack(column)
+    ascending = _ALL_ONES - inverted
+    bits = ascending & ~_SIGN if ascending & _SIGN else ascending ^ _ALL_ONES
+    return PoolColumn(struct.unpack(">d", bits.to_bytes(8, "big"))[0], pin_id)
+
+
+def why(cause_id: int) -> bytes:
+    return msgspec.json.encode(Why(cause_id))
+
+
+def parse_why(value: bytes) -> Why:
+    return _WHY.decode(value)
+
+
+def inverted_version(version: int) -> bytes:
+    return (_ALL_ONES - version).to_bytes(8, "big")
+
+
+def parse_version(column: bytes) -> int:
+    return _ALL_ONES - int.from_bytes(column, "big")
+
+
+def place_column(place: Place) -> bytes:
+    return _PLACE.pack(_ALL_ONES - place.generation, place.position)
+
+
+def parse_place(column: bytes) -> Place:
+    inverted, position = _PLACE.unpack(column)
+    return Place(_ALL_ONES - inverted, position)
+
+
+def before_generation(generation: int) -> bytes:
+    """The place before the first pin of a generation, for a read that starts with it."""
+    return (_ALL_ONES - generation).to_bytes(8, "big")
+
+
+def shown_pin(pin_id: int, reason: Reason) -> bytes:
+    return _SHOWN_PIN.pack(pin_id, reason)
+
+
+def parse_shown_pin(value: bytes) -> tuple[int, Reason]:
+    pin_id, reason = _SHOWN_PIN.unpack(value)
+    return pin_id, Reason(reason)
+
+
+def shown_at(place: Place) -> bytes:
+    return _PLACE.pack(*place)
+
+
+def parse_shown_at(value: bytes) -> Place:
+    return Place(*_PLACE.unpack(value))

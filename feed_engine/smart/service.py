@@ -1,0 +1,192 @@
+"""The smart home feed: a chunk of new pins, then what was shown before (a published design).
+
+The pools and the materialised feed are asked at once. The chunk is remembered on the viewer's
+shard before the answer leaves, so that the same visit gets the same answer and no pin is lost; the
+job posted with it saves the chunk and takes its pins out of the pools. If the pools fail, the
+answer is the materialised feed alone, and what is owed makes the next chunk larger; if the
+materialised feed fails, it is the chunk and what the shard still tells of earlier visits.
+"""
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+
+from datasources.errors import BadInput, StoreError
+from feed_engine import cursors, visits
+from feed_engine.cursors import CursorKind
+from feed_engine.feeds import Feeds
+from feed_engine.rows import Place
+from feed_engine.smart.candidates import Candidates
+from feed_engine.smart.pages import PageItem, Saved, fill, visit_items
+from feed_engine.smart.popular_page import popular_page
+from feed_engine.smart.results import Health, HomeItem, HomePage
+from feed_engine.speculation import Side
+from feed_engine.visible import Visible
+from feed_engine.visits import Chunk, Remembered
+
+T = TypeVar("T")
+
+_CURSOR = struct.Struct(">QQH")  # the visit's generation, then the place; the visit's name follows
+
+
+async def home_page(
+    feeds: Feeds,
+    viewer_id: int | None,
+    *,
+    first: int,
+    after: str | None = None,
+    visit: str | None = None,
+    visible: Visible,
+) -> HomePage:
+    """`first` pins of the viewer's home feed, behind a cursor of the same visit.
+
+    Without `after`: the first page of a visit, begun here unless `visit` names one that was.
+    Without a viewer: popular pins. Raises BadInput for a cursor that is not one, or not of
+    `visit`. A store that fails shortens the answer, as `health` tells, and raises nothing, unless
+    `visible` does.
+    """
+    name = visits.check_name(visit) if visit is not None else None
+    if viewer_id is None:
+        return await popular_page(feeds, first, after, name or visits.new_name(), visible)
+    if after is None:
+        return await _first_page(feeds, viewer_id, first, name, visible)
+    return await _later_page(feeds, viewer_id, first, after, name, visible)
+
+
+async def _first_page(
+    feeds: Feeds, viewer_id: int, first: int, name: str | None, visible: Visible
+) -> HomePage:
+    candidates = Candidates(feeds, viewer_id, visible)
+    saved = Saved(feeds, viewer_id, None, first + 1)
+    async with asyncio.TaskGroup() as group:
+        pools = group.create_task(_attempt(candidates.read()))
+        materialized = group.create_task(saved.read())
+        told = await _attempt(_told(feeds, viewer_id, name))
+        if not isinstance(told, StoreError) and told[0] is not None:
+            pools.cancel()  # the visit has its chunk
+    await materialized
+    name = name or visits.new_name()
+    if isinstance(told, StoreError):
+        return await _page(feeds, first, name, saved.newest, [], saved, None, visible, lost=True)
+    this, known = told
+    if this is None:
+        failed = isinstance(await pools, StoreError)
+        try:
+            this, known = await _begin(feeds, viewer_id, name, known, candidates, failed)
+        except StoreError:  # a chunk that can't be remembered isn't shown
+            newest = max(saved.newest, known[0].generation if known else 0)
+            return await _page(feeds, first, name, newest, known, saved, None, visible, lost=True)
+    return await _page(feeds, first, name, this.generation, known, saved, None, visible, this)
+
+
+async def _later_page(
+    feeds: Feeds, viewer_id: int, first: int, after: str, name: str | None, visible: Visible
+) -> HomePage:
+    generation, place, visit = _parse_cursor(after)
+    if name is not None and name != visit:
+        raise BadInput(f"this cursor is of visit {visit!r}, not of {name!r}", "after")
+    saved = Saved(feeds, viewer_id, place, first + 1)
+    told, _ = await asyncio.gather(_attempt(_told(feeds, viewer_id, None)), saved.read())
+    lost = isinstance(told, StoreError)
+    known = [] if isinstance(told, StoreError) else told[1]
+    this = next((v for v in known if v.generation == generation), None)
+    return await _page(
+        feeds, first, visit, generation, known, saved, place, visible, this, lost=lost
+    )
+
+
+async def _told(
+    feeds: Feeds, viewer_id: int, name: str | None
+) -> tuple[Remembered | None, list[Remembered]]:
+    """The visit of that name, if there is one, and the visits that the shard has to tell."""
+    if name is None:
+        return None, await visits.recent(feeds.stores, viewer_id)
+    this, known = await asyncio.gather(
+        visits.find(feeds.stores, viewer_id, name), visits.recent(feeds.stores, viewer_id)
+    )
+    if this is not None and all(v.generation != this.generation for v in known):
+        known = sorted([*known, this], key=lambda v: -v.generation)
+    return this, known
+
+
+async def _begin(
+    feeds: Feeds,
+    viewer_id: int,
+    name: str,
+    known: list[Remembered],
+    candidates: Candidates,
+    failed: bool,
+) -> tuple[Remembered, list[Remembered]]:
+    """Choose and remember the chunk of a new visit. Raises StoreError of the viewer's shard."""
+    settings = feeds.settings
+
+    async def choose(earlier: list[Remembered]) -> Chunk:
+        owed = earlier[0].chunk.owed if earlier else 0
+        size = settings.chunk + owed
+        if failed:
+            return Chunk(owed=min(size, settings.owed_cap))
+        taken = {pin_id for visit in earlier for pin_id, _ in visit.chunk.pins}
+        chosen = await candidates.choose(size, taken)
+        assert candidates.side is not None
+        return Chunk(tuple((c.pin_id, c.reason) for c in chosen), candidates.side.name)
+
+    return await visits.begin(feeds.stores, viewer_id, name, known, feeds.clock(), choose)
+
+
+async def _page(
+    feeds: Feeds,
+    first: int,
+    name: str,
+    generation: int,
+    known: Sequence[Remembered],
+    saved: Saved,
+    after: Place | None,
+    visible: Visible,
+    this: Remembered | None = None,
+    *,
+    lost: bool = False,
+) -> HomePage:
+    """A page of the visit. `lost`: the viewer's shard could not tell or remember all."""
+    items = visit_items(generation, known, saved, after)
+    page, has_next = await fill(items, first, visible)
+    pools = Side[this.chunk.pools] if this is not None and this.chunk.pools else None
+    served = (saved.side,) if this is None else (saved.side, pools)
+    stale = lost or any(side is not Side.PRIMARY for side in served)
+    return HomePage(
+        items=[_item(item, generation, name) for item in page],
+        has_next=has_next,
+        visit=name,
+        health=Health(
+            pools=pools,
+            materialized=saved.side,
+            may_be_stale=stale,
+            stale_since=_stale_since(known, generation) if stale else None,
+        ),
+    )
+
+
+def _stale_since(known: Sequence[Remembered], generation: int) -> int | None:
+    """When the newest chunk that has pins was chosen."""
+    return next((v.created for v in known if v.generation <= generation and v.chunk.pins), None)
+
+
+def _item(item: PageItem, generation: int, name: str) -> HomeItem:
+    place = _CURSOR.pack(generation, *item.place) + name.encode()
+    return HomeItem(item.pin_id, item.reason, cursors.encode(CursorKind.HOME_1, place))
+
+
+def _parse_cursor(cursor: str) -> tuple[int, Place, str]:
+    raw = cursors.decode(CursorKind.HOME_1, cursor, least=_CURSOR.size + 1, most=_CURSOR.size + 64)
+    generation, at, position = _CURSOR.unpack(raw[: _CURSOR.size])
+    name = raw[_CURSOR.size :]
+    if not name.isascii() or at > generation:
+        raise BadInput(f"{cursor[:60]!r} is not a cursor of this feed", "after")
+    return generation, Place(at, position), name.decode()
+
+
+async def _attempt(call: Awaitable[T]) -> T | StoreError:
+    try:
+        return await call
+    except StoreError as error:
+        return error

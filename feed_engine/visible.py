@@ -1,0 +1,8 @@
+"""What a feed asks of its caller about pins: which of them the viewer may see now."""
+
+from collections.abc import Awaitable, Callable
+
+from datasources.records import Pin
+
+Visible = Callable[[list[int]], Awaitable[dict[int, Pin]]]
+"""Given pin ids, the pins among them that exist, are active and may be shown to the viewer."""
