@@ -11,7 +11,7 @@ from datasources.sql.engine import Contended, Fence, Place, Result
 
 
 class GuardedSession(ABC):
-    """A `datasources.sql.engine.Session`; a backend adds `_run`."""
+    """A `datasources.sql.engine.Session`; a backend adds `_run` and `_commit`."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -28,6 +28,11 @@ class GuardedSession(ABC):
                 if not isinstance(error, StoreConflict) or isinstance(error, Contended):
                     self.broke(error)
                 raise
+
+    async def commit(self, operation: str) -> None:
+        async with self._turn:
+            self.check()
+            await self._commit(f"{operation}.commit")
 
     def check(self) -> None:
         """Raises what broke the transaction, if anything did."""
@@ -49,3 +54,6 @@ class GuardedSession(ABC):
 
     @abstractmethod
     async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result: ...
+
+    @abstractmethod
+    async def _commit(self, operation: str) -> None: ...

@@ -52,10 +52,6 @@ class SqliteSession(GuardedSession):
                     ) from error
             await asyncio.sleep(_PAUSE)
 
-    async def commit(self, operation: str) -> None:
-        self.check()
-        await self._in_thread(f"{operation}.commit", lambda: self._execute("COMMIT", ()))
-
     def idle(self) -> bool:
         """Nothing is running, and nothing waits to be committed or rolled back."""
         ran = self._hop is None or self._hop.done()
@@ -80,6 +76,9 @@ class SqliteSession(GuardedSession):
     async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
         statement = sql.replace("{db}", "main")
         return await self._in_thread(operation, lambda: self._execute(statement, args))
+
+    async def _commit(self, operation: str) -> None:
+        await self._in_thread(operation, lambda: self._execute("COMMIT", ()))
 
     async def _in_thread(self, operation: str, call: Callable[[], T]) -> T:
         self._observe(self.place.server, operation)

@@ -1,0 +1,145 @@
+"""One connection to a MySQL server, set up as the stores need it.
+
+Transactions run at READ COMMITTED. All that they read to decide is read FOR UPDATE, and a list is
+guarded by its row in `lists`, so a snapshot would add nothing; at REPEATABLE READ the same reads
+would also lock the gaps around missing rows, and inserts of unrelated rows would deadlock.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import aiomysql
+from aiomysql.connection import Connection
+from pymysql.constants import CLIENT, FIELD_TYPE
+from pymysql.converters import decoders
+
+from datasources.sql.engine import Result
+
+# 38 digits are more than Decimal's default context would keep through arithmetic.
+_DECODERS = {**decoders, FIELD_TYPE.NEWDECIMAL: int, FIELD_TYPE.DECIMAL: int}
+_SQL_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+_IDLE_TRANSACTION = 60  # seconds until MariaDB rolls back for a gateway that vanished
+
+
+class Login(NamedTuple):
+    host: str
+    port: int
+    user: str
+    password: str
+
+    @classmethod
+    def of(cls, url: str, user: str, password: str) -> "Login":
+        """From `mysql://[user[:password]@]host[:port]`; what the URL leaves out is given."""
+        parts = urlsplit(url)
+        return cls(
+            parts.hostname or "127.0.0.1",
+            parts.port or 3306,
+            unquote(parts.username) if parts.username else user,
+            unquote(parts.password) if parts.password else password,
+        )
+
+
+class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
+    """Writes bytes as hexadecimal: the function that the driver (0.3.2) takes from PyMySQL for
+    them is gone since PyMySQL 1.2."""
+
+    def escape(self, obj: object) -> str:
+        if isinstance(obj, bytes):
+            return f"_binary X'{obj.hex()}'"
+        literal: str = super().escape(obj)
+        return literal
+
+
+class _Cursor(aiomysql.Cursor):  # type: ignore[misc]
+    """Doesn't ask for warnings, which would be another round trip: strict mode makes errors of
+    those that matter."""
+
+    async def _show_warnings(self, conn: Connection) -> None:
+        return
+
+
+class Link:
+    """An open connection. Who is interrupted in `run` must close it: the answer may still come."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.used = False  # before this taking: then the server may have hung up since
+        self.thread_id: int = connection.thread_id()
+
+    @property
+    def alive(self) -> bool:
+        """False once the server is known to have hung up."""
+        reader = self._connection._reader
+        return reader is not None and not reader.at_eof() and reader.exception() is None
+
+    async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
+        """Raises what the driver raises."""
+        cursor = await self._connection.cursor(_Cursor)
+        await cursor.execute(sql, tuple(args) if args else None)
+        rows = await cursor.fetchall() if cursor.description else []
+        return Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
+
+    async def run_script(self, sql: str) -> None:
+        """Run several constant statements in one round trip."""
+        cursor = await self._connection.cursor(_Cursor)
+        await cursor.execute(sql)
+        while await cursor.nextset():
+            pass
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+async def connect(login: Login, *, autocommit: bool, deadline: float) -> Link:
+    """A new connection. Raises what the driver raises, and TimeoutError from around it.
+
+    Without `autocommit` the first statement begins a transaction, at no round trip of its own.
+    """
+    connection = _Connection(
+        host=login.host,
+        port=login.port,
+        user=login.user,
+        password=login.password,
+        charset="utf8mb4",
+        use_unicode=False,  # JSON is handed on as bytes
+        conv=_DECODERS,
+        client_flag=CLIENT.FOUND_ROWS,  # an UPDATE that changes nothing matched all the same
+        autocommit=autocommit,
+    )
+    # The driver's own `connect` leaves the socket open when it is cancelled in the handshake.
+    try:
+        await connection._connect()
+        link = Link(connection)
+        await _set_up(link, "MariaDB" in connection.get_server_info(), deadline)
+    except BaseException:
+        connection.close()
+        raise
+    return link
+
+
+async def _set_up(link: Link, mariadb: bool, deadline: float) -> None:
+    settings = {
+        "sql_mode": f"'{_SQL_MODE}'",
+        "time_zone": "'+00:00'",
+        # Shorter than the deadline, so that a lock's waiter hears why.
+        "innodb_lock_wait_timeout": str(max(1, int(deadline) - 2)),
+    }
+    if mariadb:
+        settings |= {
+            "tx_isolation": "'READ-COMMITTED'",
+            "max_statement_time": str(deadline),
+            "idle_transaction_timeout": str(_IDLE_TRANSACTION),
+        }
+    else:
+        settings |= {
+            "transaction_isolation": "'READ-COMMITTED'",
+            "max_execution_time": str(int(deadline * 1000)),
+        }
+    assignments = ", ".join(f"SESSION {name} = {value}" for name, value in settings.items())
+    await link.run(f"SET {assignments}")
+    [[step]] = (await link.run("SELECT @@SESSION.auto_increment_increment")).rows
+    if step != 1:
+        raise aiomysql.OperationalError(
+            1105, f"auto_increment_increment is {step}; ids of one INSERT must be consecutive"
+        )

@@ -1,0 +1,60 @@
+"""A few connections to one server, and who may use them next.
+
+Unlike the driver's pool it never connects under a lock, so that one hanging connect doesn't keep
+others from the idle connections.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from datasources.mysql.link import Link
+
+
+class Pool:
+    """At most `size` links at a time. What is taken must be given back or discarded."""
+
+    def __init__(self, connect: Callable[[], Awaitable[Link]], size: int) -> None:
+        self._connect = connect
+        self._places = asyncio.Semaphore(size)
+        self._idle: list[Link] = []
+        self._closed = False
+
+    async def take(self, *, fresh: bool = False) -> Link:
+        """The link used last, or a new one. Raises what connecting raises.
+
+        `fresh` is for who has just been given a dead link: the other idle ones may be as dead.
+        """
+        await self._places.acquire()
+        try:
+            if fresh:
+                self._close_idle()
+            while self._idle:
+                link = self._idle.pop()
+                if link.alive:
+                    link.used = True
+                    return link
+                link.close()
+            return await self._connect()
+        except BaseException:
+            self._places.release()
+            raise
+
+    def give(self, link: Link) -> None:
+        if self._closed or not link.alive:
+            link.close()
+        else:
+            self._idle.append(link)
+        self._places.release()
+
+    def discard(self, link: Link) -> None:
+        link.close()
+        self._places.release()
+
+    def close(self) -> None:
+        """Close what is idle now, and everything that is given back later."""
+        self._closed = True
+        self._close_idle()
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._idle.pop().close()

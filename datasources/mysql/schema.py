@@ -1,0 +1,146 @@
+"""The shared tables as MySQL's DDL, and shards' databases made from it."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+
+from datasources.errors import StoreCorrupt, StoreUnavailable
+from datasources.mysql.engine import MySqlEngine
+from datasources.mysql.link import connect
+from datasources.mysql.server import DRIVER_ERRORS, Server
+from datasources.sql.engine import Place
+from datasources.sql.schema import MOD_SHARD, OBJECT_SHARD, Table, Type
+from datasources.sql.together import together
+
+CONNECTIONS = 4  # a server; DDL gains little from more
+_FENCES_A_STATEMENT = 256
+_DEADLINE = 60.0  # seconds for one database
+_TYPES = {
+    Type.LOCAL_ID: "BIGINT",
+    Type.ID: "BIGINT",
+    Type.SEQUENCE: "DECIMAL(38,0)",
+    Type.FLAG: "TINYINT",
+    Type.SMALL: "SMALLINT",
+    Type.JSON: "MEDIUMTEXT CHARACTER SET utf8mb4",
+    Type.KEY: "VARBINARY(191)",
+    Type.HASH: "BINARY(16)",
+    Type.NAME: "VARBINARY(64)",
+    Type.BYTES: "MEDIUMBLOB",
+    Type.STAMP: "TIMESTAMP(3)",
+}
+_ENDS = {
+    Type.LOCAL_ID: " AUTO_INCREMENT",
+    Type.STAMP: " DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)",
+}
+
+
+def ddl(database: str, table: Table) -> str:
+    """The statement that makes a table and its indexes."""
+    lines = [
+        f"{name} {_TYPES[type]} {'NULL' if null else 'NOT NULL'}{_ENDS.get(type, '')}"
+        for name, type, null in table.columns
+    ]
+    lines.append(f"PRIMARY KEY ({', '.join(table.primary)})")
+    lines += [f"UNIQUE KEY {_named('unique', c)} ({', '.join(c)})" for c in table.unique]
+    lines += [f"KEY {_named('by', c)} ({', '.join(c)})" for c in table.indexes]
+    return (
+        f"CREATE TABLE IF NOT EXISTS {database}.{table.name} ({', '.join(lines)}) "
+        "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+    )
+
+
+def script(place: Place, epoch: int) -> str:
+    """Everything that a shard's database needs; its fence comes last, so a database with a fence
+    is whole."""
+    database = place.database
+    tables: Sequence[Table] = MOD_SHARD if database.startswith("mod") else OBJECT_SHARD
+    return ";\n".join(
+        [
+            f"CREATE DATABASE IF NOT EXISTS {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+            *(ddl(database, table) for table in tables),
+            f"INSERT INTO {database}.fence (id, epoch, owner) VALUES (1, {epoch:d}, @@server_id) "
+            "ON DUPLICATE KEY UPDATE id = id",
+        ]
+    )
+
+
+async def create(
+    engine: MySqlEngine, places: Sequence[Place], epoch: int, made: Callable[[int], None]
+) -> None:
+    """Make the databases that are not whole; `made` hears of each group of them by number."""
+    by_server: dict[str, list[Place]] = {}
+    for place in places:
+        by_server.setdefault(place.server, []).append(place)
+    await _check_identities([engine.server(name) for name in by_server])
+    await together(
+        _create_on(engine.server(name), some, epoch, made) for name, some in by_server.items()
+    )
+
+
+async def _create_on(
+    server: Server, places: Sequence[Place], epoch: int, made: Callable[[int], None]
+) -> None:
+    whole = await _whole(server, [place.database for place in places])
+    made(sum(place.database in whole for place in places))
+    waiting = iter([place for place in places if place.database not in whole])
+    await together(_work(server, waiting, epoch, made) for _ in range(CONNECTIONS))
+
+
+async def _work(
+    server: Server, waiting: Iterator[Place], epoch: int, made: Callable[[int], None]
+) -> None:
+    link = None
+    place = None
+    try:
+        for place in waiting:
+            async with asyncio.timeout(_DEADLINE):
+                if link is None:
+                    link = await connect(server.login, autocommit=True, deadline=_DEADLINE)
+                await link.run_script(script(place, epoch))
+            made(1)
+    except TimeoutError:
+        raise StoreUnavailable(f"{server.name}: no answer in {_DEADLINE} s") from None
+    except DRIVER_ERRORS as error:
+        raise server.translate(error, place.database if place else "") from error
+    finally:
+        if link is not None:
+            link.close()
+
+
+async def _whole(server: Server, databases: Sequence[str]) -> set[str]:
+    """Those of the databases that have a fence."""
+    listed = await server.query("create", "SHOW DATABASES", (), "")
+    names = {name.decode() for [name] in listed.rows}.intersection(databases)
+    whole: set[str] = set()
+    for at in range(0, len(names), _FENCES_A_STATEMENT):
+        some = sorted(names)[at : at + _FENCES_A_STATEMENT]
+        try:
+            whole |= await _fenced(server, some)
+        except StoreCorrupt:  # one of them was left half made
+            for name in some:
+                with contextlib.suppress(StoreCorrupt):
+                    whole |= await _fenced(server, [name])
+    return whole
+
+
+async def _fenced(server: Server, databases: Sequence[str]) -> set[str]:
+    selects = [f"SELECT '{name}' FROM {name}.fence" for name in databases]
+    found = await server.query("create", " UNION ALL ".join(selects), (), "")
+    return {name.decode() for [name] in found.rows}
+
+
+async def _check_identities(servers: Sequence[Server]) -> None:
+    """Fences tell servers apart by @@server_id."""
+    owners: dict[int, Server] = {}
+    for server in servers:
+        [[id]] = (await server.query("create", "SELECT @@server_id", (), "")).rows
+        other = owners.setdefault(id, server)
+        if other.login[:2] != server.login[:2]:
+            raise StoreCorrupt(
+                f"{other.name} and {server.name} both have server_id {id}: "
+                "each server needs one of its own, or a shard can't tell who owns it"
+            )
+
+
+def _named(prefix: str, columns: Sequence[str]) -> str:
+    return "_".join((prefix, *columns))

@@ -1,0 +1,136 @@
+"""One MySQL server: its pools, and what is known of its health."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from aiomysql import Error
+
+from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
+from datasources.mysql.errors import Lost, answered, translate
+from datasources.mysql.link import Link, Login, connect
+from datasources.mysql.pool import Pool
+from datasources.sql.engine import Observe, Result
+
+DRIVER_ERRORS = (Error, OSError, EOFError)
+CONNECT_TIMEOUT = 2.0  # seconds, the login included
+_SILENCE = 1.0  # seconds for which a server that said nothing is left alone
+
+
+class Server:
+    """Reads have connections of their own, so that transactions that wait for locks, or for what
+    their own code reads, never keep all of them."""
+
+    def __init__(
+        self, name: str, login: Login, *, pool_size: int, deadline: float, observe: Observe
+    ) -> None:
+        self.name, self.login, self.deadline, self._observe = name, login, deadline, observe
+        self.readers = Pool(lambda: self._connect(autocommit=True), pool_size)
+        self.writers = Pool(lambda: self._connect(autocommit=False), pool_size)
+        self._heard = 0.0  # when the server last said anything
+        self._silent_until = 0.0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def query(self, operation: str, sql: str, args: Sequence[Any], where: str) -> Result:
+        """Run a read. A connection that had gone stale in the pool is replaced once."""
+        self.check()
+        started = _now()
+        try:
+            async with asyncio.timeout(self.deadline):
+                try:
+                    return await self._query(operation, sql, args, where, fresh=False)
+                except _Stale:
+                    return await self._query(operation, sql, args, where, fresh=True)
+        except TimeoutError:
+            raise self.late(started) from None
+
+    async def step(self, link: Link, operation: str, sql: str, args: Sequence[Any]) -> Result:
+        """Run a statement on a taken link. Raises what the driver raises, and TimeoutError."""
+        self._observe(self.name, operation)
+        async with asyncio.timeout(self.deadline):
+            result = await link.run(sql, args)
+        self._heard = _now()
+        return result
+
+    def check(self) -> None:
+        """Raises StoreUnavailable while the server is left alone after a silence."""
+        if _now() < self._silent_until:
+            raise StoreUnavailable(f"{self.name}: it does not answer")
+
+    def late(self, started: float) -> StoreTimeout:
+        """The error of a call that got no answer; a server that said nothing else meanwhile is
+        left alone for a moment, so that callers don't queue up before a dead one."""
+        if self._heard < started:
+            self._silent_until = _now() + _SILENCE
+        return StoreTimeout(f"{self.name}: no answer in {self.deadline} s")
+
+    def translate(self, error: BaseException, where: str) -> StoreError:
+        if answered(error):
+            self._heard = _now()
+        return translate(error, f"{self.name} {where}".rstrip())
+
+    def kill(self, link: Link) -> None:
+        """Make the server drop an interrupted transaction at once: while it waits for a lock it
+        would not see that its client has gone."""
+        task = asyncio.ensure_future(self._kill(link.thread_id))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def keep(self, task: asyncio.Task[None]) -> None:
+        """Wait for a task of cleaning up before closing."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        self.readers.close()
+        self.writers.close()
+
+    async def _query(
+        self, operation: str, sql: str, args: Sequence[Any], where: str, *, fresh: bool
+    ) -> Result:
+        link = await self.readers.take(fresh=fresh)
+        try:
+            result = await self.step(link, operation, sql, args)
+        except BaseException as error:
+            if answered(error):
+                self.readers.give(link)
+            else:
+                self.readers.discard(link)
+            if not isinstance(error, DRIVER_ERRORS) or isinstance(error, TimeoutError):
+                raise
+            fault = self.translate(error, where)
+            if isinstance(fault, Lost) and link.used:
+                raise _Stale from fault
+            raise fault from error
+        self.readers.give(link)
+        return result
+
+    async def _connect(self, *, autocommit: bool) -> Link:
+        self.check()
+        started = _now()
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                return await connect(self.login, autocommit=autocommit, deadline=self.deadline)
+        except TimeoutError:
+            self.late(started)
+            raise StoreUnavailable(
+                f"{self.name}: it took no connection in {CONNECT_TIMEOUT} s"
+            ) from None
+        except DRIVER_ERRORS as error:
+            raise StoreUnavailable(str(self.translate(error, ""))) from error
+
+    async def _kill(self, thread_id: int) -> None:
+        try:
+            await self.query("kill", f"KILL CONNECTION {thread_id:d}", (), "")
+        except StoreError:
+            return  # it is gone already, or the whole server is
+
+
+class _Stale(Exception):
+    """An idle connection turned out to be dead."""
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,102 @@
+"""A transaction on one shard of a MySQL server."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from datasources.mysql.errors import Lost, answered
+from datasources.mysql.link import Link
+from datasources.mysql.server import DRIVER_ERRORS, Server
+from datasources.sql.engine import Fence, Place, Result
+from datasources.sql.session import GuardedSession
+
+
+class MySqlSession(GuardedSession):
+    """The fence is read in the round trip that begins the transaction."""
+
+    def __init__(self, place: Place, server: Server) -> None:
+        super().__init__(place)
+        self._server = server
+        self._link: Link | None = None
+        self._waiting = False  # for an answer that may still come
+        self._committed = False
+
+    async def begin(self) -> None:
+        """Raises StoreTimeout, StoreUnavailable, StoreCorrupt."""
+        self._server.check()
+        await self._take(fresh=False)
+        try:
+            await self._read_fence()
+        except Lost:
+            if self._link is None or not self._link.used:
+                raise
+            # Nothing was done yet: a connection that had gone stale in the pool is replaced.
+            self._server.writers.discard(self._link)
+            await self._take(fresh=True)
+            await self._read_fence()
+
+    async def end(self) -> None:
+        """Roll back what was not committed, and give the connection back."""
+        self.ended()
+        link, self._link = self._link, None
+        if link is None:
+            return
+        writers = self._server.writers
+        if self._waiting:
+            writers.discard(link)
+            self._server.kill(link)
+            return
+        try:
+            if not self._committed:
+                await self._server.step(link, "tx.rollback", "ROLLBACK", ())
+        except BaseException as error:
+            writers.discard(link)
+            if not isinstance(error, DRIVER_ERRORS):
+                raise
+        else:
+            writers.give(link)
+
+    def idle(self) -> bool:
+        """Nothing is left to roll back, or nothing can be."""
+        return self._committed or self._waiting or self._link is None
+
+    async def _take(self, *, fresh: bool) -> None:
+        started = asyncio.get_running_loop().time()
+        self._link = None
+        try:
+            async with asyncio.timeout(self._server.deadline):
+                self._link = await self._server.writers.take(fresh=fresh)
+        except TimeoutError:
+            raise self._server.late(started) from None
+
+    async def _read_fence(self) -> None:
+        read = await self._step(
+            "tx.begin",
+            "SELECT @@server_id, f.epoch, f.owner FROM (SELECT 1) AS one "
+            f"LEFT JOIN {self.place.database}.fence f ON f.id = 1 LOCK IN SHARE MODE",
+            (),
+        )
+        [(server, epoch, owner)] = read.rows
+        self.fence = None if epoch is None else Fence(epoch, owner.decode(), str(server))
+
+    async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
+        statement = sql.replace("{db}", self.place.database).replace("?", "%s")
+        return await self._step(operation, statement, args)
+
+    async def _commit(self, operation: str) -> None:
+        await self._step(operation, "COMMIT", ())
+        self._committed = True
+
+    async def _step(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
+        assert self._link is not None
+        started = asyncio.get_running_loop().time()
+        self._waiting = True
+        try:
+            result = await self._server.step(self._link, operation, sql, args)
+        except TimeoutError:
+            raise self._server.late(started) from None
+        except DRIVER_ERRORS as error:
+            self._waiting = not answered(error)
+            raise self._server.translate(error, self.place.database) from error
+        self._waiting = False
+        return result

@@ -1,0 +1,70 @@
+"""The sharded database at scale: `datasources.protocols.ShardStore` over MySQL masters."""
+
+from collections.abc import Callable
+
+from datasources.errors import StoreError
+from datasources.mysql import schema
+from datasources.mysql.engine import MySqlEngine
+from datasources.sql.engine import Observe
+from datasources.sql.router import places
+from datasources.sql.shards import Progress, SqlShards, now_ms
+from datasources.sql.together import together
+from datasources.topology import Topology
+
+DEADLINE = 5.0  # seconds
+POOL_SIZE = 16
+
+
+class MySqlShards(SqlShards):
+    """Shards as databases `db00003` and `mod00001` of servers `mysql://HOST:PORT`.
+
+    `pool_size` is for reads and for transactions each, a server. `deadline` is in seconds, for
+    each read and each statement of a transaction. `observe` hears of each round trip.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        user: str,
+        password: str,
+        pool_size: int = POOL_SIZE,
+        deadline: float = DEADLINE,
+        clock: Callable[[], int] = now_ms,
+        observe: Observe = lambda server, operation: None,
+    ) -> None:
+        self._engine = MySqlEngine(
+            topology, user, password, pool_size=pool_size, deadline=deadline, observe=observe
+        )
+        super().__init__(self._engine, topology, clock)
+
+    def use(self, topology: Topology) -> None:
+        super().use(topology)
+        self._engine.use(self.objects.topology())
+
+    async def create(self, progress: Progress = lambda done, total: None) -> None:
+        topology = self.objects.topology()
+        all_places = places(topology)
+        done = 0
+
+        def made(count: int) -> None:
+            nonlocal done
+            done += count
+            progress(done, len(all_places))
+
+        await schema.create(self._engine, all_places, topology.epoch, made)
+
+    async def ping(self) -> dict[str, str | None]:
+        masters = sorted({place.server for place in places(self.objects.topology())})
+        faults = await together(self._fault(name) for name in masters)
+        return dict(zip(masters, faults, strict=True))
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+    async def _fault(self, server: str) -> str | None:
+        try:
+            await self._engine.server(server).query("ping", "SELECT 1", (), "")
+        except StoreError as error:
+            return str(error)
+        return None
