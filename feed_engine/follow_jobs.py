@@ -11,11 +11,12 @@ from datasources.protocols import Stores, WideColumnStore
 from feed_engine.bulk import build_following
 from feed_engine.change import Advance, Followed, Unfollowed
 from feed_engine.content import newest_pins
+from feed_engine.dual import write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.follow_edges import FOLLOWS, PINS_OF, following_cells
 from feed_engine.rows import FOLLOWING, POOLS, id_row, parse_following, pool_row
 from feed_engine.smart import pools
-from feed_engine.wide import both, put_both, read_row, trim_both
+from feed_engine.wide import put_both, read_row, trim_both
 
 _FULL = b"full"  # an unfollow's cursor: the row had been full, so that it may lack older cells
 
@@ -84,7 +85,7 @@ async def _is_full(stores: Stores, viewer_id: int, cap: int) -> bool:
     async def look(store: WideColumnStore) -> None:
         full.append(len(await store.read(FOLLOWING, id_row(viewer_id), limit=cap)) >= cap)
 
-    await both(stores.feeds, look)
+    await write_both(stores.feeds, look)
     return any(full)
 
 
@@ -98,5 +99,5 @@ async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, a
             if gone:
                 await store.delete(FOLLOWING, {row: gone}, version)
 
-        await both(stores.feeds, forget)
+        await write_both(stores.feeds, forget)
     await pools.forget_cause(stores.pools, viewer_id, cause_id, max(1, at))

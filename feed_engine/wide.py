@@ -1,23 +1,15 @@
 """What all feed writes share: both sides, whole rows, trimming now and then."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
 from datasources.protocols import Cell, Sides, Table, WideColumnStore
+from feed_engine.dual import write_both
 
 PAGE = 1000  # cells a read, when a whole row is wanted
 BATCH = 20_000  # cells a write, or one row's if they are more
 
 _Rows = Mapping[bytes, Mapping[bytes, bytes]]
-
-
-async def both(sides: Sides, write: Callable[[WideColumnStore], Awaitable[None]]) -> None:
-    """Write to the primary and the standby at once. A side that fails doesn't stop the other;
-    its error is raised when both are through, so that the job is run again."""
-    for result in await asyncio.gather(*(write(side) for side in sides), return_exceptions=True):
-        if isinstance(result, BaseException):
-            raise result
 
 
 async def read_row(store: WideColumnStore, table: Table, row: bytes) -> list[Cell]:
@@ -38,7 +30,7 @@ async def put_both(sides: Sides, table: Table, rows: _Rows, stamp: int) -> None:
         async def put(store: WideColumnStore, batch: _Rows = batch) -> None:
             await store.put(table, batch, stamp)
 
-        await both(sides, put)
+        await write_both(sides, put)
 
 
 async def delete_both(
@@ -46,7 +38,7 @@ async def delete_both(
 ) -> None:
     """Hide columns on both sides up to a stamp."""
     if rows:
-        await both(sides, lambda store: store.delete(table, rows, stamp))
+        await write_both(sides, lambda store: store.delete(table, rows, stamp))
 
 
 async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int) -> None:
@@ -55,7 +47,7 @@ async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int
             await store.trim(table, row, keep)
 
     rows = list(rows)
-    await both(sides, trim)
+    await write_both(sides, trim)
 
 
 def due(row: bytes, pin_id: int, every: int = 64) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datasources.ids import Kind, kind_of
 from datasources.protocols import Cell, Sides, WideColumnStore
 from feed_engine.content import PinLike
+from feed_engine.dual import write_both
 from feed_engine.rows import (
     POOLS,
     PoolColumn,
@@ -24,7 +25,7 @@ from feed_engine.rows import (
 )
 from feed_engine.smart import scoring
 from feed_engine.smart.generator import Candidate
-from feed_engine.wide import both, read_row
+from feed_engine.wide import read_row
 
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
 """Those of the pins that the user was shown."""
@@ -81,7 +82,7 @@ async def forget_cause(sides: Sides, viewer_id: int, cause_id: int, at: int) -> 
         if gone:
             await store.delete(POOLS, {row: gone}, at)
 
-    await both(sides, forget)
+    await write_both(sides, forget)
 
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
@@ -98,4 +99,4 @@ async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
                 stamp = max(at, *(cell.stamp for cell in gone))
                 await store.delete(POOLS, {row: [cell.column for cell in gone]}, stamp)
 
-    await both(sides, empty)
+    await write_both(sides, empty)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Cell, Stores, WideColumnStore
 from datasources.records import Pin
+from feed_engine.dual import write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.rows import (
     POOLS,
@@ -23,7 +24,7 @@ from feed_engine.rows import (
     why,
 )
 from feed_engine.smart import scoring
-from feed_engine.wide import both, due, read_row, trim_both
+from feed_engine.wide import due, read_row, trim_both
 
 
 async def update_popularity(
@@ -41,7 +42,7 @@ async def update_popularity(
         ) -> None:
             await _move(store, pin_id, column, v)
 
-        await both(stores.pools, move)
+        await write_both(stores.pools, move)
         if due(POPULAR_ROW, pin.id, settings.popular_cap // 4 or 1):
             await trim_both(stores.pools, POOLS, [POPULAR_ROW], settings.popular_cap)
 

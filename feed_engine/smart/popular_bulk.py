@@ -11,6 +11,7 @@ from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
 from feed_engine.content import public_boards
+from feed_engine.dual import write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.rows import (
     POOLS,
@@ -24,7 +25,7 @@ from feed_engine.rows import (
     why,
 )
 from feed_engine.smart import scoring
-from feed_engine.wide import both, put_both, read_row, trim_both
+from feed_engine.wide import put_both, read_row, trim_both
 
 PAGE = 2000  # pins a read
 
@@ -93,4 +94,4 @@ async def _write(stores: Stores, hottest: dict[int, _Hot]) -> None:
             gone, stamp = (found.column, found.version + 1) if newer else (cell.column, cell.stamp)
             await store.delete(POOLS, {POPULAR_ROW: [gone]}, stamp)
 
-    await both(stores.pools, sweep)
+    await write_both(stores.pools, sweep)
