@@ -10,7 +10,7 @@ const SAMPLES = "pinway:samples";
 export const NAMESPACE = "pinway";
 
 const same = (tab, sample) =>
-  (tab.query ?? "") === sample.query && (tab.variables ?? "") === sample.variables;
+  (tab.query ?? "") === sample?.query && (tab.variables ?? "") === sample?.variables;
 
 function newTab({ query, variables, title }) {
   const name = /^(?:query|mutation|subscription)\s+(\w+)/m.exec(query)?.[1] ?? null;
@@ -38,7 +38,8 @@ const isTab = (tab) => typeof tab?.id === "string" && typeof tab?.title === "str
 
 // Writes the state that GraphiQL will open: {tabs, activeTabIndex}. Returns it.
 export function prepareTabs(storage, samples) {
-  const earlier = read(storage, SAMPLES) ?? [];
+  const stored = read(storage, SAMPLES);
+  const earlier = Array.isArray(stored) ? stored : [];
   let state = read(storage, `${PREFIX}tabState`);
   if (!Array.isArray(state?.tabs) || !state.tabs.length || !state.tabs.every(isTab)) {
     state = { tabs: samples.map(newTab), activeTabIndex: 0 };
