@@ -1,0 +1,48 @@
+"""Loading likes and follows: both directions, each sorted by where its rows lie."""
+
+from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, Mapping
+from gateway.importing.load import Load, batches
+
+_FOLLOWS = {
+    "user": Mapping.USER_FOLLOWS_USERS,
+    "board": Mapping.USER_FOLLOWS_BOARDS,
+    "interest": Mapping.USER_FOLLOWS_INTERESTS,
+}
+_A_BATCH = 4  # a row here is small beside an object's
+
+
+async def load_likes(load: Load) -> None:
+    pairs = (
+        "SELECT u.id AS a, p.id AS b, l.created FROM likes l "
+        "JOIN users u ON u.key = l.user JOIN pins p ON p.key = l.pin"
+    )
+    total = load.spool.count("likes")
+    await _both_ways(load, "likes", Mapping.USER_LIKES_PINS, pairs, 0, total)
+    load.report.loaded["likes"] = total
+
+
+async def load_follows(load: Load) -> None:
+    done, total = 0, load.spool.count("follows")
+    for kind, mapping in _FOLLOWS.items():
+        pairs = (
+            "SELECT u.id AS a, t.id AS b, f.created FROM follows f "
+            f"JOIN users u ON u.key = f.follower JOIN {kind}s t ON t.key = f.target "
+            f"WHERE f.kind = '{kind}'"
+        )
+        done = await _both_ways(load, "follows", mapping, pairs, done, total)
+    load.report.loaded["follows"] = total
+
+
+async def _both_ways(
+    load: Load, stage: str, mapping: Mapping, pairs: str, done: int, total: int
+) -> int:
+    size = load.options.batch * _A_BATCH
+    for rows in batches(load.spool.rows(f"{pairs} ORDER BY a, b"), size):
+        edges = [Edge(a, b, created * SEQUENCE_STEP, 1) for a, b, created in rows]
+        await load.rows([(mapping, edge) for edge in edges])
+        done += len(rows)
+        load.step(stage, done, total, stage)
+    for rows in batches(load.spool.rows(f"{pairs} ORDER BY b, a"), size):
+        edges = [Edge(b, a, created * SEQUENCE_STEP, 1) for a, b, created in rows]
+        await load.rows([(REVERSE[mapping], edge) for edge in edges])
+    return done

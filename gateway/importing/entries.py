@@ -1,0 +1,163 @@
+"""A file of either format as one stream of import lines, read with bounded memory."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import IO, NamedTuple
+
+from datasources.mappings import SEQUENCE_STEP
+from gateway.importing import bookmarks
+from gateway.importing.jsonl import (
+    AnyLine,
+    BadLine,
+    BoardLine,
+    PinLine,
+    UserLine,
+    canonical,
+    decode,
+    time_of,
+)
+
+MAX_LINE = 1 << 20  # bytes
+_CHUNK = 1 << 16
+_MAX_NAME, _MAX_TITLE = 180, 500
+_TIES = 10**9  # links that an order by number can hold within one millisecond
+
+
+class Entry(NamedTuple):
+    """A good line: its number (several entries may come of one line) and its JSON. An `adopt`ed
+    user is the one who has that user name already, whatever their key."""
+
+    line: int
+    parsed: AnyLine
+    data: bytes
+    adopt: bool = False
+
+
+Entries = Iterable[Entry | bookmarks.Fault]
+
+
+def looks_like_bookmarks(head: bytes) -> bool:
+    """Whether a file that begins so is HTML; JSON Lines begin with a brace."""
+    text = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")
+    return text.startswith(b"<")
+
+
+def json_lines(file: IO[bytes]) -> Iterator[Entry | bookmarks.Fault]:
+    """Entries of a JSON Lines file; empty lines are nothing."""
+    number = 0
+    while data := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(data) > MAX_LINE:
+            while not data.endswith(b"\n") and (data := file.readline(MAX_LINE)):
+                pass
+            yield bookmarks.Fault(number, f"longer than {MAX_LINE} bytes")
+            continue
+        data = (data.removeprefix(b"\xef\xbb\xbf") if number == 1 else data).strip()
+        if not data:
+            continue
+        try:
+            yield Entry(number, decode(data), data)
+        except BadLine as error:
+            yield bookmarks.Fault(number, str(error))
+
+
+def bookmark_lines(
+    file: IO[bytes], *, owner: str, secret: bool, default_ms: int
+) -> Iterator[Entry | bookmarks.Fault]:
+    """Boards and pins of a bookmarks file, and their owner, user `owner`.
+
+    A folder is a board named after it and the folders around it ("Travel / Japan"), save a
+    browser's own ones, which are left out of their subfolders' names and are a board only when
+    links lie directly in them. What lies in no folder is on a board named after the file's title.
+    What has no ADD_DATE has its folder's, else `default_ms`.
+    """
+    yield _entry(0, UserLine(key=f"user:{owner.lower()}", username=owner), adopt=True)
+    boards = _Boards(owner, secret, default_ms)
+    for event in bookmarks.read(iter(lambda: file.read(_CHUNK), b"")):
+        if isinstance(event, bookmarks.Title):
+            boards.title = event.text
+            continue
+        if isinstance(event, bookmarks.Fault):
+            yield event
+            continue
+        try:
+            if isinstance(event, bookmarks.Folder):
+                yield from boards.folder(event)
+            else:
+                yield from boards.link(event)
+        except BadLine as error:
+            yield bookmarks.Fault(event.line, str(error))
+
+
+class _Boards:
+    """The boards that were made of folders so far."""
+
+    def __init__(self, owner: str, secret: bool, default_ms: int) -> None:
+        self.title = "Bookmarks"
+        self._owner, self._secret, self._default = owner, secret, default_ms
+        self._made: set[bytes] = set()
+        self._scaffolds: set[tuple[str, ...]] = set()
+        self._added: dict[tuple[str, ...], int] = {}  # of the folders that are open
+
+    def folder(self, folder: bookmarks.Folder) -> Iterator[Entry]:
+        open_path = folder.path[:-1]
+        self._added = {p: at for p, at in self._added.items() if p == open_path[: len(p)]}
+        self._added[folder.path] = folder.added
+        if folder.scaffold:
+            self._scaffolds.add(folder.path)
+        else:
+            yield from self._board(folder.path, folder.line, folder.added, folder.description)
+
+    def link(self, link: bookmarks.Link) -> Iterator[Entry]:
+        folder_added = self._added.get(link.path, 0)
+        yield from self._board(link.path, link.line, folder_added, "")
+        created = link.added or folder_added or self._default
+        # The same address twice in a folder is two bookmarks if they were added apart.
+        key = self._key("pin", *link.path, link.href, str(link.added))
+        order = (_TIES - min(link.number, _TIES)) * (SEQUENCE_STEP // _TIES // 10)
+        digest = int(key[-12:], 16)
+        pin = PinLine(
+            key=key,
+            board=self._key("board", *link.path),
+            title=(link.title or link.href)[:_MAX_TITLE],
+            description=link.description,
+            link=link.href,
+            created=time_of(created),
+            sequence=str(created * SEQUENCE_STEP + order + digest + 1),
+        )
+        yield _entry(link.line, pin)
+
+    def _board(
+        self, path: tuple[str, ...], line: int, added: int, description: str
+    ) -> Iterator[Entry]:
+        key = self._key("board", *path)
+        if bytes.fromhex(key) in self._made:
+            return
+        self._made.add(bytes.fromhex(key))
+        board = BoardLine(
+            key=key,
+            owner=f"user:{self._owner.lower()}",
+            name=self._name(path),
+            description=description,
+            secret=self._secret,
+            created=time_of(added or self._default),
+        )
+        yield _entry(line, board)
+
+    def _name(self, path: tuple[str, ...]) -> str:
+        names = [n for i, n in enumerate(path, 1) if path[:i] not in self._scaffolds]
+        name = " / ".join(names) or (path[-1] if path else self.title)
+        return name if len(name) <= _MAX_NAME else f"… {name[2 - _MAX_NAME :]}"
+
+    def _key(self, *parts: str) -> str:
+        """The same for the same place in the same owner's bookmarks, however often imported."""
+        digest = hashlib.blake2b(self._owner.lower().encode(), digest_size=16)
+        for part in parts:
+            digest.update(b"\0" + part.encode())
+        return digest.hexdigest()
+
+
+def _entry(line: int, parsed: AnyLine, *, adopt: bool = False) -> Entry:
+    """A checked entry. Raises BadLine: what a browser wrote may be too long for a field."""
+    data = canonical(parsed)
+    return Entry(line, decode(data), data, adopt)

@@ -1,0 +1,222 @@
+"""The import format: one JSON object a line, each of a type below, referring to others by key.
+
+`docs/import.md` has a table for each type. `canonical` is the one way to write a line: keys sorted,
+no spaces, defaults left out, times in UTC to the millisecond; an export is made of such lines.
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from datasources.mappings import SEQUENCE_STEP
+from datasources.records import Image
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+_LATEST_MS = 10**13 - 1  # 13 digits is what a sequence has room for: the year 2286
+
+# What a text must look like, and how to say so. \Z, for $ also matches before a last newline.
+_WEB = r"https?://[^\s/?#]"
+_REST = r"[^\s\x00-\x20\x7f]*\Z"
+_USERNAME = r"^[A-Za-z0-9_.]{3,30}\Z"
+_SLUG = r"^[a-z0-9]+(-[a-z0-9]+)*\Z"
+_LINK = rf"^{_WEB}{_REST}"
+_IMAGE = rf"^({_WEB}|/images/(?!.*(\.\.|\\))){_REST}"
+_COLOR = r"^#[0-9a-f]{6}\Z"
+_SEQUENCE = r"^[1-9][0-9]{0,37}\Z"
+_MEANINGS = {
+    _USERNAME: "a user name of 3 to 30 letters a to z, digits, underscores and dots",
+    _SLUG: "a slug of letters a to z and digits, with single hyphens between words",
+    _LINK: "an http:// or https:// address",
+    _IMAGE: "an http:// or https:// address, or a path under /images/",
+    _COLOR: "a color as #rrggbb, in lower case",
+    _SEQUENCE: "a whole number above 0 of up to 38 digits, as a string",
+}
+
+# The bounds are those of the mutations (feed_engine/writes), so that no imported object is one that
+# could not be edited.
+Key = Annotated[str, Meta(min_length=1, max_length=200)]
+Username = Annotated[str, Meta(pattern=_USERNAME)]
+Slug = Annotated[str, Meta(pattern=_SLUG, max_length=100)]
+Name = Annotated[str, Meta(min_length=1, max_length=180)]
+Title = Annotated[str, Meta(max_length=500)]
+About = Annotated[str, Meta(max_length=2000)]
+Description = Annotated[str, Meta(max_length=5000)]
+CommentText = Annotated[str, Meta(min_length=1, max_length=2000)]
+Link = Annotated[str, Meta(pattern=_LINK, max_length=2048)]
+ImageUrl = Annotated[str, Meta(pattern=_IMAGE, max_length=2048)]
+Pixels = Annotated[int, Meta(ge=1, le=100_000)]
+Color = Annotated[str, Meta(pattern=_COLOR)]
+Interests = Annotated[tuple[Key, ...], Meta(max_length=20)]
+Sequence = Annotated[str, Meta(pattern=_SEQUENCE)]
+Time = Annotated[datetime, Meta(tz=True)]
+
+_MAYBE_CONTROL = re.compile(rb"\\u00[01]|\\u007f|\\[bf]|\x7f", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+class Line(
+    msgspec.Struct,
+    frozen=True,
+    omit_defaults=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="type",
+):
+    """What all lines have. No time (or 1970's first instant) means that it is not known."""
+
+    created: Time | None = None
+
+
+class ImageField(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A picture by address; pixels; #rrggbb."""
+
+    url: ImageUrl
+    width: Pixels | None = None
+    height: Pixels | None = None
+    color: Color | None = None
+
+    def stored(self) -> Image:
+        return Image(self.url, self.width, self.height, self.color)
+
+
+class UserLine(Line, frozen=True, kw_only=True, tag="user"):
+    key: Key
+    username: Username
+    full_name: Annotated[str, Meta(max_length=180)] = ""
+    about: About = ""
+    avatar: ImageField | None = None
+
+
+class InterestLine(Line, frozen=True, kw_only=True, tag="interest"):
+    key: Key
+    name: Name
+    slug: Slug
+    description: Description = ""
+
+
+class BoardLine(Line, frozen=True, kw_only=True, tag="board"):
+    """`owner` is a user's key; `cover` the key of a pin on this board."""
+
+    key: Key
+    owner: Key
+    name: Name
+    description: Description = ""
+    secret: bool = False
+    cover: Key | None = None
+
+
+class PinLine(Line, frozen=True, kw_only=True, tag="pin"):
+    """`source` is the pin that this one repins. `sequence` is the pin's place on its board, the
+    highest first; without it the place follows from `created` (see `sequence_of`)."""
+
+    key: Key
+    board: Key
+    title: Title = ""
+    description: Description = ""
+    link: Link | None = None
+    image: ImageField | None = None
+    source: Key | None = None
+    interests: Interests = ()
+    sequence: Sequence | None = None
+
+
+class CommentLine(Line, frozen=True, kw_only=True, tag="comment"):
+    key: Key
+    pin: Key
+    author: Key
+    text: CommentText
+
+
+class LikeLine(Line, frozen=True, kw_only=True, tag="like"):
+    user: Key
+    pin: Key
+
+
+class FollowLine(Line, frozen=True, kw_only=True, tag="follow"):
+    """`follower` follows exactly one of a user, a board and an interest."""
+
+    follower: Key
+    user: Key | None = None
+    board: Key | None = None
+    interest: Key | None = None
+
+
+AnyLine = UserLine | InterestLine | BoardLine | PinLine | CommentLine | LikeLine | FollowLine
+
+
+class BadLine(ValueError):
+    """The line is not one of the format; the message says what is wrong with it."""
+
+
+_DECODER = msgspec.json.Decoder(AnyLine)
+_ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+def decode(line: bytes) -> AnyLine:
+    """The object of a line. Raises BadLine."""
+    try:
+        found: AnyLine = _DECODER.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadLine(_readable(str(error))) from error
+    if problem := _problem(found):
+        raise BadLine(problem)
+    if _MAYBE_CONTROL.search(line):  # JSON holds control characters as escapes only
+        for field in found.__struct_fields__:
+            value = getattr(found, field)
+            if isinstance(value, str) and _CONTROL.search(value):
+                raise BadLine(f"Expected text without control characters - at `$.{field}`")
+    return found
+
+
+def canonical(line: AnyLine) -> bytes:
+    """The line as an export writes it, without its newline."""
+    changes: dict[str, object] = {"created": time_of(created_ms(line))}
+    if isinstance(line, UserLine):
+        changes["username"] = line.username.lower()
+    elif isinstance(line, PinLine):
+        changes["interests"] = tuple(dict.fromkeys(line.interests))
+        if line.sequence == str(sequence_of(line.key, created_ms(line))):
+            changes["sequence"] = None
+    return _ENCODER.encode(msgspec.structs.replace(line, **changes))
+
+
+def created_ms(line: AnyLine) -> int:
+    """Epoch milliseconds, 0 when the line has no time."""
+    return (line.created - EPOCH) // _MILLISECOND if line.created is not None else 0
+
+
+def time_of(ms: int) -> datetime | None:
+    """The `created` of an epoch ms; None for 0."""
+    return EPOCH + ms * _MILLISECOND if ms else None
+
+
+def sequence_of(key: str, created: int) -> int:
+    """Where a pin stands on its board unless its line says: by time, and within one millisecond by
+    a hash of its key, so that no two pins meet and the order of the file's lines means nothing."""
+    digest = hashlib.blake2b(key.encode(), digest_size=12).digest()
+    return created * SEQUENCE_STEP + int.from_bytes(digest, "big") % (SEQUENCE_STEP - 1) + 1
+
+
+def _readable(message: str) -> str:
+    """msgspec's message with a pattern's meaning in its place."""
+    for pattern, meaning in _MEANINGS.items():
+        message = message.replace(f"`str` matching regex {pattern!r}", meaning)
+    return message
+
+
+def _problem(line: AnyLine) -> str | None:
+    """What the types above can't say."""
+    if line.created is not None and not 0 <= created_ms(line) <= _LATEST_MS:
+        return f"Expected a time from 1970 to 2286, got {line.created.isoformat()} - at `$.created`"
+    if isinstance(line, FollowLine):
+        targets = [t for t in (line.user, line.board, line.interest) if t is not None]
+        if len(targets) != 1:
+            return f"Expected one of `user`, `board` and `interest`, got {len(targets)}"
+        if line.user == line.follower:
+            return f"user {line.user!r} can't follow themselves"
+    return None

@@ -1,0 +1,67 @@
+"""The keys that an export gives objects, in a temporary file: memory may not hold them all."""
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator
+
+from datasources.ids import Kind
+
+_CHUNK = 5000
+
+
+class Keys:
+    """id → key, unique within a kind. Unlinked at once, so that nothing is left behind."""
+
+    def __init__(self, directory: str | None = None) -> None:
+        handle, path = tempfile.mkstemp(prefix="pinway-export-", suffix=".spool", dir=directory)
+        os.close(handle)
+        self._db = sqlite3.connect(path, isolation_level=None)
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+            self._db.execute(f"PRAGMA {pragma}")
+        self._db.execute("CREATE TABLE keys (id INTEGER PRIMARY KEY, kind INT, key TEXT)")
+        self._db.execute("CREATE UNIQUE INDEX names ON keys (kind, key)")
+        os.unlink(path)
+        self.count = 0
+        self._counts: dict[Kind, int] = {}
+
+    def close(self) -> None:
+        self._db.close()
+
+    def add(self, kind: Kind, objects: Iterable[tuple[int, str | None]]) -> None:
+        """Give each object its own key, or, where it has none or another object has it, its id."""
+        wanted = [(id, kind, key or str(id)) for id, key in objects]
+        self._insert(wanted)
+        missing = {id for id, *_ in wanted} - self.of(id for id, *_ in wanted).keys()
+        attempt = 0
+        while missing:
+            # Not even the id has to be free: another file may have used such a number for a key.
+            suffix = f"-{attempt}" if attempt else ""
+            self._insert([(id, kind, f"{id}{suffix}") for id in missing])
+            missing -= self.of(missing).keys()
+            attempt += 1
+        self.count += len(wanted)
+        self._counts[kind] = self._counts.get(kind, 0) + len(wanted)
+
+    def count_of(self, kind: Kind) -> int:
+        return self._counts.get(kind, 0)
+
+    def of(self, ids: Iterable[int]) -> dict[int, str]:
+        """The keys of those that have one."""
+        found: dict[int, str] = {}
+        for chunk in _chunks(dict.fromkeys(ids)):
+            marks = ", ".join("?" * len(chunk))
+            rows = self._db.execute(f"SELECT id, key FROM keys WHERE id IN ({marks})", chunk)
+            found.update(rows.fetchall())
+        return found
+
+    def _insert(self, rows: list[tuple[int, Kind, str]]) -> None:
+        self._db.execute("BEGIN")
+        self._db.executemany("INSERT OR IGNORE INTO keys VALUES (?, ?, ?)", rows)
+        self._db.execute("COMMIT")
+
+
+def _chunks(ids: Iterable[int]) -> Iterator[list[int]]:
+    some = list(ids)
+    for start in range(0, len(some), _CHUNK):
+        yield some[start : start + _CHUNK]

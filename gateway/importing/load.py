@@ -1,0 +1,80 @@
+"""What every stage of the second pass works with."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from datasources.ids import Kind
+from datasources.mappings import Edge, ListKey, Mapping
+from datasources.protocols import ShardTx, Stores
+from gateway.importing.report import Complaints, ImportOptions, ImportReport, OnProgress, Progress
+from gateway.importing.spool import Spool
+
+Row = tuple[Any, ...]
+Edges = list[tuple[Mapping, Edge]]
+
+
+@dataclass
+class Load:
+    """One import on its way from the spool into the stores."""
+
+    stores: Stores
+    spool: Spool
+    options: ImportOptions
+    report: ImportReport
+    complaints: Complaints
+    progress: OnProgress
+
+    def step(self, stage: str, done: int, total: int | None, unit: str) -> None:
+        self.progress(Progress(stage, done, total, unit))
+
+    async def insert(
+        self, shard: int, kind: Kind, data: Sequence[bytes], keys: Sequence[str]
+    ) -> list[int]:
+        """Store new objects in one transaction; an object whose key is there stays as it is."""
+
+        async def work(tx: ShardTx) -> list[int]:
+            return await tx.insert_many(kind, data, keys)
+
+        return await self.stores.shards.objects.transact(shard, work)
+
+    async def rows(self, edges: Edges) -> None:
+        """Write mapping rows and make the caches forget their lists."""
+        await self.stores.shards.mappings.load(edges)
+        await self.drop(edges)
+
+    async def drop(self, edges: Edges) -> None:
+        await self.stores.lists.drop(
+            list(dict.fromkeys(ListKey(mapping, edge.from_id) for mapping, edge in edges))
+        )
+
+
+def identity(parent: object, key: str) -> str:
+    """What makes an object the same in a later run: the file's own key, and what the object belongs
+    to (a user's name, a board's owner, ...), since other files may use the same keys."""
+    return hashlib.blake2b(f"{parent}/{key}".encode(), digest_size=16).hexdigest()
+
+
+def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+def batches_by(
+    rows: Iterable[Row], shard: Callable[[Row], int], size: int
+) -> Iterator[tuple[int, list[Row]]]:
+    """Up to `size` successive rows of one shard; the rows are sorted by shard."""
+    batch: list[Row] = []
+    current = -1
+    for row in rows:
+        here = shard(row)
+        if batch and (here != current or len(batch) >= size):
+            yield current, batch
+            batch = []
+        current = here
+        batch.append(row)
+    if batch:
+        yield current, batch

@@ -1,0 +1,154 @@
+"""`pinway import`: a file of bookmarks or JSON Lines into the stores, in two passes.
+
+The first pass checks every line and puts it by (`spool`); the second writes what is good in the
+order of its dependencies: users and interests, boards, pins by waves of repins, then comments,
+likes and follows, in batches of one shard. Every write is idempotent, so an import that was killed
+is simply run again.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from datasources.errors import BadInput
+from datasources.protocols import Stores
+from feed_engine.writes import validation
+from gateway.importing import checks, edges, named, objects
+from gateway.importing.bookmarks import Fault
+from gateway.importing.entries import Entries, bookmark_lines, json_lines, looks_like_bookmarks
+from gateway.importing.load import Load
+from gateway.importing.report import (
+    Complaints,
+    ImportOptions,
+    ImportReport,
+    OnBad,
+    OnProgress,
+    Progress,
+)
+from gateway.importing.spool import Spool
+
+_STEP = 2000  # lines between two reports of progress in the first pass
+
+
+def _silent(progress: Progress) -> None:
+    pass
+
+
+async def import_file(
+    stores: Stores,
+    path: Path,
+    *,
+    options: ImportOptions | None = None,
+    progress: OnProgress = _silent,
+    on_bad: OnBad | None = None,
+) -> ImportReport:
+    """Import a file ("-": standard input). Raises OSError for a file that can't be read, BadInput
+    for options that don't fit it, ImportStopped in a strict import, and stores' errors; after any
+    of them it may be run again."""
+    options = options or ImportOptions()
+    with _opened(path) as (file, size, modified):
+        head = file.peek(512)[:512] if hasattr(file, "peek") else b""
+        html = options.format == "bookmarks" or (
+            options.format == "auto" and looks_like_bookmarks(head)
+        )
+        if html:
+            if options.owner is None:
+                raise BadInput("Bookmarks need an owner: say whose they are with --as USERNAME")
+            owner = validation.username(options.owner)
+            entries: Entries = bookmark_lines(
+                file, owner=owner, secret=options.secret, default_ms=modified
+            )
+        else:
+            entries = json_lines(file)
+
+        def position() -> int:
+            return file.tell() if size is not None else 0
+
+        return await import_entries(
+            stores,
+            entries,
+            options=options,
+            progress=progress,
+            on_bad=on_bad,
+            position=position,
+            size=size,
+        )
+
+
+async def import_entries(
+    stores: Stores,
+    entries: Entries,
+    *,
+    options: ImportOptions | None = None,
+    progress: OnProgress = _silent,
+    on_bad: OnBad | None = None,
+    position: Callable[[], int] | None = None,
+    size: int | None = None,
+) -> ImportReport:
+    """Import lines that were read already. `position` says how many of `size` bytes were."""
+    options = options or ImportOptions()
+    report = ImportReport()
+    complaints = Complaints(report, options.strict, on_bad)
+    spool = Spool(options.spool_dir)
+    load = Load(stores, spool, options, report, complaints, progress)
+    try:
+        await _read(load, entries, position, size)
+        await _write(load)
+    finally:
+        spool.close()
+    return report
+
+
+async def _read(
+    load: Load, entries: Entries, position: Callable[[], int] | None, size: int | None
+) -> None:
+    """The first pass; what is wrong with lines by themselves is told here."""
+    number = 0
+    for number, entry in enumerate(entries, 1):
+        if isinstance(entry, Fault):
+            load.complaints.add(entry.line, entry.message)
+        else:
+            load.spool.add(entry)
+        if number % _STEP == 0:
+            load.step("reading", position() if position and size else number, size, "B")
+            await asyncio.sleep(0)  # so that an interrupt is heard
+    load.spool.flush()
+    load.step("reading", size or number, size or number, "B")
+
+
+async def _write(load: Load) -> None:
+    """The second pass."""
+    checks.index(load.spool)
+    checks.doubles(load.spool, load.complaints)
+    await named.find_existing(load, named.USERS)
+    await named.find_existing(load, named.INTERESTS)
+    checks.references(load.spool, load.complaints)
+    whole = await named.store_new(load, named.USERS)
+    whole &= await named.store_new(load, named.INTERESTS)
+    if not whole:
+        checks.references(load.spool, load.complaints)
+    if not await objects.load_boards(load):
+        checks.references(load.spool, load.complaints)
+    await objects.load_pins(load)
+    await objects.set_covers(load)
+    await objects.load_comments(load)
+    await edges.load_likes(load)
+    await edges.load_follows(load)
+    if load.options.feeds:
+        from gateway.importing import feeds
+
+        await feeds.build(load)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], int | None, int]]:
+    """The file, its size and when it was last modified (epoch ms), as far as that is known."""
+    if str(path) == "-":
+        yield sys.stdin.buffer, None, 0
+        return
+    with path.open("rb") as file:
+        stat = path.stat()
+        yield file, stat.st_size, stat.st_mtime_ns // 1_000_000

@@ -1,0 +1,133 @@
+"""The first pass: a file's good lines in a temporary SQLite file, where they can be sorted, looked
+up by key and counted however many there are. The file is unlinked as soon as it is open, so that
+nothing is left of it whatever happens to the process.
+"""
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gateway.importing.entries import Entry
+from gateway.importing.jsonl import (
+    BoardLine,
+    CommentLine,
+    FollowLine,
+    InterestLine,
+    LikeLine,
+    PinLine,
+    UserLine,
+    created_ms,
+    sequence_of,
+)
+
+# n is the order in the file; `line` its number there. `name` is what must be unique beside the key.
+_SCHEMA = """
+CREATE TABLE users (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, adopt INT, data BLOB,
+                    id INT);
+CREATE TABLE interests (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, data BLOB, id INT);
+CREATE TABLE boards (n INTEGER PRIMARY KEY, line INT, key TEXT, owner TEXT, cover TEXT, data BLOB,
+                     id INT);
+CREATE TABLE pins (n INTEGER PRIMARY KEY, line INT, key TEXT, board TEXT, sequence TEXT,
+                   source TEXT, wave INT, data BLOB, id INT);
+CREATE TABLE pin_interests (pin INT, interest TEXT);
+CREATE TABLE comments (n INTEGER PRIMARY KEY, line INT, key TEXT, pin TEXT, author TEXT, data BLOB,
+                       id INT);
+CREATE TABLE likes (n INTEGER PRIMARY KEY, line INT, user TEXT, pin TEXT, created INT);
+CREATE TABLE follows (n INTEGER PRIMARY KEY, line INT, follower TEXT, kind TEXT, target TEXT,
+                      created INT);
+CREATE TABLE affected (user_id INTEGER PRIMARY KEY);
+"""
+_INSERTS = {
+    "users": "INSERT INTO users (line, key, name, adopt, data) VALUES (?, ?, ?, ?, ?)",
+    "interests": "INSERT INTO interests (line, key, name, data) VALUES (?, ?, ?, ?)",
+    "boards": "INSERT INTO boards (line, key, owner, cover, data) VALUES (?, ?, ?, ?, ?)",
+    "pins": "INSERT INTO pins (n, line, key, board, sequence, source, data) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "pin_interests": "INSERT INTO pin_interests (pin, interest) VALUES (?, ?)",
+    "comments": "INSERT INTO comments (line, key, pin, author, data) VALUES (?, ?, ?, ?, ?)",
+    "likes": "INSERT INTO likes (line, user, pin, created) VALUES (?, ?, ?, ?)",
+    "follows": "INSERT INTO follows (line, follower, kind, target, created) VALUES (?, ?, ?, ?, ?)",
+}
+_BATCH = 5000  # rows
+
+
+class Spool:
+    """The lines by type, and the ids that the second pass finds for them."""
+
+    def __init__(self, directory: str | Path | None = None) -> None:
+        handle, path = tempfile.mkstemp(prefix="pinway-import-", suffix=".spool", dir=directory)
+        os.close(handle)
+        # Never read again after a crash, so nothing has to be safe on the disk.
+        self.db = sqlite3.connect(path, isolation_level=None)
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+            self.db.execute(f"PRAGMA {pragma}")
+        self.db.execute("PRAGMA cache_size = -65536")
+        self.db.executescript(_SCHEMA)
+        os.unlink(path)
+        self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
+        self._pins = 0
+
+    def close(self) -> None:
+        self.db.close()
+
+    def add(self, entry: Entry) -> None:
+        """Put a line by; it can be seen after `flush`."""
+        line, parsed, data = entry.line, entry.parsed, entry.data
+        match parsed:
+            case PinLine():
+                self._pins += 1
+                sequence = parsed.sequence or str(sequence_of(parsed.key, created_ms(parsed)))
+                row = (self._pins, line, parsed.key, parsed.board, sequence, parsed.source, data)
+                self._put("pins", row)
+                for interest in dict.fromkeys(parsed.interests):
+                    self._put("pin_interests", (self._pins, interest))
+            case LikeLine():
+                self._put("likes", (line, parsed.user, parsed.pin, created_ms(parsed)))
+            case FollowLine():
+                kind, target = next(
+                    (kind, key)
+                    for kind in ("user", "board", "interest")
+                    if (key := getattr(parsed, kind)) is not None
+                )
+                self._put("follows", (line, parsed.follower, kind, target, created_ms(parsed)))
+            case CommentLine():
+                self._put("comments", (line, parsed.key, parsed.pin, parsed.author, data))
+            case BoardLine():
+                self._put("boards", (line, parsed.key, parsed.owner, parsed.cover, data))
+            case UserLine():
+                name = parsed.username.lower()
+                self._put("users", (line, parsed.key, name, int(entry.adopt), data))
+            case InterestLine():
+                self._put("interests", (line, parsed.key, parsed.slug, data))
+
+    def flush(self) -> None:
+        for table in self._waiting:
+            self._write(table)
+
+    def count(self, table: str) -> int:
+        found: int = self.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        return found
+
+    def rows(self, sql: str, args: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Rows one by one; `sql` must sort where it also updates what it reads."""
+        return self.db.execute(sql, args)
+
+    def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        self.db.execute("BEGIN")
+        self.db.executemany(sql, rows)
+        self.db.execute("COMMIT")
+
+    def _put(self, table: str, row: tuple[Any, ...]) -> None:
+        waiting = self._waiting[table]
+        waiting.append(row)
+        if len(waiting) >= _BATCH:
+            self._write(table)
+
+    def _write(self, table: str) -> None:
+        waiting = self._waiting[table]
+        if waiting:
+            self.many(_INSERTS[table], waiting)
+            waiting.clear()

@@ -1,0 +1,283 @@
+"""Worlds as JSON Lines and bookmarks: small random ones for properties, large ones for speed.
+
+`python -m tests.importing.worlds pins 200000 > FILE` and `... bookmarks 10000 > FILE` write files to
+try an import on.
+"""
+
+import html
+import random
+import string
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from gateway.importing.jsonl import canonical, decode
+
+START = datetime(2012, 1, 1, tzinfo=UTC).timestamp()
+SPAN = 13 * 365 * 24 * 3600
+
+
+def encode(line: dict[str, Any]) -> bytes:
+    """A line as a person's program may write it: any order of keys, defaults written or not."""
+    return msgspec.json.encode(line)
+
+
+def canonical_set(data: bytes) -> set[bytes]:
+    """The lines of a file, each in canonical form."""
+    return {canonical(decode(line)) for line in data.splitlines() if line.strip()}
+
+
+def time(seconds: float) -> str:
+    """RFC 3339 to the millisecond."""
+    return datetime.fromtimestamp(round(seconds, 3), UTC).isoformat(timespec="milliseconds")
+
+
+def large(pins: int, seed: int = 1) -> Iterator[bytes]:
+    """A world of `pins` pins in random order: a user for 200 pins, a board for 25, repins, likes,
+    comments and follows, most of everything on few."""
+    rng = random.Random(seed)
+    lines = list(_large(pins, rng))
+    rng.shuffle(lines)
+    return iter(lines)
+
+
+def _large(pins: int, rng: random.Random) -> Iterator[bytes]:
+    users, boards, interests = max(pins // 200, 3), max(pins // 25, 3), 12
+
+    def moment() -> str:
+        return time(START + rng.random() * SPAN)
+
+    def some(count: int) -> int:
+        """A number below `count`, the lower the likelier."""
+        return int(count * rng.random() ** 3)
+
+    for n in range(users):
+        yield encode(
+            {
+                "type": "user",
+                "key": f"u{n}",
+                "username": f"user_{n}",
+                "full_name": f"User {n}",
+                "created": moment(),
+            }
+        )
+    for n in range(interests):
+        name = f"Interest {n}"
+        yield encode({"type": "interest", "key": f"i{n}", "name": name, "slug": f"interest-{n}"})
+    for n in range(boards):
+        secret = {"secret": True} if n % 20 == 19 else {}
+        yield encode(
+            {
+                "type": "board",
+                "key": f"b{n}",
+                "owner": f"u{n % users}",
+                "name": f"Board {n}",
+                "created": moment(),
+                **secret,
+            }
+        )
+    for n in range(pins):
+        line: dict[str, Any] = {
+            "type": "pin",
+            "key": f"p{n}",
+            "board": f"b{some(boards)}",
+            "title": "".join(rng.choices(string.ascii_letters + "      äöü", k=30)),
+            "description": f"Pin number {n} of this world",
+            "link": f"https://example.com/{n}",
+            "image": {
+                "url": f"https://images.example.com/{n}.jpg",
+                "width": 600,
+                "height": 400 + n % 500,
+                "color": f"#{rng.randrange(1 << 24):06x}",
+            },
+            "interests": [f"i{rng.randrange(interests)}"],
+            "created": moment(),
+        }
+        if n % 5 == 4:
+            line["source"] = f"p{rng.randrange(n)}"
+        yield encode(line)
+    for name, count in (("like", pins // 2), ("comment", pins // 20), ("follow", users * 10)):
+        seen = set()
+        for n in range(count):
+            user, pin = rng.randrange(users), some(pins)
+            if name == "comment":
+                words = {"key": f"c{n}", "text": f"Comment {n}", "author": f"u{user}"}
+                yield encode({"type": name, "pin": f"p{pin}", "created": moment(), **words})
+                continue
+            target = {"pin": f"p{pin}"}
+            if name == "follow":
+                kind, total = rng.choice(
+                    (("user", users), ("board", boards), ("interest", interests))
+                )
+                target = {kind: f"{kind[0]}{some(total)}"}
+            who = f"u{user}"
+            same = (who, *target.values())
+            if same in seen or target.get("user") == who:
+                continue
+            seen.add(same)
+            subject = {"user": who} if name == "like" else {"follower": who}
+            yield encode({"type": name, **subject, **target, "created": moment()})
+
+
+def bookmarks(links: int, seed: int = 1) -> Iterator[bytes]:
+    """A browser's export with `links` links in nested folders."""
+    rng = random.Random(seed)
+    yield (
+        b"<!DOCTYPE NETSCAPE-Bookmark-file-1>\n"
+        b'<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">\n'
+        b"<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>\n<DL><p>\n"
+        b'    <DT><H3 ADD_DATE="1300000000" PERSONAL_TOOLBAR_FOLDER="true">Bookmarks bar</H3>\n'
+        b"    <DL><p>\n"
+    )
+    depth = 0
+    for n in range(links):
+        if n % 40 == 20:
+            if depth and rng.random() < 0.6:
+                depth -= 1
+                yield b"</DL><p>\n"
+            if depth < 4:
+                depth += 1
+                name = html.escape(f"Folder {n} & <more>")
+                yield f'<DT><H3 ADD_DATE="{1300000000 + n}">{name}</H3>\n<DL><p>\n'.encode()
+        icon = "iVBORw0KGgoAAAANSUhEUg" * rng.randrange(5, 40)
+        yield (
+            f'<DT><A HREF="https://example.com/{n}?a=1&amp;b={n}" ADD_DATE="{1300000000 + n // 3}" '
+            f'ICON="data:image/png;base64,{icon}">Link {n} &mdash; caf\u00e9</A>\n'
+        ).encode()
+        if n % 7 == 0:
+            yield f"<DD>Description of link {n}\n".encode()
+    yield b"</DL><p>\n" * (depth + 2)
+
+
+# ------------------------------------------------------------------ small random worlds
+
+_text = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), min_size=0, max_size=12
+)
+_words = st.text(
+    st.characters(codec="utf-8", categories=("L", "N", "P", "S")), min_size=1, max_size=12
+)
+_time = st.one_of(st.none(), st.integers(1, 10**13 - 1).map(lambda ms: time(ms / 1000)))
+_few_times = st.one_of(st.none(), st.integers(1, 3).map(lambda ms: time(ms / 1000)))
+_image = st.fixed_dictionaries(
+    {"url": st.sampled_from(["https://example.com/a.png", "/images/brands/x.svg"])},
+    optional={
+        "width": st.integers(1, 100_000),
+        "height": st.integers(1, 100_000),
+        "color": st.integers(0, (1 << 24) - 1).map("#{:06x}".format),
+    },
+)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> list[bytes]:
+    """The lines of a small world without faults, in any order."""
+
+    def objects(kind: str, count: int, **fields: st.SearchStrategy[Any]) -> list[dict[str, Any]]:
+        keys = draw(st.lists(_words, min_size=count, max_size=count, unique=True))
+        return [
+            {"type": kind, "key": key, **_given({n: draw(s) for n, s in fields.items()})}
+            for key in keys
+        ]
+
+    def key_of(some: list[dict[str, Any]]) -> st.SearchStrategy[str]:
+        return st.sampled_from([it["key"] for it in some])
+
+    users = objects(
+        "user",
+        draw(st.integers(1, 4)),
+        full_name=_text,
+        about=_text,
+        avatar=st.none() | _image,
+        created=_time,
+    )
+    for n, user in enumerate(users):
+        user["username"] = f"user_{n}"
+    interests = objects("interest", draw(st.integers(0, 3)), name=_words, created=_time)
+    for n, interest in enumerate(interests):
+        interest["slug"] = f"interest-{n}"
+    boards = objects(
+        "board",
+        draw(st.integers(0, 4)),
+        owner=key_of(users),
+        name=_words,
+        description=_text,
+        secret=st.booleans(),
+        created=_time,
+    )
+    pins: list[dict[str, Any]] = []
+    if boards:
+        pins = objects(
+            "pin",
+            draw(st.integers(0, 8)),
+            board=key_of(boards),
+            title=_text,
+            description=_text,
+            link=st.none() | st.just("https://example.com/?q=%20"),
+            image=st.none() | _image,
+            created=_few_times,
+            interests=st.just([])
+            if not interests
+            else st.lists(key_of(interests), max_size=3, unique=True),
+        )
+    for n, pin in enumerate(pins):
+        if n and draw(st.booleans()):
+            pin["source"] = pins[draw(st.integers(0, n - 1))]["key"]
+        if draw(st.integers(0, 3)) == 0:
+            pin["sequence"] = str(draw(st.integers(1, 10**38 - 1)) // 100 * 100 + n + 1)
+    for board in boards:
+        mine = [pin["key"] for pin in pins if pin["board"] == board["key"]]
+        if mine and draw(st.booleans()):
+            board["cover"] = draw(st.sampled_from(mine))
+    lines = [*users, *interests, *boards, *pins]
+    if pins:
+        lines += objects(
+            "comment",
+            draw(st.integers(0, 3)),
+            pin=key_of(pins),
+            author=key_of(users),
+            text=_words,
+            created=_time,
+        )
+    lines += _likes_and_follows(draw, users, boards, pins, interests)
+    return draw(st.permutations([encode(line) for line in lines]))
+
+
+def _likes_and_follows(
+    draw: st.DrawFn,
+    users: list[dict[str, Any]],
+    boards: list[dict[str, Any]],
+    pins: list[dict[str, Any]],
+    interests: list[dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    for user in users:
+        for kind, targets in (
+            ("like", pins),
+            ("user", users),
+            ("board", boards),
+            ("interest", interests),
+        ):
+            for target in targets:
+                if target is user or not draw(st.booleans()):
+                    continue
+                edge = {"created": draw(_time)}
+                if kind == "like":
+                    edge |= {"type": "like", "user": user["key"], "pin": target["key"]}
+                else:
+                    edge |= {"type": "follow", "follower": user["key"], kind: target["key"]}
+                yield _given(edge)
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+if __name__ == "__main__":
+    made = {"pins": large, "bookmarks": bookmarks}[sys.argv[1]](int(sys.argv[2]))
+    end = b"\n" if sys.argv[1] == "pins" else b""
+    for piece in made:
+        sys.stdout.buffer.write(piece + end)
