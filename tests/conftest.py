@@ -2,6 +2,10 @@
 
 import pytest
 
+from tests.servers import stack
+
+__all__ = ["anyio_backend", "stack"]
+
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, bool]]:
