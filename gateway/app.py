@@ -14,32 +14,20 @@ from starlette.staticfiles import StaticFiles
 from gateway import console
 from gateway.auth import Tokens
 from gateway.demo.images import images_app
-from gateway.execution import Executor
-from gateway.execution.documents import Documents
+from gateway.execution import new_executor
 from gateway.health import readiness
 from gateway.http import GraphQLEndpoint
 from gateway.runtime import Runtime
 from gateway.settings import Settings
 from resolvers.context import Context
-from schema import schema
 
 
 def create_app(settings: Settings, runtime: Runtime) -> Starlette:
     """The application over open stores."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
-    executor = Executor(
-        schema,
-        Documents(
-            schema._schema,
-            size=settings.document_cache,
-            max_tokens=settings.max_query_tokens,
-            max_depth=settings.max_query_depth,
-        ),
-        timeout=settings.request_timeout,
-    )
     endpoint = GraphQLEndpoint(
-        executor, tokens, new_context, max_body_bytes=settings.max_body_bytes
+        new_executor(settings), tokens, new_context, max_body_bytes=settings.max_body_bytes
     )
 
     async def graphql(request: Request) -> Response:

@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
-from gateway.execution import Executor
-from gateway.execution.executor import Result, refused
+from gateway.execution.executor import Executor, Result, refused
 from gateway.requests import GRAPHQL_JSON, JSON, Refused, read_operation, response_type
 from resolvers.context import Context
 

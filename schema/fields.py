@@ -80,7 +80,7 @@ def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Param
     )
     if default is not inspect.Parameter.empty:
         annotation = annotation | None
-    described = Annotated[annotation, strawberry.argument(description=_ARGUMENTS[name])]  # type: ignore[valid-type]
+    described = Annotated[annotation, strawberry.argument(description=_ARGUMENTS[name])]
     # Absent is absent: without a default of null in the schema.
     return parameter.replace(
         annotation=described, default=strawberry.UNSET if default is None else default

@@ -1,0 +1,104 @@
+"""A whole gateway inside a test's process, without HTTP: ask it as a client would."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from datasources.protocols import Job, Stores
+from feed_engine.feeds import epoch_ms
+from feed_engine.jobs import run_job
+from gateway.execution import Executor, new_executor
+from gateway.installing import install
+from gateway.runtime import Runtime, running
+from gateway.settings import Settings, read_settings
+from resolvers.context import Context
+
+
+@dataclass
+class Gateway:
+    """`ask` answers the whole response, `data` only its data, and fails on errors."""
+
+    runtime: Runtime
+    executor: Executor
+    people: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def stores(self) -> Stores:
+        return self.runtime.stores
+
+    async def ask(self, query: str, viewer: str | None = None, **variables: Any) -> dict[str, Any]:
+        """The response to an operation sent by the user of that name, or by nobody."""
+        viewer_id = self.people[viewer] if viewer else None
+        context = Context(
+            self.runtime.stores, self.runtime.feeds, viewer_id, "http://pinway.test", str
+        )
+        result = await self.executor.run(query, variables, None, context)
+        return result.body()
+
+    async def data(self, query: str, viewer: str | None = None, **variables: Any) -> Any:
+        response = await self.ask(query, viewer, **variables)
+        assert "errors" not in response, response["errors"]
+        return response["data"]
+
+    async def mutate(self, viewer: str, field: str, selection: str, **input: Any) -> Any:
+        """The payload of a mutation that must succeed."""
+        payload = await self.try_to(viewer, field, selection, **input)
+        assert payload["errors"] == [], payload["errors"]
+        return payload
+
+    async def try_to(self, viewer: str, field: str, selection: str, **input: Any) -> Any:
+        """The payload of a mutation, with its `errors`."""
+        name = field[0].upper() + field[1:]
+        for prefix, type_ in (("Unfollow", "Follow"), ("Unlike", "Like")):
+            name = name.replace(prefix, type_)
+        query = (
+            f"mutation($input: {name}Input!) "
+            f"{{ {field}(input: $input) {{ {selection} errors {{ code field message }} }} }}"
+        )
+        return (await self.data(query, viewer, input=input))[field]
+
+    async def sign_up(self, *names: str) -> None:
+        for name in names:
+            payload = await self.data(
+                "mutation($name: String!) { signUp(input: {username: $name}) "
+                "{ user { id } errors { message } } }",
+                name=name,
+            )
+            assert payload["signUp"]["errors"] == []
+            self.people[name] = int(payload["signUp"]["user"]["id"])
+
+    async def board(self, viewer: str, name: str, **input: Any) -> str:
+        payload = await self.mutate(viewer, "createBoard", "board { id }", name=name, **input)
+        return str(payload["board"]["id"])
+
+    async def pin(self, viewer: str, board: str, title: str, **input: Any) -> str:
+        payload = await self.mutate(
+            viewer, "createPin", "pin { id }", boardId=board, title=title, **input
+        )
+        return str(payload["pin"]["id"])
+
+    async def settle(self) -> None:
+        """Do all the work that is left in the outbox, here and now."""
+        while rows := await self.stores.shards.outbox.pending(epoch_ms() + 60_000, 100):
+            for row in rows:
+                await run_job(self.stores, Job(row.shard, row.id))
+
+
+@asynccontextmanager
+async def embedded_gateway(directory: Path, **overrides: Any) -> AsyncIterator[Gateway]:
+    """A gateway on fresh embedded stores; its jobs run when the test says so (`settle`)."""
+    settings = read_settings(data_dir=directory, run_jobs=False, **overrides)
+    async with gateway_on(settings) as gateway:
+        yield gateway
+
+
+@asynccontextmanager
+async def gateway_on(settings: Settings) -> AsyncIterator[Gateway]:
+    """A gateway on the stores that the settings name."""
+    await install(settings, lambda progress: None)
+    async with running(settings) as runtime:
+        yield Gateway(runtime, new_executor(settings))
+        await asyncio.sleep(0)

@@ -1,0 +1,232 @@
+"""The GraphQL endpoint over HTTP: methods, media types, statuses, tokens, and what GraphiQL gets."""
+
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+
+from gateway.app import create_app
+from gateway.installing import install
+from gateway.runtime import running
+from gateway.settings import Settings, read_settings
+
+pytestmark = pytest.mark.anyio
+GRAPHQL_JSON = "application/graphql-response+json"
+SIGN_UP = 'mutation { signUp(input: {username: "ann"}) { user { id } token } }'
+
+
+@dataclass
+class Endpoint:
+    http: httpx.AsyncClient
+    settings: Settings
+    token: str
+
+    async def post(self, body: Any, **headers: str) -> httpx.Response:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.http.post("/graphql", json=body, headers=sent)
+
+
+@pytest.fixture(scope="module")
+async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Endpoint]:
+    directory: Path = tmp_path_factory.mktemp("data")
+    settings = read_settings(
+        data_dir=directory,
+        demo_viewer="ann",
+        max_body_bytes=10_000,
+        max_query_depth=6,
+        allowed_origins=("https://app.example",),
+    )
+    await install(settings, lambda progress: None)
+    async with running(settings, jobs=False) as runtime:
+        transport = httpx.ASGITransport(create_app(settings, runtime))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            answer = await http.post("/graphql", json={"query": SIGN_UP})
+            yield Endpoint(http, settings, answer.json()["data"]["signUp"]["token"])
+
+
+def codes(response: httpx.Response) -> list[str]:
+    return [error["extensions"]["code"] for error in response.json()["errors"]]
+
+
+async def test_a_post_answers_json(endpoint: Endpoint) -> None:
+    response = await endpoint.post({"query": "{ viewer { id } }"})
+    assert (response.status_code, response.json()) == (200, {"data": {"viewer": None}})
+    assert response.headers["content-type"] == "application/json; charset=utf-8"
+
+
+async def test_the_newer_media_type_is_answered_in_kind(endpoint: Endpoint) -> None:
+    response = await endpoint.post({"query": "{ __typename }"}, accept=GRAPHQL_JSON)
+    assert response.headers["content-type"] == f"{GRAPHQL_JSON}; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        ("*/*", "application/json"),
+        ("text/html, application/json;q=0.5", "application/json"),
+        (f"application/json;q=0.5, {GRAPHQL_JSON}", GRAPHQL_JSON),
+        (f"{GRAPHQL_JSON}, application/json, text/event-stream, multipart/mixed", GRAPHQL_JSON),
+    ],
+)
+async def test_the_preferred_media_type_wins(endpoint: Endpoint, accept: str, media: str) -> None:
+    response = await endpoint.post({"query": "{ __typename }"}, accept=accept)
+    assert response.headers["content-type"].startswith(media + ";")
+
+
+async def test_a_client_that_takes_neither_is_told_what_there_is(endpoint: Endpoint) -> None:
+    response = await endpoint.post({"query": "{ __typename }"}, accept="image/png")
+    assert response.status_code == 406
+    assert "application/json" in response.json()["errors"][0]["message"]
+
+
+async def test_a_get_runs_a_query_and_refuses_a_mutation(endpoint: Endpoint) -> None:
+    good = await endpoint.http.get("/graphql", params={"query": "{ __typename }"})
+    assert good.json() == {"data": {"__typename": "Query"}}
+    bad = await endpoint.http.get("/graphql", params={"query": SIGN_UP.replace("ann", "eve")})
+    assert (bad.status_code, bad.headers["allow"]) == (405, "POST")
+    found = await endpoint.post({"query": '{ user(username: "eve") { id } }'})
+    assert found.json() == {"data": {"user": None}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'"x"',
+        b"5",
+        b"null",
+        b"[1]",
+        b"{}",
+        b'[{"query": "{__typename}"}]',
+        b'{"query": 5}',
+        b'{"query": "{__typename}", "variables": []}',
+        b'{"query": "{__typename}", "variables": "x"}',
+        b'{"query": "{__typename}", "operationName": 7}',
+        b'{"query": "{__typename}", "extensions": []}',
+        b"\xff\xfe",
+    ],
+)
+async def test_a_body_of_another_form_is_refused_with_words(
+    endpoint: Endpoint, body: bytes
+) -> None:
+    response = await endpoint.http.post(
+        "/graphql", content=body, headers={"content-type": "application/json"}
+    )
+    assert response.status_code == 400
+    assert codes(response) == ["BAD_USER_INPUT"]
+    assert "Traceback" not in response.text
+
+
+async def test_a_body_of_another_type_is_refused(endpoint: Endpoint) -> None:
+    for media in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        response = await endpoint.http.post(
+            "/graphql", content=b"{}", headers={"content-type": media}
+        )
+        assert response.status_code == 415
+
+
+async def test_a_body_beyond_the_limit_is_refused(endpoint: Endpoint) -> None:
+    response = await endpoint.post({"query": "{ __typename }" + " " * 20_000})
+    assert response.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("{ viewer { ", "GRAPHQL_PARSE_FAILED"),
+        ("{ nothing }", "GRAPHQL_VALIDATION_FAILED"),
+        ("query($a: Int!) { users(first: $a) { edges { cursor } } }", "BAD_USER_INPUT"),
+        ("query A { __typename } query B { __typename }", "BAD_USER_INPUT"),
+    ],
+)
+async def test_what_cannot_run_is_400_in_the_newer_type_and_200_in_the_older(
+    endpoint: Endpoint, query: str, code: str
+) -> None:
+    for accept, status in ((GRAPHQL_JSON, 400), ("application/json", 200)):
+        response = await endpoint.post({"query": query}, accept=accept)
+        assert (response.status_code, codes(response)) == (status, [code])
+        assert "data" not in response.json()
+
+
+async def test_an_operation_too_deep_is_refused_however_its_fragments_fan_out(
+    endpoint: Endpoint,
+) -> None:
+    levels = "".join(
+        f"fragment F{i} on User {{ followers {{ edges {{ node {{ ...F{i + 1} ...F{i + 1} }} }} }} }}"
+        for i in range(24)
+    )
+    query = f"{{ viewer {{ ...F0 }} }} {levels} fragment F24 on User {{ id }}"
+    response = await endpoint.post({"query": query})
+    assert codes(response) == ["GRAPHQL_VALIDATION_FAILED"]
+    assert "deep" in response.json()["errors"][0]["message"]
+
+
+async def test_a_token_names_the_viewer(endpoint: Endpoint) -> None:
+    response = await endpoint.post(
+        {"query": "{ viewer { username } }"}, authorization=f"Bearer {endpoint.token}"
+    )
+    assert response.json() == {"data": {"viewer": {"username": "ann"}}}
+
+
+async def test_a_token_that_is_not_valid_is_401_and_never_nobody(endpoint: Endpoint) -> None:
+    secret, now = endpoint.settings.secret, int(time.time())
+    subject = jwt.decode(endpoint.token, options={"verify_signature": False})["sub"]
+    good = {"sub": subject, "aud": "pinway", "exp": now + 60}
+    forged = [
+        "nonsense",
+        jwt.encode(good, "another secret, as long as it takes to be one", "HS256"),
+        jwt.encode(good, None, "none"),
+        jwt.encode(good | {"exp": now - 1}, secret, "HS256"),
+        jwt.encode(good | {"aud": "other"}, secret, "HS256"),
+        jwt.encode(good | {"sub": "12"}, secret, "HS256"),
+        jwt.encode({"aud": "pinway", "exp": now + 60}, secret, "HS256"),
+    ]
+    for token in forged:
+        response = await endpoint.post(
+            {"query": "{ viewer { username } }"}, authorization=f"Bearer {token}"
+        )
+        assert (response.status_code, codes(response)) == (401, ["UNAUTHENTICATED"]), token
+
+
+async def test_writing_without_a_token_is_unauthenticated(endpoint: Endpoint) -> None:
+    query = 'mutation { createBoard(input: {name: "x"}) { board { id } errors { code } } }'
+    response = await endpoint.post({"query": query})
+    assert codes(response) == ["UNAUTHENTICATED"]
+
+
+async def test_a_browser_gets_graphiql_from_our_own_files(endpoint: Endpoint) -> None:
+    page = await endpoint.http.get("/graphql", headers={"accept": "text/html,*/*;q=0.8"})
+    assert page.headers["content-type"].startswith("text/html")
+    assert "://" not in page.text.replace("http://www.w3.org", "")
+    boot = (await endpoint.http.get("/graphiql/boot.json")).json()
+    assert boot["viewer"] == "ann"
+    assert len(boot["tabs"]) == 5
+    for tab in boot["tabs"]:
+        answer = await endpoint.post({"query": tab["query"], "variables": {}})
+        assert "GRAPHQL_VALIDATION_FAILED" not in answer.text, tab["title"]
+
+
+async def test_the_demo_token_is_kept_from_other_host_names(endpoint: Endpoint) -> None:
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.nip.example:8000"):
+        boot = await endpoint.http.get("/graphiql/boot.json", headers={"host": host})
+        assert boot.json()["token"] is None
+    own = await endpoint.http.get("/graphiql/boot.json", headers={"host": "127.0.0.1:8123"})
+    assert own.json()["token"]
+
+
+async def test_only_allowed_origins_may_call_from_a_browser(endpoint: Endpoint) -> None:
+    for origin, allowed in (("https://app.example", True), ("https://evil.example", False)):
+        response = await endpoint.post({"query": "{ __typename }"}, origin=origin)
+        assert ("access-control-allow-origin" in response.headers) is allowed
+
+
+async def test_health_and_readiness_answer(endpoint: Endpoint) -> None:
+    assert (await endpoint.http.get("/healthz")).json() == {"status": "ok"}
+    ready = await endpoint.http.get("/readyz")
+    assert (ready.status_code, ready.json()["required"]) == (200, {})

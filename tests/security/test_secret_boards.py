@@ -1,0 +1,177 @@
+"""A secret board and its pins exist for their owner alone, on every path."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+STRANGERS = ["stranger", None]
+
+
+class World:
+    """The owner's secret board, liked and commented by a friend while it was still public."""
+
+    gateway: Gateway
+    secret: str
+    pin: str
+    comment: str
+    repin: str
+    interest: str
+
+
+@pytest.fixture(scope="module")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
+        await gateway.sign_up("owner", "stranger", "friend")
+        world = World()
+        world.gateway = gateway
+        interest = await make_interest(gateway)
+        world.secret = await gateway.board("owner", "Plans")
+        world.pin = await gateway.pin(
+            "owner", world.secret, "surprise party", interestIds=[interest]
+        )
+        world.interest = interest
+        for name in ("friend", "stranger"):
+            await gateway.mutate(
+                name, "followUser", "user { id }", userId=str(gateway.people["owner"])
+            )
+            await gateway.mutate(name, "followBoard", "board { id }", boardId=world.secret)
+            await gateway.mutate(name, "followInterest", "interest { id }", interestId=interest)
+            await gateway.mutate(name, "likePin", "pin { id }", pinId=world.pin)
+        comment = await gateway.mutate(
+            "friend", "createComment", "comment { id }", pinId=world.pin, text="nice party"
+        )
+        world.comment = comment["comment"]["id"]
+        own = await gateway.board("friend", "Saved")
+        repin = await gateway.mutate("friend", "repin", "pin { id }", pinId=world.pin, boardId=own)
+        world.repin = repin["pin"]["id"]
+        await gateway.settle()
+        for name in STRANGERS:  # it is in feeds now, and shown
+            await gateway.data("{ homeFeed { visitId } }", name)
+        await gateway.settle()
+        await gateway.mutate(
+            "owner", "updateBoard", "board { secret }", boardId=world.secret, secret=True
+        )
+        yield world
+
+
+async def make_interest(gateway: Gateway) -> str:
+    from feed_engine.writes.inputs import NewInterest
+    from feed_engine.writes.interests import create_interest
+
+    interest = await create_interest(gateway.stores, NewInterest(name="Parties", slug="parties"))
+    return str(interest.id)
+
+
+PATHS = {
+    "board": "query($secret: ID!) { board(id: $secret) { id name } }",
+    "node of the board": "query($secret: ID!) { node(id: $secret) { id } }",
+    "pin": "query($pin: ID!) { pin(id: $pin) { id title } }",
+    "nodes": "query($secret: ID!, $pin: ID!, $comment: ID!) "
+    "{ nodes(ids: [$secret, $pin, $comment]) { id } }",
+    "node of the comment": "query($comment: ID!) "
+    "{ node(id: $comment) { ... on Comment { text } } }",
+    "all boards": "{ boards(first: 100) { edges { node { id name } } } }",
+    "all pins": "{ pins(first: 100) { edges { node { id title } } } }",
+    "the owner's lists": '{ user(username: "owner") { boards { edges { node { id name } } } '
+    "pins { edges { node { id title } } } } }",
+    "a liker's list": '{ user(username: "friend") { likedPins { edges { node { id title } } } } }',
+    "a follower's list": '{ user(username: "friend") '
+    "{ followingBoards { edges { node { id name } } } } }",
+    "a repin's source": "query($repin: ID!) { pin(id: $repin) { source { id title } } }",
+    "an interest's pins": "query($interest: ID!) { node(id: $interest) "
+    "{ ... on Interest { pins { edges { node { id board { name } } } } } } }",
+    "the home feed": "{ homeFeed(first: 50) { edges { node { id board { name } } } } }",
+}
+
+
+def variables(world: World) -> dict[str, Any]:
+    return {
+        name: getattr(world, name) for name in ("secret", "pin", "comment", "repin", "interest")
+    }
+
+
+@pytest.mark.parametrize("viewer", STRANGERS)
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("settled", [False, True])
+async def test_a_stranger_finds_nothing_of_it(
+    world: World, path: str, viewer: str | None, settled: bool
+) -> None:
+    if settled:
+        await world.gateway.settle()
+    response = await world.gateway.ask(PATHS[path], viewer, **used(PATHS[path], world))
+    assert "errors" not in response
+    text = str(response["data"])
+    for hidden in (world.secret, world.pin, world.comment, "Plans", "nice party"):
+        assert hidden not in text
+
+
+async def test_a_stranger_who_follows_it_does_not_see_it_in_the_following_feed(
+    world: World,
+) -> None:
+    query = "{ followingFeed { edges { node { id title } } } }"
+    assert world.pin not in str(await world.gateway.data(query, "stranger"))
+
+
+async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: World) -> None:
+    await world.gateway.settle()
+    query = '{ user(username: "owner") { boardCount pinCount } }'
+    assert (await world.gateway.data(query, "stranger"))["user"] == {"boardCount": 0, "pinCount": 0}
+    assert (await world.gateway.data(query, "owner"))["user"] == {"boardCount": 1, "pinCount": 1}
+
+
+@pytest.mark.parametrize(
+    ("mutation", "given"),
+    [
+        ("likePin", {"pinId": "pin"}),
+        ("unlikePin", {"pinId": "pin"}),
+        ("createComment", {"pinId": "pin", "text": "=hello"}),
+        ("updatePin", {"pinId": "pin", "title": "=mine"}),
+        ("deletePin", {"pinId": "pin"}),
+        ("updateBoard", {"boardId": "secret", "name": "=mine"}),
+        ("deleteBoard", {"boardId": "secret"}),
+        ("createPin", {"boardId": "secret", "title": "=mine"}),
+        ("reorderPin", {"boardId": "secret", "pinId": "pin", "beforePinId": "repin"}),
+        ("followBoard", {"boardId": "secret"}),
+        ("deleteComment", {"commentId": "comment"}),
+    ],
+)
+async def test_a_stranger_cannot_tell_it_from_what_never_was(
+    world: World, mutation: str, given: dict[str, str]
+) -> None:
+    absent = {"pin": 999, "secret": 999, "comment": 999, "repin": 998}
+
+    def fill(missing: bool) -> dict[str, str]:
+        filled = {}
+        for name, value in given.items():
+            if value.startswith("="):
+                filled[name] = value[1:]
+            else:
+                real = int(getattr(world, value))
+                # The same shard and type, another number.
+                filled[name] = str((real >> 36 << 36) + absent[value]) if missing else str(real)
+        return filled
+
+    seen = await world.gateway.try_to("stranger", mutation, "", **fill(missing=False))
+    never = await world.gateway.try_to("stranger", mutation, "", **fill(missing=True))
+    assert [e["code"] for e in seen["errors"]] == ["NOT_FOUND"]
+    assert masked(seen["errors"]) == masked(never["errors"])
+
+
+def masked(errors: list[dict[str, str]]) -> list[dict[str, str]]:
+    import re
+
+    return [{k: re.sub(r"\d{6,}", "ID", v or "") for k, v in error.items()} for error in errors]
+
+
+async def test_the_owner_finds_all_of_it(world: World) -> None:
+    for path in ("board", "pin", "nodes", "the owner's lists"):
+        response = await world.gateway.data(PATHS[path], "owner", **used(PATHS[path], world))
+        assert world.pin in str(response) or world.secret in str(response)
+
+
+def used(query: str, world: World) -> dict[str, Any]:
+    return {name: value for name, value in variables(world).items() if f"${name}" in query}
