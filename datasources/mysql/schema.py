@@ -41,8 +41,8 @@ def ddl(database: str, table: Table) -> str:
         for name, type, null in table.columns
     ]
     lines.append(f"PRIMARY KEY ({', '.join(table.primary)})")
-    lines += [f"UNIQUE KEY {_named('unique', c)} ({', '.join(c)})" for c in table.unique]
-    lines += [f"KEY {_named('by', c)} ({', '.join(c)})" for c in table.indexes]
+    lines += [f"UNIQUE KEY {name} ({', '.join(c)})" for name, c in table.unique]
+    lines += [f"KEY {name} ({', '.join(c)})" for name, c in table.indexes]
     return (
         f"CREATE TABLE IF NOT EXISTS {database}.{table.name} ({', '.join(lines)}) "
         "ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
@@ -140,7 +140,3 @@ async def _check_identities(servers: Sequence[Server]) -> None:
                 f"{other.name} and {server.name} both have server_id {id}: "
                 "each server needs one of its own, or a shard can't tell who owns it"
             )
-
-
-def _named(prefix: str, columns: Sequence[str]) -> str:
-    return "_".join((prefix, *columns))

@@ -12,11 +12,17 @@ class Dialect:
     """Pieces of SQL text, and the form of a sequence in a parameter."""
 
     lock: str  # ends a SELECT whose rows the transaction locks
+    force: str  # follows a table's name: read it by this index and no other; {index}
     touch: str  # ends the SET of an UPDATE that the database does not stamp by itself
     upsert: str  # begins the clause of an INSERT that says what a duplicate key does; {key}
     new: str  # the value that the INSERT brought, in that clause; {column}
     last_id_is_first: bool  # of an INSERT of many rows
     encode_sequence: Callable[[int], Any]
+
+    def by(self, index: str = "PRIMARY") -> str:
+        """What follows a table's name to read it by one index. MySQL's optimizer would now and
+        then walk, and lock, far more rows by another; SQLite has no such whims."""
+        return self.force.format(index=index)
 
     def keep(self, key: Sequence[str]) -> str:
         """The clause that leaves a row with the same unique key as it is."""
@@ -45,6 +51,7 @@ class Dialect:
 
 SQLITE = Dialect(
     lock="",
+    force="",
     touch=", ts = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
     upsert="ON CONFLICT ({key}) DO UPDATE SET",
     new="excluded.{column}",
@@ -53,6 +60,7 @@ SQLITE = Dialect(
 )
 MYSQL = Dialect(
     lock=" FOR UPDATE",
+    force=" FORCE INDEX ({index})",
     touch="",
     upsert="ON DUPLICATE KEY UPDATE",
     new="VALUES({column})",

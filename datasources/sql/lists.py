@@ -99,7 +99,8 @@ class Lists:
         where, args = heads_condition(keys)
         found = await self._session.run(
             "tx.head",
-            f"SELECT mapping, from_id, {_HEAD} FROM {{db}}.lists WHERE {where}{self._dialect.lock}",
+            f"SELECT mapping, from_id, {_HEAD} FROM {{db}}.lists{self._dialect.by()} "
+            f"WHERE {where}{self._dialect.lock}",
             args,
         )
         for code, from_id, size, version in found.rows:
@@ -111,10 +112,11 @@ class Lists:
     async def _lock_with_row(self, key: ListKey, to_id: int) -> bool:
         """Lock the head and read the row in one statement; False if there is no head."""
         columns = ", ".join(f"e.{name}" for name in codecs.EDGE_COLUMNS.split(", "))
+        by = self._dialect.by()
         found = await self._session.run(
             "tx.edge",
-            f"SELECT l.size, l.version, {columns} FROM {{db}}.lists l "
-            f"LEFT JOIN {{db}}.{key.mapping.value} e ON e.from_id = l.from_id AND e.to_id = ? "
+            f"SELECT l.size, l.version, {columns} FROM {{db}}.lists l{by} "
+            f"LEFT JOIN {{db}}.{key.mapping.value} e{by} ON e.from_id = l.from_id AND e.to_id = ? "
             f"WHERE l.mapping = ? AND l.from_id = ?{self._dialect.lock}",
             (to_id, key.mapping.code, key.from_id),
         )
@@ -152,7 +154,7 @@ class Lists:
         where, args = edges_condition(keys)
         found = await self._session.run(
             "tx.edges",
-            f"SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{mapping.value} "
+            f"SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{mapping.value}{self._dialect.by()} "
             f"WHERE {where}{self._dialect.lock}",
             args,
         )

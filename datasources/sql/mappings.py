@@ -19,6 +19,7 @@ from datasources.sql.dialect import Dialect
 from datasources.sql.engine import Part, Place, Session
 from datasources.sql.lists import ROWS_A_STATEMENT, Lists, edges_condition, heads_condition
 from datasources.sql.router import Router
+from datasources.sql.schema import PAGES
 from datasources.sql.together import together
 
 MAX_ID = 2**63 - 1
@@ -46,11 +47,11 @@ class SqlMappings:
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
         heads = dict.fromkeys(keys, ListHead(0, 0))
-        parts = []
+        parts, by = [], self._router.engine.dialect.by()
         for place, some in self._by_place(list(heads), lambda key: key.from_id):
             where, args = heads_condition(some)
             columns = "mapping, from_id, size, version"
-            parts.append(Part(place, columns, f"FROM {{db}}.lists WHERE {where}", tuple(args)))
+            parts.append(Part(place, columns, f"FROM {{db}}.lists{by} WHERE {where}", tuple(args)))
         for rows in await self._router.read("mappings.heads", parts):
             for code, from_id, size, version in rows:
                 heads[ListKey(BY_CODE[code], from_id)] = ListHead(size, version)
@@ -60,11 +61,12 @@ class SqlMappings:
         by_mapping: dict[Mapping, list[EdgeKey]] = {}
         for key in dict.fromkeys(keys):
             by_mapping.setdefault(key.mapping, []).append(key)
+        by = self._router.engine.dialect.by()
         parts, mappings = [], []
         for mapping, of_mapping in by_mapping.items():
             for place, some in self._by_place(of_mapping, lambda key: key.from_id):
                 where, args = edges_condition(some)
-                rest = f"FROM {{db}}.{mapping.value} WHERE {where}"
+                rest = f"FROM {{db}}.{mapping.value}{by} WHERE {where}"
                 parts.append(Part(place, codecs.EDGE_COLUMNS, rest, tuple(args)))
                 mappings.append(mapping)
         read = await self._router.read("mappings.edges", parts)
@@ -130,7 +132,8 @@ def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
     if request.after is not None:
         seek, args = _seek(dialect, request.after)
     rest = (
-        f"FROM {{db}}.{request.key.mapping.value} WHERE from_id = ? AND active = 1 {seek}"
+        f"FROM {{db}}.{request.key.mapping.value}{dialect.by(PAGES)} "
+        f"WHERE from_id = ? AND active = 1 {seek}"
         "ORDER BY sequence DESC, to_id DESC LIMIT ?"
     )
     return Part(place, codecs.EDGE_COLUMNS, rest, (request.key.from_id, *args, request.limit))

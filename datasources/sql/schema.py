@@ -33,13 +33,21 @@ class Column(NamedTuple):
     null: bool = False
 
 
+class Index(NamedTuple):
+    name: str
+    columns: tuple[str, ...]
+
+
 class Table(NamedTuple):
     name: str
     columns: tuple[Column, ...]
     primary: tuple[str, ...]
-    unique: tuple[tuple[str, ...], ...] = ()
-    indexes: tuple[tuple[str, ...], ...] = ()
+    unique: tuple[Index, ...] = ()
+    indexes: tuple[Index, ...] = ()
 
+
+PAGES = "pages"  # the index that lists are read by
+KEYS = "object_keys"
 
 OBJECT_TABLES = {
     Kind.PIN: "pins",
@@ -60,7 +68,7 @@ def _objects(name: str) -> Table:
             Column("object_key", Type.KEY, null=True),  # an importing file's own key
         ),
         primary=("local_id",),
-        unique=(("object_key",),),
+        unique=(Index(KEYS, ("object_key",)),),
     )
 
 
@@ -75,8 +83,8 @@ def _mapping(mapping: Mapping) -> Table:
             Column("active", Type.FLAG),
         ),
         primary=("from_id", "to_id"),
-        unique=(("from_id", "sequence"),) if mapping.ordered else (),
-        indexes=(("from_id", "active", "sequence", "to_id"),),
+        unique=(Index("sequences", ("from_id", "sequence")),) if mapping.ordered else (),
+        indexes=(Index(PAGES, ("from_id", "active", "sequence", "to_id")),),
     )
 
 
@@ -111,7 +119,7 @@ OUTBOX = Table(
         Column("created", Type.ID),
     ),
     primary=("id",),
-    indexes=(("created",),),
+    indexes=(Index("age", ("created",)),),
 )
 
 ANSWERS = Table(
@@ -125,7 +133,7 @@ ANSWERS = Table(
         Column("created", Type.ID),
     ),
     primary=("viewer_id", "answer_key"),
-    indexes=(("created",),),  # old ones go in order of age
+    indexes=(Index("age", ("created",)),),
 )
 
 VISITS = Table(
@@ -139,8 +147,8 @@ VISITS = Table(
         Column("created", Type.ID),
     ),
     primary=("user_id", "generation"),
-    unique=(("user_id", "visit"),),
-    indexes=(("user_id", "saved"),),
+    unique=(Index("names", ("user_id", "visit")),),
+    indexes=(Index("unsaved", ("user_id", "saved")),),
 )
 
 CLAIMS = Table(

@@ -11,7 +11,7 @@ from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
 from datasources.sql.lists import ROWS_A_STATEMENT, Lists, touch
-from datasources.sql.schema import OBJECT_TABLES
+from datasources.sql.schema import KEYS, OBJECT_TABLES, PAGES
 
 BYTES_A_STATEMENT = 1 << 20  # far below MySQL's max_allowed_packet
 VISITS_LOCK = 0  # the mapping code of the rows in `lists` that lock a user's visits
@@ -174,11 +174,12 @@ class SqlTx:
 
     async def _ids_by_key(self, kind: Kind, keys: Sequence[bytes]) -> dict[bytes, int]:
         found: dict[bytes, int] = {}
+        table = f"{OBJECT_TABLES[kind]}{self._dialect.by(KEYS)}"
         for at in range(0, len(keys), ROWS_A_STATEMENT):
             some = keys[at : at + ROWS_A_STATEMENT]
             rows = await self._session.run(
                 "tx.keys",
-                f"SELECT object_key, local_id FROM {{db}}.{OBJECT_TABLES[kind]} "
+                f"SELECT object_key, local_id FROM {{db}}.{table} "
                 f"WHERE object_key IN ({marks(len(some))}){self._dialect.lock}",
                 some,
             )
@@ -190,8 +191,9 @@ class SqlTx:
     ) -> Edge | None:
         await self.head(key)
         # The index has `active` before the sequence: one dive for each of its values.
+        table = f"{key.mapping.value}{self._dialect.by(PAGES)}"
         dives = [
-            f"SELECT * FROM (SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{key.mapping.value} "
+            f"SELECT * FROM (SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{table} "
             f"WHERE from_id = ? AND active = {active} {condition} "
             f"ORDER BY sequence {order}, to_id {order} LIMIT 1) AS dive{active}"
             for active in (0, 1)
@@ -205,9 +207,10 @@ class SqlTx:
     async def _read_visits(self, user_id: int, after_generation: int) -> list[Visit] | None:
         """Locks; None when there is nothing yet to lock."""
         columns = ", ".join(f"v.{name}" for name in codecs.VISIT_COLUMNS.split(", "))
+        by = self._dialect.by()
         found = await self._session.run(
             "tx.visits",
-            f"SELECT {columns} FROM {{db}}.lists l LEFT JOIN {{db}}.visits v "
+            f"SELECT {columns} FROM {{db}}.lists l{by} LEFT JOIN {{db}}.visits v{by} "
             "ON v.user_id = l.from_id AND v.generation > ? "
             f"WHERE l.mapping = {VISITS_LOCK} AND l.from_id = ? "
             f"ORDER BY v.generation{self._dialect.lock}",

@@ -37,14 +37,13 @@ def ddl(table: Table) -> list[str]:
         lines.append(line + (_STAMP_DEFAULT if type is Type.STAMP else ""))
     if not own_numbers:
         lines.append(f"PRIMARY KEY ({', '.join(table.primary)})")
-    lines += [f"UNIQUE ({', '.join(columns)})" for columns in table.unique]
+    lines += [f"UNIQUE ({', '.join(columns)})" for _, columns in table.unique]
     end = "" if own_numbers else " WITHOUT ROWID"
     return [
         f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(lines)}){end}",
         *(
-            f"CREATE INDEX IF NOT EXISTS {table.name}_by_{'_'.join(columns)} "
-            f"ON {table.name} ({', '.join(columns)})"
-            for columns in table.indexes
+            f"CREATE INDEX IF NOT EXISTS {table.name}_{name} ON {table.name} ({', '.join(columns)})"
+            for name, columns in table.indexes
         ),
     ]
 
