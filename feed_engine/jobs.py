@@ -12,6 +12,7 @@ import msgspec
 
 from datasources.errors import StoreCorrupt
 from datasources.protocols import Job, OutboxRow, Stores
+from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
 from feed_engine.follow_through import change_of, fulfill
 from feed_engine.writes import board_tasks
@@ -19,7 +20,7 @@ from feed_engine.writes import board_tasks
 log = logging.getLogger(__name__)
 
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
-HANDLERS: dict[type[Task], Handler] = {**board_tasks.HANDLERS}
+HANDLERS: dict[type[Task], Handler] = {**feed_tasks.HANDLERS, **board_tasks.HANDLERS}
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):

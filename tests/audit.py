@@ -1,0 +1,125 @@
+"""Checks everything that is stored against everything else, as one list of faults."""
+
+from collections.abc import Iterable
+
+from datasources import records
+from datasources.ids import Kind
+from datasources.mappings import REVERSE, Edge, EdgeKey, ListKey, Mapping, PageRequest
+from datasources.protocols import Lease, Stores
+from datasources.records import Board, Comment, Pin, Record, User
+
+ALL = 10**6
+FROM = {
+    Mapping.BOARD_HAS_PINS: Kind.BOARD,
+    Mapping.BOARD_FOLLOWED_BY_USERS: Kind.BOARD,
+    Mapping.PIN_LIKED_BY_USERS: Kind.PIN,
+    Mapping.PIN_HAS_COMMENTS: Kind.PIN,
+    Mapping.INTEREST_HAS_PINS: Kind.INTEREST,
+    Mapping.INTEREST_FOLLOWED_BY_USERS: Kind.INTEREST,
+}
+
+
+async def audit(stores: Stores) -> list[str]:
+    """What is wrong between objects, both directions of each edge, lists' heads, and caches, when
+    no work is left to do. Empty is well."""
+    return await Audit(stores).run()
+
+
+class Audit:
+    def __init__(self, stores: Stores) -> None:
+        self.stores, self.faults = stores, list[str]()
+        self.objects: dict[Kind, dict[int, Record]] = {}
+        self.lists: dict[ListKey, list[Edge]] = {}
+
+    async def run(self) -> list[str]:
+        for kind in Kind:
+            found = await self.stores.shards.objects.list(kind, 0, ALL)
+            self.objects[kind] = {id: records.decode(kind, id, raw) for id, raw in found}
+        keys = [
+            ListKey(mapping, id)
+            for mapping in Mapping
+            for id in self.objects[FROM.get(mapping, Kind.USER)]
+        ]
+        pages = await self.stores.shards.mappings.pages([PageRequest(key, ALL) for key in keys])
+        self.lists = dict(zip(keys, pages, strict=True))
+        await self._heads(keys)
+        await self._caches(keys)
+        await self._reverses()
+        self._contents()
+        await self._names()
+        if rows := await self.stores.shards.outbox.pending(2**62, 10):
+            self.faults.append(f"work is left: {rows}")
+        return self.faults
+
+    async def _heads(self, keys: list[ListKey]) -> None:
+        heads = await self.stores.shards.mappings.heads(keys)
+        for key in keys:
+            if heads[key].size != len(self.lists[key]):
+                self.faults.append(f"{key}: size {heads[key].size}, {len(self.lists[key])} rows")
+
+    async def _caches(self, keys: list[ListKey]) -> None:
+        heads = await self.stores.shards.mappings.heads(keys)
+        for key, head in (await self.stores.lists.heads(keys)).items():
+            if not isinstance(head, Lease) and head != heads[key]:
+                self.faults.append(f"{key}: cached head {head}, not {heads[key]}")
+        pages = await self.stores.lists.pages([PageRequest(key, 5) for key in keys])
+        for key, page in zip(keys, pages, strict=True):
+            if isinstance(page, list) and _places(page) != _places(self.lists[key][:5]):
+                self.faults.append(f"{key}: cached page {page}, not {self.lists[key][:5]}")
+        ids = [id for found in self.objects.values() for id in found]
+        stored = await self.stores.shards.objects.get(ids)
+        for id, raw in (await self.stores.objects.get(ids)).items():
+            if isinstance(raw, bytes) and raw != stored[id]:
+                self.faults.append(f"object {id}: cached {raw!r}, not {stored[id]!r}")
+
+    async def _reverses(self) -> None:
+        for forward, reverse in REVERSE.items():
+            for one, other in ((forward, reverse), (reverse, forward)):
+                rows = [r for k, found in self.lists.items() if k.mapping is one for r in found]
+                keys = [EdgeKey(other, row.to_id, row.from_id) for row in rows]
+                found = await self.stores.shards.mappings.edges(keys) if keys else {}
+                for row, key in zip(rows, keys, strict=True):
+                    if found.get(key) != row.reversed():
+                        self.faults.append(f"{one}: {row}, reversed {found.get(key)}")
+
+    def _contents(self) -> None:
+        """Lists of what belongs to a thing hold what does, and nothing else."""
+        boards = [b for b in self.objects[Kind.BOARD].values() if isinstance(b, Board) and b.active]
+        pins = [p for p in self.objects[Kind.PIN].values() if isinstance(p, Pin) and p.active]
+        shown = {b.id for b in boards if not b.secret}
+        public = [p for p in pins if p.board_id in shown]
+        comments = [
+            c for c in self.objects[Kind.COMMENT].values() if isinstance(c, Comment) and c.active
+        ]
+        filed = ((i, p.id) for p in public for i in p.interest_ids)
+        self._holds(Mapping.USER_HAS_BOARDS, ((b.owner_id, b.id) for b in boards))
+        self._holds(
+            Mapping.USER_HAS_PUBLIC_BOARDS, ((b.owner_id, b.id) for b in boards if b.id in shown)
+        )
+        self._holds(Mapping.BOARD_HAS_PINS, ((p.board_id, p.id) for p in pins))
+        self._holds(Mapping.USER_HAS_PINS, ((p.owner_id, p.id) for p in pins))
+        self._holds(Mapping.USER_HAS_PUBLIC_PINS, ((p.owner_id, p.id) for p in public))
+        self._holds(Mapping.INTEREST_HAS_PINS, filed)
+        self._holds(Mapping.PIN_HAS_COMMENTS, ((c.pin_id, c.id) for c in comments))
+
+    def _holds(self, mapping: Mapping, wanted: Iterable[tuple[int, int]]) -> None:
+        rows = {
+            (row.from_id, row.to_id)
+            for key, found in self.lists.items()
+            if key.mapping is mapping
+            for row in found
+        }
+        if rows != (expected := set(wanted)):
+            self.faults.append(f"{mapping}: lacks {expected - rows}, has {rows - expected}")
+
+    async def _names(self) -> None:
+        users = [u for u in self.objects[Kind.USER].values() if isinstance(u, User) and u.active]
+        names = [user.username for user in users]
+        held = await self.stores.shards.mod.find("username", names) if names else {}
+        for user in users:
+            if held.get(user.username) != user.id:
+                self.faults.append(f"{user.username} is {held.get(user.username)}, not {user.id}")
+
+
+def _places(edges: list[Edge]) -> list[tuple[int, int]]:
+    return [(edge.sequence, edge.to_id) for edge in edges]

@@ -1,0 +1,91 @@
+"""The embedded stores, real ones, in a directory of a test's own."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import redis.asyncio
+
+from datasources.factory import StoresConfig, close_stores, open_stores
+from datasources.protocols import Job, Stores
+from datasources.valkey import ValkeyServer
+from feed_engine.follow_through import settle
+from feed_engine.jobs import run_job
+from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+
+SHARDS, MOD_SHARDS = 6, 3
+
+
+def embedded_config(directory: Path, valkey: ValkeyServer) -> StoresConfig:
+    """Everything in `directory` but the mapping cache and the queue, which are `valkey`'s."""
+    topology = directory / "topology.json"
+    if not topology.exists():
+        topology.write_text(
+            json.dumps(
+                {
+                    "epoch": 1,
+                    "servers": {"local": f"sqlite://{directory}/shards"},
+                    "shards": [{"range": [0, SHARDS - 1], "master": "local"}],
+                    "mod": {
+                        "count": MOD_SHARDS,
+                        "ranges": [{"range": [0, MOD_SHARDS - 1], "master": "local"}],
+                    },
+                }
+            )
+        )
+    return StoresConfig(
+        topology=f"file://{topology}",
+        object_cache="memory://?max_bytes=8388608",
+        mapping_cache=valkey.url(0),
+        queue=valkey.url(1),
+        pools_primary=f"rocksdb://{directory}/pools-primary",
+        pools_standby=f"rocksdb://{directory}/pools-standby",
+        feeds_primary=f"rocksdb://{directory}/feeds-primary",
+        feeds_standby=f"rocksdb://{directory}/feeds-standby",
+    )
+
+
+@asynccontextmanager
+async def embedded_stores(config: StoresConfig) -> AsyncIterator[Stores]:
+    """All stores, made where they are new, and closed when what runs in the background is done."""
+    stores = await open_stores(config)
+    try:
+        await stores.shards.create()
+        for sides, tables in ((stores.pools, TABLES_POOLS), (stores.feeds, TABLES_FEEDS)):
+            for side in sides:
+                await side.create(tables)
+        yield stores
+        await settle()
+    finally:
+        await close_stores(stores)
+
+
+@pytest.fixture(scope="session")
+async def valkey(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ValkeyServer]:
+    """One server for the tests of a session; ids differ from test to test, so they share it."""
+    async with ValkeyServer(tmp_path_factory.mktemp("valkey")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+async def stores(
+    valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Stores]:
+    """Embedded stores for the tests of a module, which make users of their own."""
+    client = redis.asyncio.Redis.from_url(valkey.url().replace("redis+unix:", "unix:"))
+    await client.flushall()
+    await client.aclose()
+    async with embedded_stores(
+        embedded_config(tmp_path_factory.mktemp("stores"), valkey)
+    ) as opened:
+        yield opened
+
+
+async def drain(stores: Stores) -> None:
+    """Run jobs until nothing is left to do, as a worker and the relay would."""
+    await settle()
+    while rows := await stores.shards.outbox.pending(2**62, 1000):
+        for row in rows:
+            await run_job(stores, Job(row.shard, row.id))
