@@ -19,6 +19,13 @@ def row_prefix(row: bytes) -> bytes:
     return row.replace(_ZERO, _ESCAPED) + _END
 
 
+def cell_key(prefix: bytes, column: bytes) -> bytes:
+    """A cell's key. Raises ValueError for an empty column."""
+    if not column:
+        raise ValueError("a column's name must not be empty")
+    return prefix + column
+
+
 def row_end(prefix: bytes) -> bytes:
     """The first key past the row with that prefix."""
     return prefix[: -len(_END)] + _PAST_END

@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rocksdict import ColumnFamily, Rdict, ReadOptions, WriteBatch, WriteOptions
 
@@ -76,13 +76,14 @@ class RocksWideColumns:
     async def get(self, table: Table, row: bytes, columns: Sequence[bytes]) -> dict[bytes, Cell]:
         prefix = layout.row_prefix(row)
         names = list(columns)
+        keys: list[Any] = [layout.cell_key(prefix, column) for column in names]
         if not names:
             return {}
         with faults(self._path):
             cells = self._table(table).cells
 
             def look() -> dict[bytes, Cell]:
-                values = cells.get([prefix + column for column in names])
+                values = cells.get(keys)
                 assert values is not None
                 return {
                     column: _cell(column, value)
@@ -99,7 +100,7 @@ class RocksWideColumns:
         await self._write(
             table,
             {
-                prefix + column: head + value
+                layout.cell_key(prefix, column): head + value
                 for prefix, row in ((layout.row_prefix(row), cells) for row, cells in rows.items())
                 for column, value in row.items()
             },
@@ -110,7 +111,7 @@ class RocksWideColumns:
         await self._write(
             table,
             {
-                prefix + column: head
+                layout.cell_key(prefix, column): head
                 for prefix, row in ((layout.row_prefix(row), names) for row, names in rows.items())
                 for column in row
             },

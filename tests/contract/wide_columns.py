@@ -1,0 +1,139 @@
+"""The wide-column suite's backends, and the contract's semantics in a dozen lines of Python."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from datasources.hbase import HBaseWideColumns
+from datasources.hbase.thrift import Connection
+from datasources.protocols import Cell, Table, WideColumnStore
+
+
+@dataclass(frozen=True)
+class Kit:
+    """A store, a table in it that others may use too, and rows in it that nobody else has."""
+
+    store: WideColumnStore
+    table: Table
+    prefix: bytes = field(default_factory=lambda: uuid.uuid4().bytes + b"/")
+
+    def row(self, name: bytes = b"row") -> bytes:
+        return self.prefix + name
+
+    def fresh(self) -> "Kit":
+        """The same store with other rows."""
+        return Kit(self.store, self.table)
+
+    async def scan(self, start: bytes = b"") -> AsyncIterator[tuple[bytes, list[Cell]]]:
+        """This kit's rows from one on, by their names."""
+        async for row, cells in self.store.scan(self.table, start=self.row(start)):
+            if not row.startswith(self.prefix):
+                return
+            yield row[len(self.prefix) :], cells
+
+    async def columns(self, name: bytes = b"row", limit: int = 10_000) -> list[bytes]:
+        cells = await self.store.read(self.table, self.row(name), limit=limit)
+        return [cell.column for cell in cells]
+
+
+@dataclass
+class Model:
+    """What a store must show: of each column the winning write, put or delete."""
+
+    rows: dict[bytes, dict[bytes, tuple[int, bool, bytes]]] = field(default_factory=dict)
+
+    def write(self, row: bytes, column: bytes, stamp: int, value: bytes | None) -> None:
+        """None deletes. The higher stamp wins; at equal stamps a delete, then the later call."""
+        cells = self.rows.setdefault(row, {})
+        new = (stamp, value is None, value or b"")
+        if column not in cells or cells[column][:2] <= new[:2]:
+            cells[column] = new
+
+    def trim(self, row: bytes, keep: int) -> None:
+        kept = [cell.column for cell in self.visible(row)[:keep]]
+        self.rows[row] = {column: self.rows[row][column] for column in kept}
+
+    def visible(self, row: bytes, after: bytes = b"") -> list[Cell]:
+        return [
+            Cell(column, value, stamp)
+            for column, (stamp, deleted, value) in sorted(self.rows.get(row, {}).items())
+            if not deleted and column > after
+        ]
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Of `hbase://host:port`."""
+    parts = urlsplit(url)
+    assert parts.hostname is not None
+    assert parts.port is not None
+    return parts.hostname, parts.port
+
+
+def hbase(url: str, pool_size: int = 8, **options: float) -> HBaseWideColumns:
+    return HBaseWideColumns(*host_and_port(url), pool_size, **options)
+
+
+async def drop_tables(url: str, tables: Sequence[Table]) -> None:
+    """Drop tables of an HBase cluster that other tests use too."""
+    connection = await Connection.open(*host_and_port(url))
+    for table in tables:
+        name = table.name.encode()
+        await connection.call("disableTable", tableName=name)
+        await connection.call("deleteTable", tableName=name)
+    connection.abort()
+
+
+class Relay:
+    """A TCP relay in front of a server, with the network's faults at hand."""
+
+    def __init__(self, url: str) -> None:
+        self._target = host_and_port(url)
+        self._server: asyncio.Server | None = None
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._flowing = asyncio.Event()
+        self._flowing.set()
+        self.port = 0
+        self.opened = 0
+        self.piece = 1 << 16  # bytes passed on at a time
+
+    async def start(self) -> None:
+        """Listen; again on the same port after `stop`."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """Refuse new connections and break the old ones."""
+        assert self._server is not None
+        self._server.close()
+        self._flowing.set()
+        for writer in list(self._writers):
+            writer.transport.abort()
+
+    def stall(self) -> None:
+        """Keep connections open and pass nothing on."""
+        self._flowing.clear()
+
+    def flow(self) -> None:
+        self._flowing.set()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.opened += 1
+        other_reader, other_writer = await asyncio.open_connection(*self._target)
+        self._writers |= {writer, other_writer}
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._pass_on(reader, other_writer))
+            group.create_task(self._pass_on(other_reader, writer))
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(self.piece):
+                await self._flowing.wait()
+                writer.write(data)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.transport.abort()
+            self._writers.discard(writer)
