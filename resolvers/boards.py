@@ -29,12 +29,12 @@ async def owner(context: Context, board: Board) -> User | None:
 
 async def cover(context: Context, board: Board) -> Pin | None:
     """The pin chosen as cover, else the newest."""
-    if board.cover_pin_id and (pin := await context.loaders.pins.load(board.cover_pin_id)):
+    if board.cover_pin_id and (pin := await visibility.pin(context, board.cover_pin_id)):
         return pin
     rows = await context.loaders.pages.load(
         PageRequest(ListKey(Mapping.BOARD_HAS_PINS, board.id), 1)
     )
-    return await context.loaders.pins.load(rows[0].to_id) if rows else None
+    return await visibility.pin(context, rows[0].to_id) if rows else None
 
 
 async def pins(

@@ -5,6 +5,7 @@ from typing import Any
 from datasources.ids import Kind
 from feed_engine.writes import boards, reorder
 from feed_engine.writes.inputs import BoardChange, NewBoard
+from resolvers import visibility
 from resolvers.context import Context, object_id
 from resolvers.payloads import edge, mutation
 
@@ -63,6 +64,6 @@ async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
         context.stores, viewer_id, board_id, pin_id, before, after, key=input.idempotency_key
     )
     context.loaders.reset()
-    pin = await context.loaders.pins.load(pin_id)
-    board = await context.loaders.boards.load(board_id)
+    pin = await visibility.pin(context, pin_id)
+    board = await visibility.board(context, board_id)
     return {"pin": pin, "pin_edge": edge(moved.edge, pin) if pin else None, "board": board}

@@ -5,7 +5,8 @@ from typing import Any
 from datasources.ids import Kind
 from feed_engine.writes import follows, users
 from feed_engine.writes.inputs import NewUser
-from resolvers.context import Context, object_id
+from resolvers import nodes
+from resolvers.context import ID, Context, object_id
 from resolvers.payloads import mutation
 
 
@@ -23,9 +24,9 @@ async def _follow(context: Context, input: Any, kind: Kind, on: bool) -> dict[st
     write = follows.follow if on else follows.unfollow
     await write(context.stores, viewer_id, target_id, key=input.idempotency_key)
     context.loaders.reset()
-    loader = getattr(context.loaders, f"{name}s")
     return {
-        name: await loader.load(target_id),
+        # What was followed may have become secret since.
+        name: await nodes.node(context, id=ID(str(target_id))),
         "viewer": await context.loaders.users.load(viewer_id),
     }
 

@@ -7,6 +7,7 @@ from datasources.records import Image
 from feed_engine.writes import comments, likes, pins
 from feed_engine.writes.inputs import NewComment, NewPin, PinChange
 from feed_engine.writes.results import PinWritten
+from resolvers import visibility
 from resolvers.context import Context, object_id
 from resolvers.payloads import edge, mutation
 
@@ -19,7 +20,7 @@ def _image(given: Any) -> Image | None:
 
 async def _saved(context: Context, written: PinWritten) -> dict[str, Any]:
     context.loaders.reset()
-    board = await context.loaders.boards.load(written.pin.board_id)
+    board = await visibility.board(context, written.pin.board_id)
     return {"pin": written.pin, "pin_edge": edge(written.edge, written.pin), "board": board}
 
 
@@ -75,7 +76,7 @@ async def delete_pin(context: Context, input: Any) -> dict[str, Any]:
     viewer_id = context.require_viewer()
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     pin = await pins.delete_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
-    board = await context.loaders.boards.load(pin.board_id)
+    board = await visibility.board(context, pin.board_id)
     return {"deleted_pin_id": input.pin_id, "board": board}
 
 
@@ -84,7 +85,7 @@ async def like_pin(context: Context, input: Any) -> dict[str, Any]:
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     viewer_id = context.require_viewer()
     await likes.like_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
-    return {"pin": await context.loaders.pins.load(pin_id)}
+    return {"pin": await visibility.pin(context, pin_id)}
 
 
 @mutation("pin")
@@ -92,7 +93,7 @@ async def unlike_pin(context: Context, input: Any) -> dict[str, Any]:
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     viewer_id = context.require_viewer()
     await likes.unlike_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
-    return {"pin": await context.loaders.pins.load(pin_id)}
+    return {"pin": await visibility.pin(context, pin_id)}
 
 
 @mutation("comment", "comment_edge", "pin")
@@ -106,7 +107,7 @@ async def create_comment(context: Context, input: Any) -> dict[str, Any]:
     return {
         "comment": written.comment,
         "comment_edge": edge(written.edge, written.comment),
-        "pin": await context.loaders.pins.load(pin_id),
+        "pin": await visibility.pin(context, pin_id),
     }
 
 
@@ -116,5 +117,5 @@ async def delete_comment(context: Context, input: Any) -> dict[str, Any]:
     comment = await comments.delete_comment(
         context.stores, context.require_viewer(), comment_id, key=input.idempotency_key
     )
-    pin = await context.loaders.pins.load(comment.pin_id)
+    pin = await visibility.pin(context, comment.pin_id)
     return {"deleted_comment_id": input.comment_id, "pin": pin}

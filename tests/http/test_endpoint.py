@@ -1,4 +1,4 @@
-"""The GraphQL endpoint over HTTP: methods, media types, statuses, tokens, and what GraphiQL gets."""
+"""The GraphQL endpoint over HTTP: methods, media types, statuses, tokens; GraphiQL's page."""
 
 import time
 from collections.abc import AsyncIterator
@@ -158,7 +158,7 @@ async def test_an_operation_too_deep_is_refused_however_its_fragments_fan_out(
     endpoint: Endpoint,
 ) -> None:
     levels = "".join(
-        f"fragment F{i} on User {{ followers {{ edges {{ node {{ ...F{i + 1} ...F{i + 1} }} }} }} }}"
+        f"fragment F{i} on User {{ followers {{ edges {{ node {{ {f'...F{i + 1} ' * 2} }} }} }} }}"
         for i in range(24)
     )
     query = f"{{ viewer {{ ...F0 }} }} {levels} fragment F24 on User {{ id }}"

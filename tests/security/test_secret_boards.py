@@ -1,10 +1,12 @@
 """A secret board and its pins exist for their owner alone, on every path."""
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from feed_engine.writes.interests import create_interest
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -59,10 +61,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 async def make_interest(gateway: Gateway) -> str:
-    from feed_engine.writes.inputs import NewInterest
-    from feed_engine.writes.interests import create_interest
-
-    interest = await create_interest(gateway.stores, NewInterest(name="Parties", slug="parties"))
+    interest = await create_interest(gateway.stores, "Parties", "parties")
     return str(interest.id)
 
 
@@ -127,7 +126,6 @@ async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: Wor
     ("mutation", "given"),
     [
         ("likePin", {"pinId": "pin"}),
-        ("unlikePin", {"pinId": "pin"}),
         ("createComment", {"pinId": "pin", "text": "=hello"}),
         ("updatePin", {"pinId": "pin", "title": "=mine"}),
         ("deletePin", {"pinId": "pin"}),
@@ -162,9 +160,16 @@ async def test_a_stranger_cannot_tell_it_from_what_never_was(
 
 
 def masked(errors: list[dict[str, str]]) -> list[dict[str, str]]:
-    import re
-
     return [{k: re.sub(r"\d{6,}", "ID", v or "") for k, v in error.items()} for error in errors]
+
+
+async def test_what_one_liked_or_followed_can_be_given_up_and_still_is_not_shown(
+    world: World,
+) -> None:
+    mutate = world.gateway.mutate
+    unliked = await mutate("friend", "unlikePin", "pin { id title }", pinId=world.pin)
+    unfollowed = await mutate("friend", "unfollowBoard", "board { id name }", boardId=world.secret)
+    assert (unliked["pin"], unfollowed["board"]) == (None, None)
 
 
 async def test_the_owner_finds_all_of_it(world: World) -> None:

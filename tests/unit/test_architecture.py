@@ -1,6 +1,7 @@
 """Imports point one way: gateway → schema → resolvers → {loaders, feed_engine} → datasources."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +85,17 @@ def test_a_driver_is_imported_only_in_its_backends_folder() -> None:
         for line, module in imports(path)
         if (backend := DRIVERS.get(module.split(".")[0]))
         and path.relative_to(ROOT).parts[:2] != ("datasources", backend)
+    ]
+    assert not wrong
+
+
+def test_what_may_be_secret_is_loaded_through_visibility_alone() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in files("resolvers")
+        if path.name != "visibility.py"
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"loaders\.(pins|boards|comments)\b|getattr\(context\.loaders", line)
     ]
     assert not wrong
 
