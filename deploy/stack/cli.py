@@ -39,6 +39,11 @@ class _Group(click.Group):
             raise click.ClickException(str(failure)) from failure
         except StackError as problem:
             raise click.ClickException(str(problem)) from problem
+        except OSError as problem:
+            if problem.filename is None:
+                raise
+            text = f"cannot use {problem.filename}: {problem.strerror}; choose another --dir."
+            raise click.ClickException(text) from problem
 
 
 @click.group(cls=_Group)

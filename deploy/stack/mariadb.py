@@ -28,8 +28,6 @@ pid-file = {dir}/mariadbd.pid
 port = {port}
 bind-address = {host}
 skip-name-resolve
-skip-external-locking
-lc-messages-dir = /usr/share/mysql
 
 server-id = {server_id}
 # One domain a pair: a slave that is promoted goes on where its master left off.
@@ -47,7 +45,6 @@ slave-net-timeout = 10
 read-only = {read_only}
 
 character-set-server = utf8mb4
-transaction-isolation = REPEATABLE-READ
 max-connections = 500
 table-open-cache = 4000
 innodb-buffer-pool-size = {buffer_pool}
@@ -131,8 +128,9 @@ class MariaDBMaster(Service):
                 install.tool("mariadb-install-db"),
                 "--no-defaults",
                 f"--datadir={scratch}",
-                f"--tmpdir={scratch_tables}",
-                f"--user={owner}",
+                # Meant for the server alone: told of a user, the script itself changes owners of
+                # files, also outside of our directory, and trips over blanks in its path.
+                f"--loose-user={owner}",
                 "--auth-root-authentication-method=socket",
                 f"--auth-root-socket-user={owner}",
                 "--skip-name-resolve",
@@ -140,6 +138,7 @@ class MariaDBMaster(Service):
                 f"--extra-file={accounts}",
                 "--innodb-log-file-size=64M",
             ],
+            env={**self.environment(), "TMPDIR": str(scratch_tables)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

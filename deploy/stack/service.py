@@ -125,7 +125,8 @@ class Service:
                 raise self._failure("ended while it started")
             try:
                 self.settle()
-                return
+                if self.identity is not None:  # Else a stranger answered on its port.
+                    return
             except (NotReady, OSError) as problem:
                 if time.monotonic() > deadline:
                     raise self._failure(f"not ready after {seconds:.0f} s ({problem})") from problem
