@@ -25,7 +25,7 @@ class _Window(NamedTuple):
     upper: int
 
     def room(self) -> int:
-        return (self.upper - self.lower) // (len(self.rows) + 2)
+        return (self.upper - self.lower) // (len(self.rows) + 3)
 
 
 async def make_room(
