@@ -77,7 +77,8 @@ def hbase_columns(url: SplitResult) -> WideColumnStore:
         raise BadUrl("one Thrift server is needed, as in hbase://host:9090")
     from datasources.hbase import HBaseWideColumns
 
-    return HBaseWideColumns(*hosts[0])
+    prefix = url.path.strip("/")
+    return HBaseWideColumns(*hosts[0], prefix=f"{prefix}_" if prefix else "")
 
 
 def sqlite_shards(topology: Topology) -> ShardStore:

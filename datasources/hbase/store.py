@@ -28,7 +28,7 @@ class HBaseWideColumns:
 
     `deadline` (seconds) bounds each read, each write of up to 1,000 cells and each step of a
     scan. A server that is gone answers StoreUnavailable at once, or after `connect_timeout`;
-    when it is back, the next call finds it.
+    when it is back, the next call finds it. `prefix` goes before the names of its tables.
     """
 
     def __init__(
@@ -39,8 +39,13 @@ class HBaseWideColumns:
         *,
         deadline: float = 2.0,
         connect_timeout: float = 0.5,
+        prefix: str = "",
     ) -> None:
         self._pool = Pool(host, port, pool_size, deadline, connect_timeout)
+        self._prefix = prefix
+
+    def _named(self, table: Table) -> bytes:
+        return (self._prefix + table.name).encode()
 
     async def read(
         self, table: Table, row: bytes, *, after: bytes | None = None, limit: int
@@ -65,7 +70,7 @@ class HBaseWideColumns:
             async def ask(connection: Connection, part: list[bytes] = part) -> Any:
                 return await connection.call(
                     "getRowWithColumns",
-                    tableName=table.name.encode(),
+                    tableName=self._named(table),
                     row=row,
                     columns=part,
                     attributes={},
@@ -133,7 +138,7 @@ class HBaseWideColumns:
             start = last + b"\x00"
 
     async def create(self, tables: Sequence[Table]) -> None:
-        names = list(dict.fromkeys(table.name.encode() for table in tables))
+        names = list(dict.fromkeys(self._named(table) for table in tables))
         there = set(await self._pool.run(lambda c: c.call("getTableNames"), _CREATE_DEADLINE))
         for name in names:
             if name not in there:
@@ -181,7 +186,7 @@ class HBaseWideColumns:
         Two round trips: the scanner's number must be known before it can be asked, but asking
         and closing go together.
         """
-        name = table.name.encode()
+        name = self._named(table)
 
         async def ask(connection: Connection) -> list[Any]:
             scan = idl.TScan(caching=results, batchSize=cells, **where)
@@ -213,7 +218,7 @@ class HBaseWideColumns:
             async def write(connection: Connection, batch: list[Any] = batch) -> None:
                 await connection.call(
                     "mutateRowsTs",
-                    tableName=table.name.encode(),
+                    tableName=self._named(table),
                     rowBatches=batch,
                     timestamp=stamp,
                     attributes={},
