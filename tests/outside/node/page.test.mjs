@@ -67,14 +67,21 @@ test("the operation sent is one of the document's", () => {
   assert.ok(!("operationName" in currentOperation({ query: "{ a }", operationName: null })));
 });
 
-test("only pictures of this origin are previewed", () => {
-  const line = '  "url": "http://127.0.0.1:8000/images/a.svg", "link": "http://other/b.png"';
-  const origin = "http://127.0.0.1:8000";
+test("only pictures of this server are previewed, from the origin of the page", () => {
+  const line = '  "url": "http://127.0.0.1:8000/images/a.svg", "link": "http://other:8000/b.png"';
+  const here = new URL("http://127.0.0.1:8000/graphql");
   const inside = line.indexOf("images") + 1;
-  assert.equal(imageAt(line, inside, origin).url, "http://127.0.0.1:8000/images/a.svg");
-  assert.equal(imageAt(line, 1, origin), null);
-  assert.equal(imageAt(line, line.indexOf("other") + 1, origin), null);
-  assert.equal(imageAt('"http://127.0.0.1:8000/boards/1"', 5, origin), null);
+  const picture = "http://127.0.0.1:8000/images/a.svg";
+  assert.equal(imageAt(line, inside, here).url, picture);
+  assert.equal(
+    imageAt(line, inside, new URL("http://localhost:8000/graphql")).url,
+    "http://localhost:8000/images/a.svg",
+  );
+  assert.equal(imageAt(line, inside, new URL("http://127.0.0.1:9000/graphql")), null);
+  assert.equal(imageAt(line, inside, new URL("http://example.org:8000/graphql")), null);
+  assert.equal(imageAt(line, 1, here), null);
+  assert.equal(imageAt(line, line.indexOf("other") + 1, here), null);
+  assert.equal(imageAt('"http://127.0.0.1:8000/boards/1"', 5, here), null);
 });
 
 test("a first visit opens the samples, the first one on top", () => {
