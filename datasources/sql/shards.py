@@ -1,6 +1,7 @@
 """The stores of a sharded database over one SQL engine."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from datasources.sql.engine import Engine
@@ -20,8 +21,8 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class SqlShards:
-    """What the SQL backends' `ShardStore`s share; they add `create`, `ping` and `close`."""
+class SqlShards(ABC):
+    """What the SQL backends' `ShardStore`s share; see ShardStore."""
 
     def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
         self._router = Router(engine, topology, clock)
@@ -36,3 +37,13 @@ class SqlShards:
         begun end under the one they began with."""
         if topology.epoch > self._router.topology.epoch:
             self._router.topology = topology
+
+    @abstractmethod
+    async def create(self, progress: Progress = lambda done, total: None) -> None:
+        """Make the databases and tables that are missing; `progress` hears of it."""
+
+    @abstractmethod
+    async def ping(self) -> dict[str, str | None]: ...
+
+    @abstractmethod
+    async def close(self) -> None: ...

@@ -1,0 +1,160 @@
+"""The sharded database of the contract suites: 24 object shards on two servers, 16 mod shards."""
+
+import asyncio
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from datasources.ids import MAX_LOCAL, Kind, compose
+from datasources.mysql import MySqlShards
+from datasources.mysql.link import Login, connect
+from datasources.sql.shards import SqlShards
+from datasources.sqlite import SqliteShards
+from datasources.topology import ModShards, ShardRange, Topology
+from deploy.stack import Stack
+from tests.servers import mysql_servers
+
+ON_EACH = 12
+# Numbers of this process's own, so that two runs may share one stack.
+FIRST = 60_000 + os.getpid() % 200 * 2 * ON_EACH
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Made and empty; whatever stores are opened see the same data."""
+
+    backend: str
+    topology: Topology
+    opener: Callable[..., Any]
+
+    def open(self, topology: Topology | None = None, **options: Any) -> SqlShards:
+        """A store on it (SqliteShards or MySqlShards)."""
+        store: SqlShards = self.opener(topology or self.topology, **options)
+        return store
+
+    def shard(self, number: int) -> int:
+        """The shard of a number from 0; even ones are on the first server, odd on the second."""
+        half, server = divmod(number, 2)
+        return FIRST + server * ON_EACH + half % ON_EACH
+
+
+def fresh_id(kind: Kind, shard: int) -> int:
+    """An id that no object has, for lists of a test's own."""
+    return compose(shard, kind, random.randrange(MAX_LOCAL // 2, MAX_LOCAL))
+
+
+class RoundTrips(Counter[tuple[str, str]]):
+    """Counts what a store does; give it as `observe`."""
+
+    def __call__(self, server: str, operation: str) -> None:
+        self[server, operation] += 1
+
+    def by_server(self) -> dict[str, int]:
+        totals: Counter[str] = Counter()
+        for (server, _), count in self.items():
+            totals[server] += count
+        return dict(totals)
+
+
+def make_topology(servers: dict[str, str], first: str, second: str) -> Topology:
+    return Topology(
+        epoch=1,
+        servers=servers,
+        shards=(
+            ShardRange((FIRST, FIRST + ON_EACH - 1), first),
+            ShardRange((FIRST + ON_EACH, FIRST + 2 * ON_EACH - 1), second),
+        ),
+        mod=ModShards(16, (ShardRange((0, 7), first), ShardRange((8, 15), second))),
+    )
+
+
+def with_epoch(topology: Topology, epoch: int) -> Topology:
+    return msgspec.structs.replace(topology, epoch=epoch)
+
+
+async def set_fence(store: SqlShards, shard: int, *, epoch: int, owner: str | None = None) -> None:
+    """As a mover would; without an owner the shard keeps its own. Uses a store whose topology is
+    recent enough."""
+    router = store._router
+
+    async def write(session: Any) -> None:
+        await session.run(
+            "fence",
+            "UPDATE {db}.fence SET epoch = ?, owner = ? WHERE id = 1",
+            (epoch, (owner or session.fence.owner).encode()),
+        )
+
+    await router.write(shard, "fence", write)
+
+
+@pytest.fixture(scope="session")
+def sqlite(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
+    return make_sqlite(tmp_path_factory.mktemp("shards"))
+
+
+def make_sqlite(directory: Path) -> Deployment:
+    servers = {name: f"sqlite://{directory / name}" for name in ("First", "Second")}
+    topology = make_topology(servers, "First", "Second")
+
+    def opener(topology: Topology, **options: Any) -> SqliteShards:
+        return SqliteShards(topology, "OFF", **options)
+
+    deployment = Deployment("sqlite", topology, opener)
+    asyncio.run(_create(deployment))
+    return deployment
+
+
+@pytest.fixture(scope="session")
+def mysql(stack: Stack) -> Iterator[Deployment]:
+    user, password = stack.settings["mysql_user"], stack.settings["mysql_password"]
+    seed = json.loads(stack.topology_file.read_text())
+    first, second = (r["master"] for r in seed["mod"]["ranges"])
+    topology = make_topology(mysql_servers(stack), first, second)
+
+    def opener(topology: Topology, **options: Any) -> MySqlShards:
+        return MySqlShards(topology, user=user, password=password, **options)
+
+    deployment = Deployment("mysql", topology, opener)
+    asyncio.run(_create(deployment))
+    yield deployment
+    asyncio.run(_drop(topology, user, password))
+
+
+@pytest.fixture(params=["sqlite", "mysql"])
+def deployment(request: pytest.FixtureRequest) -> Deployment:
+    """Each of the backends in turn."""
+    made: Deployment = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.fixture
+async def shards(deployment: Deployment) -> AsyncIterator[SqlShards]:
+    store = deployment.open()
+    yield store
+    await store.close()
+
+
+async def _create(deployment: Deployment) -> None:
+    store = deployment.open()
+    try:
+        await store.create()
+    finally:
+        await store.close()
+
+
+async def _drop(topology: Topology, user: str, password: str) -> None:
+    """The object shards; the mod shards are the stack's own."""
+    for shards in topology.shards:
+        login = Login.of(topology.servers[shards.master], user, password)
+        link = await connect(login, autocommit=True, deadline=60)
+        for shard in range(shards.range[0], shards.range[1] + 1):
+            await link.run(f"DROP DATABASE IF EXISTS db{shard:05d}")
+        link.close()
