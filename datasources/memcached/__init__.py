@@ -1,0 +1,5 @@
+"""The object cache in memcached."""
+
+from datasources.memcached.cache import MemcachedObjectCache
+
+__all__ = ["MemcachedObjectCache"]

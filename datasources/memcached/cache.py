@@ -1,0 +1,143 @@
+"""ObjectCache in memcached: how a slow reader is kept from putting an old value over a newer one.
+
+A value has flags 0. A lease is an item too: flags 1, the reader's own token as its value, for 10 s.
+
+    reader   gets the keys; for those not there: add a lease, then gets them again, in one trip.
+             It holds the lease where the token found is its own; the lease is the item's cas id.
+    fill     cas with that id: memcached stores only if nobody wrote the key since.
+    drop     delete, whatever is there.
+
+Interleavings:
+
+*   Reader asks, writer drops, reader fills: the item is gone, cas answers NOT_FOUND.
+*   ... and another reader asked in between: its lease has another cas id, cas answers EXISTS.
+*   Two readers: one add is stored; the other finds a token that is not its own, and fills nothing.
+*   A lease expires, or is evicted: NOT_FOUND, or EXISTS as above.
+*   A fill that the reader gave up on arrives late: cas is checked when it arrives.
+*   An idle connection dies in mid-call and the call is repeated: an add finds its own token, a cas
+    finds EXISTS, a delete NOT_FOUND.
+*   The server restarts: it is empty, and counts cas ids from the start again, so an old lease might
+    match a new item. A lease names the server's run (process id and start), and is filled only
+    over a connection to that run; a connection does not outlive a run.
+
+All gateways must be given the same servers: which server has a key follows from the list. After a
+change of the list, flush the servers that stay.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from itertools import count
+
+from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.memcached.connection import Connection, Item, ProtocolError
+from datasources.memcached.node import Node, by_node
+from datasources.protocols import Lease
+
+LEASED = 1  # the flags of a lease
+LEASE_SECONDS = 10
+TIME_TO_LIVE = 24 * 3600
+
+Found = dict[int, bytes | Lease]
+
+
+class MemcachedObjectCache:
+    """An ObjectCache over servers (host, port); `deadline` seconds a call."""
+
+    def __init__(self, servers: Sequence[tuple[str, int]], *, deadline: float = 0.25) -> None:
+        self._nodes = [Node(host, port) for host, port in servers]
+        self._deadline = deadline
+        self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
+
+    async def get(self, ids: Sequence[int]) -> Found:
+        found: Found = {}
+
+        async def ask(connection: Connection, keys: list[bytes]) -> None:
+            items = await connection.gets(keys)
+            if missing := [key for key in keys if key not in items]:
+                token = next(self._tokens).encode()
+                items |= await connection.add_and_gets(missing, token, LEASED, LEASE_SECONDS)
+                found.update(_leases(connection.run, token, missing, items))
+            found.update({_id(k): item.value for k, item in items.items() if not item.flags})
+
+        await self._each(map(_key, dict.fromkeys(ids)), ask)
+        return found
+
+    async def fill(self, values: Sequence[tuple[Lease, bytes]]) -> None:
+        by_key = {_key(lease.key): (lease.token, value) for lease, value in values}
+
+        async def store(connection: Connection, keys: list[bytes]) -> None:
+            stored = []
+            for key in keys:
+                token, value = by_key[key]
+                run, _, cas = token.rpartition(":")
+                if run == connection.run:
+                    stored.append((key, int(cas), value))
+            await connection.cas(stored, TIME_TO_LIVE)
+
+        await self._each(by_key, store)
+
+    async def drop(self, ids: Sequence[int]) -> None:
+        await self._each(
+            map(_key, dict.fromkeys(ids)), lambda connection, keys: connection.delete(keys)
+        )
+
+    async def ping(self) -> None:
+        async with self._guarded():
+            for node in self._nodes:
+                await node.run(lambda connection: connection.gets([b"ping"]))
+
+    async def close(self) -> None:
+        for node in self._nodes:
+            node.close()
+
+    async def _each(
+        self, keys: Iterable[bytes], work: Callable[[Connection, list[bytes]], Awaitable[None]]
+    ) -> None:
+        """`work` for each server that has some of the keys, all at once."""
+        shares = by_node(self._nodes, keys)
+        async with self._guarded(), asyncio.TaskGroup() as group:
+            for node, share in shares.items():
+                if share:
+                    group.create_task(_run(node, work, share))
+
+    @asynccontextmanager
+    async def _guarded(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._deadline):
+                yield
+        except TimeoutError as error:
+            raise StoreTimeout(f"object cache: no answer within {self._deadline} s") from error
+        except ExceptionGroup as errors:
+            if errors.split((OSError, ProtocolError))[1] is not None:
+                raise
+            raise StoreUnavailable(f"object cache: {errors.exceptions[0]}") from errors
+        except (OSError, ProtocolError) as error:
+            raise StoreUnavailable(f"object cache: {error}") from error
+
+
+async def _run(
+    node: Node, work: Callable[[Connection, list[bytes]], Awaitable[None]], keys: list[bytes]
+) -> None:
+    await node.run(lambda connection: work(connection, keys))
+
+
+def _key(id: object) -> bytes:
+    assert isinstance(id, int)
+    return b"pinway:%d" % id
+
+
+def _id(key: bytes) -> int:
+    return int(key[7:])
+
+
+def _leases(
+    run: str, token: bytes, keys: Sequence[bytes], items: dict[bytes, Item]
+) -> dict[int, Lease]:
+    """The leases of those keys whose item is the caller's own token."""
+    return {
+        _id(key): Lease(_id(key), f"{run}:{item.cas}")
+        for key in keys
+        if (item := items.get(key)) is not None and item.flags == LEASED and item.value == token
+    }

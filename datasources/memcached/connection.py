@@ -1,0 +1,143 @@
+"""Memcached's text protocol over one connection: many commands in one write, their answers read
+in order.
+
+Written here rather than taken from a driver: emcache 1.3.3 ends an answer at the first chunk that
+ends in `END`, also inside a value, leaves a caller waiting when the server dies, and looks for a
+dead server again only after up to a minute. Lengths are counted here, and a connection whose answer
+was not read to its end is never used again.
+
+Source: doc/protocol.txt of memcached.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+CHUNK = 1 << 16
+KEYS_A_LINE = 200
+
+
+class Item(NamedTuple):
+    """A stored value; `cas` changes with each write of the key, in one run of the server."""
+
+    flags: int
+    cas: int
+    value: bytes
+
+
+class ProtocolError(Exception):
+    """The server refused a command, or answered what the protocol does not know."""
+
+
+class Connection:
+    """An open connection; `run` names the run of the server that it is connected to."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._buffer, self._at = b"", 0
+        self.run = ""
+
+    @classmethod
+    async def open(cls, host: str, port: int) -> "Connection":
+        """Connect and ask for the server's run. Raises OSError, ProtocolError."""
+        connection = cls(*await asyncio.open_connection(host, port))
+        try:
+            stats = await connection._stats()
+            started = int(stats["time"]) - int(stats["uptime"])
+            connection.run = f"{stats['pid']}.{started}"
+        except (KeyError, ValueError) as error:
+            connection.close()
+            raise ProtocolError(f"stats without {error}") from error
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @property
+    def lost(self) -> bool:
+        """Whether the server has closed it, or has sent what nobody asked for."""
+        return self._reader.at_eof() or self._writer.is_closing() or self._at < len(self._buffer)
+
+    def close(self) -> None:
+        self._writer.transport.abort()
+
+    async def gets(self, keys: Sequence[bytes]) -> dict[bytes, Item]:
+        """The items that exist."""
+        lines = [keys[at : at + KEYS_A_LINE] for at in range(0, len(keys), KEYS_A_LINE)]
+        self._writer.write(b"".join(b"gets %b\r\n" % b" ".join(line) for line in lines))
+        return await self._items(len(lines))
+
+    async def add_and_gets(
+        self, keys: Sequence[bytes], value: bytes, flags: int, seconds: int
+    ) -> dict[bytes, Item]:
+        """Store `value` where nothing is; then what stands there now."""
+        tail = b" %d %d %d\r\n%b\r\n" % (flags, seconds, len(value), value)
+        self._writer.write(b"".join(b"add %b%b" % (key, tail) for key in keys))
+        lines = [keys[at : at + KEYS_A_LINE] for at in range(0, len(keys), KEYS_A_LINE)]
+        self._writer.write(b"".join(b"gets %b\r\n" % b" ".join(line) for line in lines))
+        await self._done(len(keys), (b"STORED", b"NOT_STORED"))
+        return await self._items(len(lines))
+
+    async def cas(self, values: Sequence[tuple[bytes, int, bytes]], seconds: int) -> None:
+        """Replace each key's value if its cas is still the one given."""
+        for key, cas, value in values:
+            self._writer.write(
+                b"cas %b 0 %d %d %d\r\n%b\r\n" % (key, seconds, len(value), cas, value)
+            )
+        await self._done(len(values), (b"STORED", b"EXISTS", b"NOT_FOUND"))
+
+    async def delete(self, keys: Sequence[bytes]) -> None:
+        self._writer.write(b"".join(b"delete %b\r\n" % key for key in keys))
+        await self._done(len(keys), (b"DELETED", b"NOT_FOUND"), may_refuse=False)
+
+    async def _stats(self) -> dict[str, str]:
+        self._writer.write(b"stats\r\n")
+        stats: dict[str, str] = {}
+        while (line := await self._line()) != b"END":
+            words = line.decode().split(" ", 2)
+            if len(words) != 3 or words[0] != "STAT":
+                raise ProtocolError(line.decode(errors="replace"))
+            stats[words[1]] = words[2]
+        return stats
+
+    async def _items(self, answers: int) -> dict[bytes, Item]:
+        items: dict[bytes, Item] = {}
+        while answers:
+            line = await self._line()
+            if line == b"END":
+                answers -= 1
+                continue
+            words = line.split(b" ")
+            if len(words) != 5 or words[0] != b"VALUE":
+                raise ProtocolError(line.decode(errors="replace"))
+            value = await self._exactly(int(words[3]) + 2)
+            items[words[1]] = Item(int(words[2]), int(words[4]), value[:-2])
+        return items
+
+    async def _done(self, count: int, good: Sequence[bytes], *, may_refuse: bool = True) -> None:
+        """Read `count` one-line answers. A store may refuse for want of memory or a value's size:
+        a cache that does not take a value is still a cache."""
+        for _ in range(count):
+            line = await self._line()
+            if line not in good and not (may_refuse and line.startswith(b"SERVER_ERROR")):
+                raise ProtocolError(line.decode(errors="replace"))
+
+    async def _line(self) -> bytes:
+        while (end := self._buffer.find(b"\r\n", self._at)) < 0:
+            await self._more()
+        line = self._buffer[self._at : end]
+        self._at = end + 2
+        return line
+
+    async def _exactly(self, count: int) -> bytes:
+        while len(self._buffer) - self._at < count:
+            await self._more()
+        found = self._buffer[self._at : self._at + count]
+        self._at += count
+        return found
+
+    async def _more(self) -> None:
+        data = await self._reader.read(CHUNK)
+        if not data:
+            raise ConnectionResetError("the server closed the connection")
+        self._buffer, self._at = self._buffer[self._at :] + data, 0

@@ -1,0 +1,69 @@
+"""One memcached server: its idle connections, and which server a key belongs to."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+from datasources.memcached.connection import Connection, ProtocolError
+
+T = TypeVar("T")
+CONNECTIONS = 16
+
+
+class Node:
+    """The server at `host`:`port`; its name is what keys are hashed with."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._host, self._port = host, port
+        self.name = f"{host}:{port}"
+        self._idle: list[Connection] = []
+        self._slots = asyncio.Semaphore(CONNECTIONS)
+
+    async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """`work` on a connection of its own; on a new one, if an idle one proves to be dead, so
+        `work` must be harmless when repeated. Raises OSError, ProtocolError."""
+        async with self._slots:
+            while connection := self._take():
+                try:
+                    return await self._on(connection, work)
+                except (OSError, ProtocolError):
+                    continue
+            return await self._on(await Connection.open(self._host, self._port), work)
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    def _take(self) -> Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.lost:
+                return connection
+            connection.close()
+        return None
+
+    async def _on(self, connection: Connection, work: Callable[[Connection], Awaitable[T]]) -> T:
+        try:
+            result = await work(connection)
+        except BaseException:
+            # Its answer is still to come, and would be read as the answer to the next question.
+            connection.close()
+            raise
+        self._idle.append(connection)
+        return result
+
+
+def by_node(nodes: Sequence[Node], keys: Iterable[bytes]) -> dict[Node, list[bytes]]:
+    """Keys under their server, by rendezvous hashing: a server more or less moves only its keys."""
+    if len(nodes) == 1:
+        return {nodes[0]: list(keys)}
+    found: dict[Node, list[bytes]] = {}
+    for key in keys:
+        node = max(nodes, key=lambda node: _weight(node, key))
+        found.setdefault(node, []).append(key)
+    return found
+
+
+def _weight(node: Node, key: bytes) -> bytes:
+    return blake2b(key, digest_size=8, key=node.name.encode()[:64]).digest()
