@@ -1,0 +1,159 @@
+"""Feeds over embedded stores: people who write, and the feeds they read, at a time of the test's."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis.asyncio
+
+from datasources.errors import StoreUnavailable
+from datasources.protocols import OutboxRow, Sides, Stores
+from datasources.records import Board, Pin, User
+from datasources.valkey import ValkeyServer
+from feed_engine import content, writes
+from feed_engine.change import Task, decode
+from feed_engine.feed_tasks import HANDLERS
+from feed_engine.feeds import Feeds, FeedSettings, epoch_ms
+from feed_engine.following import FollowingPage, following_page
+from feed_engine.smart.results import HomePage
+from feed_engine.smart.service import home_page
+from feed_engine.speculation import Race
+from feed_engine.visible import Visible
+from tests.embedded import drain, embedded_config, embedded_stores, valkey
+from tests.people import People
+
+__all__ = ["START", "Feeding", "Unwell", "feeding", "valkey"]
+
+START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
+
+
+class Unwell:
+    """A real store that stops answering: at once, or from its n-th call on, counted from 0.
+
+    The call is lost before it reaches the store.
+    """
+
+    def __init__(self, store: Any, *, after: int = 0) -> None:
+        self._store, self._left = store, after
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        async def counted(*args: Any, **kwargs: Any) -> Any:
+            self._left -= 1
+            if self._left < 0:
+                raise StoreUnavailable(f"no answer to {name}")
+            return await call(*args, **kwargs)
+
+        return counted
+
+
+def with_pools(stores: Stores, pools: Sides) -> Stores:
+    return stores._replace(pools=pools)
+
+
+class Feeding(People):
+    """Writes as people do, reads their feeds, and runs jobs when the test says so."""
+
+    def __init__(self, stores: Stores) -> None:
+        super().__init__(stores)
+        self.now = epoch_ms()
+        self.settings = FeedSettings(chunk=5)
+
+    def feeds(self, stores: Stores | None = None) -> Feeds:
+        stores = stores or self.stores
+        return Feeds(
+            stores,
+            Race(stores.pools, cutoff=1, deadline=10),
+            Race(stores.feeds, cutoff=1, deadline=10),
+            self.settings,
+            lambda: self.now,
+        )
+
+    def visible(self, viewer: User | None) -> Visible:
+        async def visible(ids: list[int]) -> dict[int, Pin]:
+            pins = await content.load_pins(self.stores, ids)
+            public = await content.public_boards(self.stores, {p.board_id for p in pins.values()})
+            own = viewer.id if viewer else 0
+            return {
+                pin.id: pin
+                for pin in pins.values()
+                if pin.board_id in public or pin.owner_id == own
+            }
+
+        return visible
+
+    async def home(
+        self, viewer: User | None, *, stores: Stores | None = None, first: int = 5, **rest: Any
+    ) -> HomePage:
+        viewer_id = viewer.id if viewer else None
+        feeds, visible = self.feeds(stores), self.visible(viewer)
+        return await home_page(feeds, viewer_id, first=first, visible=visible, **rest)
+
+    async def rest_of(
+        self, viewer: User | None, page: HomePage, *, stores: Stores | None = None, first: int = 5
+    ) -> list[int]:
+        """The pins of all pages behind one."""
+        pins: list[int] = []
+        while page.has_next:
+            after = page.items[-1].cursor
+            page = await self.home(viewer, stores=stores, first=first, after=after)
+            assert len(page.items) == first or not page.has_next
+            pins += pins_of(page)
+        return pins
+
+    async def following(self, viewer: User, *, first: int = 50, **rest: Any) -> FollowingPage:
+        stores = rest.pop("stores", None)
+        feeds, visible = self.feeds(stores), self.visible(viewer)
+        return await following_page(feeds, viewer.id, first=first, visible=visible, **rest)
+
+    async def pin_at(self, board: Board, at: int, *interest_ids: int) -> Pin:
+        new = writes.NewPin(board_id=board.id, title="a pin", interest_ids=interest_ids)
+        return (await writes.create_pin(self.stores, board.owner_id, new, at=at)).pin
+
+    async def pins(self, board: Board, count: int, *, start: int = START) -> list[Pin]:
+        """New pins, the newest last, a second apart."""
+        return [await self.pin_at(board, start + 1000 * number) for number in range(count)]
+
+    async def follow(self, viewer: User, target_id: int) -> None:
+        await writes.follow(self.stores, viewer.id, target_id)
+
+    async def unfollow(self, viewer: User, target_id: int) -> None:
+        await writes.unfollow(self.stores, viewer.id, target_id)
+
+    async def drain(self) -> None:
+        await drain(self.stores)
+
+    async def pending(self) -> list[OutboxRow]:
+        return await self.stores.shards.outbox.pending(2**62, 1000)
+
+    async def tasks(self) -> list[Task]:
+        """The feeds' tasks that no job did yet."""
+        return [
+            task
+            for row in await self.pending()
+            for task in decode(row.payload).tasks
+            if type(task) in HANDLERS
+        ]
+
+    async def run(self, task: Task, *, stores: Stores | None = None) -> None:
+        """Do a task, and leave it in the outbox to be done again."""
+        await HANDLERS[type(task)](stores or self.stores, task, None, _nowhere)
+
+
+async def _nowhere(cursor: bytes) -> None: ...
+
+
+def pins_of(page: HomePage | FollowingPage) -> list[int]:
+    return [item.pin_id for item in page.items]
+
+
+@pytest.fixture
+async def feeding(valkey: ValkeyServer, tmp_path: Path) -> AsyncIterator[Feeding]:
+    """New stores for each test, since popular pins are everybody's."""
+    client = redis.asyncio.Redis.from_url(valkey.url().replace("redis+unix:", "unix:"))
+    await client.flushall()
+    await client.aclose()
+    async with embedded_stores(embedded_config(tmp_path, valkey)) as stores:
+        yield Feeding(stores)

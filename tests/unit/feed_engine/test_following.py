@@ -1,0 +1,322 @@
+"""The following feed over embedded stores: who sees what, whatever the order of jobs."""
+
+import itertools
+import random
+
+import pytest
+
+from datasources.errors import BadInput, StoreError
+from datasources.ids import Kind, compose
+from datasources.protocols import Sides
+from datasources.records import User
+from feed_engine import writes
+from feed_engine.change import Followed, PinPublished, Task, Unfollowed
+from feed_engine.fanout import pin_published
+from feed_engine.feeds import FeedSettings
+from feed_engine.follow_jobs import followed, unfollowed
+from feed_engine.rows import FOLLOWING, POOLS, Source, id_row, parse_following, pool_row
+from feed_engine.speculation import Side
+from feed_engine.wide import read_row
+from tests.feeding import START, Feeding, Unwell, pins_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def cells(feeding: Feeding, viewer: User) -> list[list[tuple[int, int]]]:
+    """The (pin, cause) in the viewer's row, of each side."""
+    found = []
+    for side in feeding.stores.feeds:
+        row = await read_row(side, FOLLOWING, id_row(viewer.id))
+        found.append([parse_following(cell.column)[1:] for cell in row])
+    return found
+
+
+async def test_new_pins_of_a_followed_user_come_newest_first(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    board = await feeding.board(owner)
+    await feeding.follow(viewer, owner.id)
+    pins = await feeding.pins(board, 3)
+    await feeding.drain()
+    page = await feeding.following(viewer)
+    assert pins_of(page) == [pin.id for pin in reversed(pins)]
+    assert {item.cause_id for item in page.items} == {owner.id}
+    assert (page.has_next, page.side) == (False, Side.PRIMARY)
+
+
+async def test_a_pin_of_two_causes_is_shown_once(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    board = await feeding.board(owner)
+    await feeding.follow(viewer, owner.id)
+    await feeding.follow(viewer, board.id)
+    pins = await feeding.pins(board, 5)
+    await feeding.drain()
+    assert len((await cells(feeding, viewer))[0]) == 10
+    for first in (1, 2, 3, 5, 50):
+        page = await feeding.following(viewer, first=first)
+        assert pins_of(page) == [pin.id for pin in reversed(pins)][:first]
+        assert page.has_next == (first < 5)
+    await feeding.unfollow(viewer, owner.id)
+    assert len(pins_of(await feeding.following(viewer))) == 5
+
+
+async def test_pages_follow_each_other_without_gaps_or_repeats(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    board = await feeding.board(owner)
+    await feeding.follow(viewer, owner.id)
+    await feeding.follow(viewer, board.id)
+    pins = await feeding.pins(board, 7)
+    await feeding.drain()
+    page = await feeding.following(viewer, first=3)
+    seen = pins_of(page)
+    while page.has_next:
+        page = await feeding.following(viewer, first=3, after=page.items[-1].cursor)
+        seen += pins_of(page)
+    assert seen == [pin.id for pin in reversed(pins)]
+
+
+async def test_a_page_is_full_in_spite_of_what_is_left_out(feeding: Feeding) -> None:
+    viewer, owner, left = [await feeding.user() for _ in range(3)]
+    board, secret = await feeding.board(owner), await feeding.board(owner)
+    others = await feeding.board(left)
+    await feeding.follow(viewer, owner.id)
+    await feeding.follow(viewer, left.id)
+    shown = []
+    for number in range(40):
+        at = START + 10_000 * number
+        shown.append(await feeding.pin_at(board, at))
+        for offset in range(1, 5):
+            await feeding.pin_at(secret if offset % 2 else others, at + offset)
+    await feeding.drain()
+    await writes.update_board(feeding.stores, owner.id, secret.id, writes.BoardChange(secret=True))
+    await feeding.unfollow(viewer, left.id)
+    page = await feeding.following(viewer, first=30)
+    assert pins_of(page) == [pin.id for pin in reversed(shown)][:30]
+    assert page.has_next
+    rest = await feeding.following(viewer, first=10, after=page.items[-1].cursor)
+    assert pins_of(rest) == [pin.id for pin in reversed(shown)][30:]
+    assert not rest.has_next
+
+
+async def test_own_pins_deleted_pins_and_secret_pins_are_not_shown(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    own, board = await feeding.board(viewer), await feeding.board(owner)
+    hidden = await feeding.board(owner, secret=True)
+    await feeding.follow(viewer, owner.id)
+    await feeding.follow(viewer, board.id)
+    await feeding.pins(own, 2)
+    await feeding.pins(hidden, 2)
+    kept, gone = await feeding.pins(board, 2)
+    await writes.delete_pin(feeding.stores, owner.id, gone.id)
+    await feeding.drain()
+    assert pins_of(await feeding.following(viewer)) == [kept.id]
+
+
+async def test_an_unfollow_shows_at_once_and_is_cleaned_up_later(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    await feeding.follow(viewer, owner.id)
+    await feeding.pins(await feeding.board(owner), 3)
+    await feeding.drain()
+    await feeding.unfollow(viewer, owner.id)
+    assert pins_of(await feeding.following(viewer)) == []
+    assert len((await cells(feeding, viewer))[0]) == 3
+    await feeding.drain()
+    assert await cells(feeding, viewer) == [[], []]
+    for side in feeding.stores.pools:
+        assert await read_row(side, POOLS, pool_row(viewer.id, Source.FOLLOWED)) == []
+
+
+async def test_every_order_of_follow_unfollow_and_publish_jobs_ends_in_the_same_feed(
+    feeding: Feeding,
+) -> None:
+    owner = await feeding.user()
+    board = await feeding.board(owner)
+    await feeding.drain()
+    orders = list(itertools.permutations(range(5)))[::5]
+    viewers = {order: await feeding.user() for order in orders}
+    tasks: dict[int, list[Task]] = {}
+    published = [(await feeding.pin_at(board, START)).id]
+    pins: list[Task] = await feeding.tasks()
+    await feeding.drain()
+    for viewer in viewers.values():
+        await feeding.follow(viewer, owner.id)
+        await feeding.unfollow(viewer, owner.id)
+        await feeding.follow(viewer, owner.id)
+    for task in await feeding.tasks():
+        assert isinstance(task, Followed | Unfollowed)
+        tasks.setdefault(task.viewer_id, []).append(task)
+    published.append((await feeding.pin_at(board, START + 1)).id)
+    pins += [task for task in await feeding.tasks() if isinstance(task, PinPublished)]
+    assert (len(pins), {len(some) for some in tasks.values()}) == (2, {3})
+    for order, viewer in viewers.items():
+        for number in order:
+            await feeding.run([*tasks[viewer.id], *pins][number])
+    for viewer in viewers.values():
+        assert pins_of(await feeding.following(viewer)) == published[::-1]
+        primary, standby = await cells(feeding, viewer)
+        assert primary == standby == [(pin_id, owner.id) for pin_id in published[::-1]]
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_jobs_run_late_twice_and_in_any_order_show_what_is_followed_now(
+    feeding: Feeding, seed: int
+) -> None:
+    rng = random.Random(seed)
+    viewer, *owners = [await feeding.user() for _ in range(4)]
+    boards = [await feeding.board(owner) for owner in owners for _ in range(2)]
+    targets = [*(owner.id for owner in owners), *(board.id for board in boards)]
+    await feeding.drain()
+    following: set[int] = set()
+    pins = []
+    for number in range(40):
+        target = rng.choice(targets)
+        match rng.choice(["pin", "pin", "follow", "unfollow", "job", "job"]):
+            case "pin":
+                pins.append(await feeding.pin_at(rng.choice(boards), START + number))
+            case "follow":
+                await feeding.follow(viewer, target)
+                following.add(target)
+            case "unfollow":
+                await feeding.unfollow(viewer, target)
+                following.discard(target)
+            case _:
+                if tasks := await feeding.tasks():
+                    await feeding.run(rng.choice(tasks))
+    rest = await feeding.tasks()
+    rng.shuffle(rest)
+    for task in rest:
+        await feeding.run(task)
+    expected = [p.id for p in reversed(pins) if following & {p.owner_id, p.board_id}]
+    assert pins_of(await feeding.following(viewer)) == expected
+    await feeding.drain()
+    assert pins_of(await feeding.following(viewer)) == expected
+    primary, standby = await cells(feeding, viewer)
+    assert primary == standby
+
+
+async def test_a_feed_holds_the_newest_up_to_its_cap_whatever_the_order(feeding: Feeding) -> None:
+    settings = FeedSettings(following_cap=4)
+    viewer, new, old = [await feeding.user() for _ in range(3)]
+    late = await feeding.pins(await feeding.board(new), 12, start=START + 1_000_000)
+    early = await feeding.pins(await feeding.board(old), 6)
+    await feeding.drain()
+    await feeding.follow(viewer, new.id)
+    await feeding.follow(viewer, old.id)
+    for task in await feeding.tasks():
+        assert isinstance(task, Followed)
+        await followed(feeding.stores, task, None, _nowhere, settings=settings)
+    assert pins_of(await feeding.following(viewer, first=4)) == [p.id for p in late[:-5:-1]]
+    await feeding.unfollow(viewer, new.id)
+    (task,) = [task for task in await feeding.tasks() if isinstance(task, Unfollowed)]
+    await unfollowed(feeding.stores, task, None, _nowhere, settings=settings)
+    assert pins_of(await feeding.following(viewer, first=4)) == [p.id for p in early[:-5:-1]]
+
+
+async def test_an_unfollow_that_died_half_way_still_fills_the_feed_up(feeding: Feeding) -> None:
+    settings = FeedSettings(following_cap=3)
+    viewer, new, old = [await feeding.user() for _ in range(3)]
+    newer = await feeding.board(new)
+    await feeding.pins(newer, 8, start=START + 1_000_000)
+    early = await feeding.pins(await feeding.board(old), 3)
+    for target in (new.id, newer.id, old.id):
+        await feeding.follow(viewer, target)
+    for task in await feeding.tasks():
+        if isinstance(task, Followed):
+            await followed(feeding.stores, task, None, _nowhere, settings=settings)
+    await feeding.unfollow(viewer, newer.id)
+    await feeding.unfollow(viewer, new.id)
+    tasks = [task for task in await feeding.tasks() if isinstance(task, Unfollowed)]
+    for task in tasks:
+        cursor: bytes | None = None
+
+        async def advance(saved: bytes) -> None:
+            nonlocal cursor
+            cursor = saved
+
+        for calls in itertools.count():
+            standby = Unwell(feeding.stores.feeds.standby, after=calls)
+            feeds = Sides(feeding.stores.feeds.primary, standby)
+            try:
+                stores = feeding.stores._replace(feeds=feeds)
+                await unfollowed(stores, task, cursor, advance, settings=settings)
+            except StoreError:
+                continue
+            break
+    assert pins_of(await feeding.following(viewer)) == [p.id for p in reversed(early)]
+
+
+async def test_a_fan_out_that_died_goes_on_where_it_was(feeding: Feeding) -> None:
+    owner = await feeding.user()
+    board = await feeding.board(owner)
+    viewers = [await feeding.user() for _ in range(7)]
+    for viewer in viewers:
+        await feeding.follow(viewer, owner.id)
+    await feeding.drain()
+    pin = await feeding.pin_at(board, START)
+    (task,) = await feeding.tasks()
+    assert isinstance(task, PinPublished)
+    cursors: list[bytes] = []
+
+    async def die_at_the_second(saved: bytes) -> None:
+        cursors.append(saved)
+        if len(cursors) == 2:
+            raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError):
+        await pin_published(feeding.stores, task, None, die_at_the_second, page=2)
+    reached = [bool((await cells(feeding, viewer))[0]) for viewer in viewers]
+    assert sum(reached) == 4
+    await pin_published(feeding.stores, task, cursors[-1], _nowhere, page=2)
+    for viewer in viewers:
+        assert await cells(feeding, viewer) == [[(pin.id, owner.id)]] * 2
+
+
+async def test_a_fan_out_that_missed_a_side_fails_and_is_complete_after_another_run(
+    feeding: Feeding,
+) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    board = await feeding.board(owner)
+    await feeding.follow(viewer, owner.id)
+    await feeding.drain()
+    pin = await feeding.pin_at(board, START)
+    (task,) = await feeding.tasks()
+    lame = Sides(Unwell(feeding.stores.feeds.primary), feeding.stores.feeds.standby)
+    with pytest.raises(StoreError):
+        await feeding.run(task, stores=feeding.stores._replace(feeds=lame))
+    assert await cells(feeding, viewer) == [[], [(pin.id, owner.id)]]
+    await feeding.run(task)
+    assert await cells(feeding, viewer) == [[(pin.id, owner.id)]] * 2
+
+
+async def test_the_standby_serves_the_feed_when_the_primary_is_down(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    await feeding.follow(viewer, owner.id)
+    pins = await feeding.pins(await feeding.board(owner), 3)
+    await feeding.drain()
+    dead = Sides(Unwell(feeding.stores.feeds.primary), feeding.stores.feeds.standby)
+    page = await feeding.following(viewer, stores=feeding.stores._replace(feeds=dead))
+    assert pins_of(page) == [pin.id for pin in reversed(pins)]
+    assert page.side is Side.STANDBY
+
+
+async def test_interests_do_not_reach_the_following_feed(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    interest = await feeding.interest()
+    await feeding.follow(viewer, interest.id)
+    await feeding.pin_at(await feeding.board(owner), START, interest.id)
+    await feeding.drain()
+    assert await cells(feeding, viewer) == [[], []]
+
+
+async def test_the_feed_of_somebody_unknown_is_empty(feeding: Feeding) -> None:
+    nobody = User(id=compose(1, Kind.USER, 999), username="nobody")
+    page = await feeding.following(nobody)
+    assert (page.items, page.has_next) == ([], False)
+
+
+async def test_another_feeds_cursor_is_bad_input(feeding: Feeding) -> None:
+    viewer = await feeding.user()
+    with pytest.raises(BadInput):
+        await feeding.following(viewer, after="IQAA")
+
+
+async def _nowhere(cursor: bytes) -> None: ...
