@@ -117,10 +117,23 @@ def ensure_venv_module(python: str) -> None:
         raise Failure(f"apt-get could not install {package}: see above")
 
 
+def installed() -> dict:
+    """What was installed: {"root": FOLDER, LEVEL: DIGEST}."""
+    try:
+        with open(STAMP) as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
 def ensure_venv() -> None:
-    """Make .venv, or make it again when its interpreter is gone or no longer supported."""
+    """Make .venv, or make it again when it can't be used.
+
+    Its interpreter may be gone or too old, and its commands name the folder they were made in.
+    """
     python = command_of("python")
-    if is_supported(python) and output_of(python, "-m", "pip", "--version"):
+    was_moved = installed().get("root", ROOT) != ROOT
+    if not was_moved and is_supported(python) and output_of(python, "-m", "pip", "--version"):
         return
     source = find_python()
     ensure_venv_module(source)
@@ -130,21 +143,12 @@ def ensure_venv() -> None:
 
 
 def digest(level: str) -> str:
-    """Changes with all that decides what is installed at a level, and where it points to."""
-    text = hashlib.sha256(ROOT.encode())
+    """Changes with all that decides what is installed at a level."""
+    text = hashlib.sha256()
     for name in (lock_file(level), "pyproject.toml"):
         with open(os.path.join(ROOT, name), "rb") as file:
             text.update(file.read())
     return text.hexdigest()
-
-
-def installed() -> dict:
-    """The digest of what was installed, by level."""
-    try:
-        with open(STAMP) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return {}
 
 
 def ensure_installed(level: str) -> None:
@@ -152,7 +156,7 @@ def ensure_installed(level: str) -> None:
     stamps = installed()
     enough = LEVELS[LEVELS.index(level) :]
     is_there = any(stamps.get(name) == digest(name) for name in enough)
-    if is_there and is_supported(command_of("python")):
+    if is_there and stamps.get("root") == ROOT and is_supported(command_of("python")):
         return
     started = time.time()
     ensure_venv()
@@ -167,7 +171,7 @@ def ensure_installed(level: str) -> None:
         if subprocess.run([*pip, "install", *what], cwd=ROOT).returncode != 0:
             raise Failure("could not install the packages: see above; run this again to go on")
     with open(STAMP, "w") as file:
-        json.dump({level: digest(level)}, file)
+        json.dump({"root": ROOT, level: digest(level)}, file)
     say(f"installed in {time.time() - started:.0f} s")
 
 

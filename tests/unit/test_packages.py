@@ -1,5 +1,6 @@
 """The project's folders are its packages: no dependency may bring a package of the same name."""
 
+import json
 import re
 import sys
 import tomllib
@@ -68,3 +69,13 @@ def test_every_folder_with_code_is_a_package_that_the_project_installs() -> None
     found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     installed = {pattern.rstrip("*") for pattern in found["packages"]["find"]["include"]}
     assert folders - {"tests", "bench"} == installed
+
+
+def test_the_npm_lock_files_hold_a_digest_for_each_package_and_no_address_to_fetch_it_from() -> (
+    None
+):
+    for folder in ("gateway/graphiql", "tests/outside/node"):
+        lock = json.loads((ROOT / folder / "package-lock.json").read_text())
+        packages = {name: entry for name, entry in lock["packages"].items() if name}
+        assert [name for name, entry in packages.items() if "resolved" in entry] == []
+        assert [name for name, entry in packages.items() if "integrity" not in entry] == []
