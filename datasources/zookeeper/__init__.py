@@ -1,0 +1,5 @@
+"""The topology in ZooKeeper."""
+
+from datasources.zookeeper.topology import ZooKeeperTopology
+
+__all__ = ["ZooKeeperTopology"]

@@ -1,0 +1,114 @@
+"""kazoo on an event loop: its threads' answers and events handed over, a deadline on each call."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import (
+    ConnectionClosedError,
+    ConnectionLoss,
+    OperationTimeoutError,
+    SessionExpiredError,
+)
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.protocol.states import KazooState
+from kazoo.retry import KazooRetry
+
+from datasources.errors import StoreTimeout, StoreUnavailable
+
+SESSION_SECONDS = 10.0
+
+
+class Client:
+    """One session at `hosts` (host:port[,host:port]), renewed as often as it must be."""
+
+    def __init__(self, hosts: str, deadline: float) -> None:
+        self._hosts, self._deadline = hosts, deadline
+        self._client: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._connected = asyncio.Event()
+        self._listeners: set[Callable[[], None]] = set()
+
+    def listen(self, changed: Callable[[], None]) -> None:
+        """Call `changed`, on the loop, when the connection is lost or back."""
+        self._listeners.add(changed)
+
+    def unlisten(self, changed: Callable[[], None]) -> None:
+        self._listeners.discard(changed)
+
+    async def call(self, begin: Callable[[Any], Any]) -> Any:
+        """The result of the operation that `begin` starts on the kazoo client. kazoo's errors that
+        tell of the data (no node, a node's version) pass through; StoreTimeout, StoreUnavailable
+        otherwise."""
+        loop = self._start()
+        answer: asyncio.Future[Any] = loop.create_future()
+        try:
+            async with asyncio.timeout(self._deadline):
+                await self._connected.wait()
+                begin(self._client).rawlink(
+                    lambda result: self._on_loop(lambda: _settle(answer, result))
+                )
+                return await answer
+        except TimeoutError as error:
+            if not self._connected.is_set():
+                raise StoreUnavailable(f"topology: no ZooKeeper at {self._hosts}") from error
+            raise StoreTimeout(f"topology: no answer within {self._deadline} s") from error
+        except _UNAVAILABLE as error:
+            raise StoreUnavailable(f"topology: ZooKeeper at {self._hosts}: {error!r}") from error
+
+    def on_event(self, act: Callable[[], None]) -> Callable[[Any], None]:
+        """`act`, on the loop, as a watch that kazoo's thread may call."""
+        return lambda event: self._on_loop(act)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            client, self._client = self._client, None
+            await asyncio.to_thread(client.stop)
+            await asyncio.to_thread(client.close)
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        if self._client is None or self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._client = KazooClient(
+                hosts=self._hosts,
+                timeout=SESSION_SECONDS,
+                connection_retry=KazooRetry(max_tries=-1, delay=0.1, backoff=2, max_delay=2.0),
+            )
+            self._client.add_listener(lambda state: self._on_loop(lambda: self._turned(state)))
+            self._client.start_async()
+        return self._loop
+
+    def _turned(self, state: str) -> None:
+        if state == KazooState.CONNECTED:
+            self._connected.set()
+        else:
+            self._connected.clear()
+        for changed in list(self._listeners):
+            changed()
+
+    def _on_loop(self, act: Callable[[], None]) -> None:
+        """From a thread of kazoo's; after the loop's end there is nobody to tell."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(act)
+
+
+_UNAVAILABLE = (
+    ConnectionClosedError,
+    ConnectionLoss,
+    OperationTimeoutError,
+    SessionExpiredError,
+    KazooTimeoutError,
+    OSError,
+)
+
+
+def _settle(answer: asyncio.Future[Any], result: Any) -> None:
+    if answer.done():
+        return
+    if result.successful():
+        answer.set_result(result.value)
+    else:
+        answer.set_exception(result.exception)
