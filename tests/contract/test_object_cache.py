@@ -1,0 +1,301 @@
+"""ObjectCache's contract over the cache in process and a real memcached."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
+from datasources.memcached import MemcachedObjectCache
+from datasources.memory import MemoryObjectCache
+from datasources.protocols import Lease, ObjectCache
+from tests.proxy import proxied
+from tests.servers import memcached_url
+
+pytestmark = pytest.mark.anyio
+MODEL = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+PATIENT = 5.0  # seconds: the tests' machine may be busy
+
+
+class Kit(NamedTuple):
+    """One cache seen by two gateways (one and the same object where it is in process)."""
+
+    here: ObjectCache
+    there: ObjectCache
+    expire_leases: Callable[[Sequence[int]], Awaitable[None]]
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def memory_kit() -> Kit:
+    clock = Clock()
+    cache = MemoryObjectCache(1 << 24, clock)
+
+    async def expire(ids: Sequence[int]) -> None:
+        clock.now += 60
+
+    return Kit(cache, cache, expire)
+
+
+def memcached_kit(host: str, port: int) -> Kit:
+    async def expire(ids: Sequence[int]) -> None:
+        reader, writer = await asyncio.open_connection(host, port)
+        for id in ids:
+            writer.write(b"touch pinway:%d -1\r\n" % id)
+            await reader.readline()
+        writer.close()
+
+    caches = [MemcachedObjectCache([(host, port)], deadline=PATIENT) for _ in range(2)]
+    return Kit(*caches, expire)
+
+
+@pytest.fixture
+def address(request: pytest.FixtureRequest) -> tuple[str, int]:
+    url = urlsplit(memcached_url(request.getfixturevalue("stack")))
+    assert url.hostname
+    assert url.port
+    return url.hostname, url.port
+
+
+@pytest.fixture(params=["memory", "memcached"])
+async def kit(request: pytest.FixtureRequest) -> AsyncIterator[Kit]:
+    if request.param == "memory":
+        made = memory_kit()
+    else:
+        made = memcached_kit(*request.getfixturevalue("address"))
+    yield made
+    await made.here.close()
+    await made.there.close()
+
+
+def fresh(count: int = 1) -> list[int]:
+    """Ids that nobody else has: memcached is shared, and knows no namespaces."""
+    start = random.randrange(1, 1 << 60)
+    return list(range(start, start + count))
+
+
+def leased(found: dict[int, bytes | Lease], id: int) -> Lease:
+    lease = found[id]
+    assert isinstance(lease, Lease)
+    return lease
+
+
+async def test_what_a_lease_filled_is_there_for_everybody(kit: Kit) -> None:
+    one, two = fresh(2)
+    found = await kit.here.get([one, two])
+    await kit.here.fill([(leased(found, one), b"1"), (leased(found, two), b"2")])
+    assert await kit.here.get([one, two]) == {one: b"1", two: b"2"}
+    assert await kit.there.get([two, one]) == {one: b"1", two: b"2"}
+
+
+async def test_only_one_reader_of_a_missing_object_gets_the_lease(kit: Kit) -> None:
+    (id,) = fresh()
+    assert id in await kit.here.get([id])
+    assert await kit.there.get([id]) == {}
+
+
+async def test_a_reader_overtaken_by_a_writer_fills_nothing(kit: Kit) -> None:
+    (id,) = fresh()
+    lease = leased(await kit.here.get([id]), id)
+    await kit.there.drop([id])
+    await kit.here.fill([(lease, b"old")])
+    assert isinstance((await kit.there.get([id]))[id], Lease)
+
+
+async def test_a_reader_overtaken_by_a_writer_and_a_reader_fills_nothing(kit: Kit) -> None:
+    (id,) = fresh()
+    slow = leased(await kit.here.get([id]), id)
+    await kit.there.drop([id])
+    quick = leased(await kit.there.get([id]), id)
+    await kit.here.fill([(slow, b"old")])
+    assert await kit.here.get([id]) == {}
+    await kit.there.fill([(quick, b"new")])
+    await kit.here.fill([(slow, b"old")])
+    assert await kit.here.get([id]) == {id: b"new"}
+
+
+async def test_an_expired_lease_fills_nothing(kit: Kit) -> None:
+    (id,) = fresh()
+    slow = leased(await kit.here.get([id]), id)
+    await kit.expire_leases([id])
+    quick = leased(await kit.there.get([id]), id)
+    await kit.here.fill([(slow, b"old")])
+    assert await kit.here.get([id]) == {}
+    await kit.there.fill([(quick, b"new")])
+    assert await kit.here.get([id]) == {id: b"new"}
+
+
+async def test_a_lease_fills_once(kit: Kit) -> None:
+    (id,) = fresh()
+    lease = leased(await kit.here.get([id]), id)
+    await kit.here.fill([(lease, b"first")])
+    await kit.here.fill([(lease, b"second")])
+    assert await kit.here.get([id]) == {id: b"first"}
+
+
+async def test_a_dropped_value_is_gone_for_everybody(kit: Kit) -> None:
+    one, two = fresh(2)
+    found = await kit.here.get([one, two])
+    await kit.here.fill([(leased(found, one), b"1"), (leased(found, two), b"2")])
+    await kit.there.drop([one])
+    found = await kit.here.get([one, two])
+    assert found[two] == b"2"
+    assert isinstance(found[one], Lease)
+
+
+async def test_dropping_what_is_not_there_is_no_error(kit: Kit) -> None:
+    await kit.here.drop(fresh(3))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"", b"\r\n", b"END\r\n", b"x" * 65_530 + b"\r\nEND\r\n" + b"y" * 9, bytes(range(256)) * 2000],
+    ids=["empty", "newline", "end", "end at a chunk", "half a megabyte"],
+)
+async def test_values_come_back_byte_for_byte(kit: Kit, value: bytes) -> None:
+    id, other = fresh(2)
+    found = await kit.here.get([id, other])
+    await kit.here.fill([(leased(found, id), value), (leased(found, other), b"other")])
+    assert await kit.here.get([id, other]) == {id: value, other: b"other"}
+
+
+async def test_a_thousand_objects_come_in_one_call(kit: Kit) -> None:
+    ids = fresh(1000)
+    found = await kit.here.get(ids)
+    await kit.here.fill([(leased(found, id), str(id).encode()) for id in ids])
+    assert await kit.there.get(ids) == {id: str(id).encode() for id in ids}
+    await kit.there.drop(ids)
+    assert all(isinstance(lease, Lease) for lease in (await kit.here.get(ids)).values())
+
+
+async def test_an_id_named_twice_is_answered_once(kit: Kit) -> None:
+    (id,) = fresh()
+    lease = leased(await kit.here.get([id, id]), id)
+    await kit.here.fill([(lease, b"v")])
+    assert await kit.here.get([id, id]) == {id: b"v"}
+    await kit.here.drop([id, id])
+
+
+async def test_calls_without_ids_do_nothing(kit: Kit) -> None:
+    assert await kit.here.get([]) == {}
+    await kit.here.fill([])
+    await kit.here.drop([])
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["ask", "fill", "commit", "drop", "expire"]), st.integers(0, 3)),
+    max_size=40,
+)
+
+
+@MODEL
+@given(steps=STEPS)
+async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
+    kit: Kit, steps: list[tuple[str, int]]
+) -> None:
+    """Four gateways' readers ask, read the store when they hold a lease, and fill at any time;
+    writers commit and then drop. What a reader is shown is at least the newest version whose drop
+    has returned."""
+    (id,) = fresh()
+    stored = dropped = 0
+    held: dict[int, tuple[Lease, int]] = {}
+    for step, who in steps:
+        cache = kit.here if who % 2 else kit.there
+        if step == "ask":
+            answer = (await cache.get([id])).get(id)
+            if isinstance(answer, Lease):
+                held[who] = answer, stored
+            elif answer is not None:
+                assert int(answer) >= dropped
+        elif step == "fill" and who in held:
+            lease, version = held.pop(who)
+            await cache.fill([(lease, b"%d" % version)])
+        elif step == "commit":
+            stored += 1
+        elif step == "drop":
+            committed = stored
+            await cache.drop([id])
+            dropped = committed
+        elif step == "expire":
+            await kit.expire_leases([id])
+    answer = (await kit.here.get([id])).get(id)
+    assert not isinstance(answer, bytes) or int(answer) >= dropped
+
+
+async def test_cancelled_calls_leave_every_later_answer_its_own_question(
+    address: tuple[str, int],
+) -> None:
+    cache = MemcachedObjectCache([address], deadline=PATIENT)
+    ids = fresh(100)
+    found = await cache.get(ids)
+    await cache.fill([(leased(found, id), b"%d" % id) for id in ids])
+    dice, cancelled, answered = random.Random(7), 0, 0
+
+    async def ask() -> None:
+        nonlocal cancelled, answered
+        some = dice.sample(ids, 5)
+        task = asyncio.create_task(cache.get(some))
+        await asyncio.sleep(dice.random() * 0.004)
+        task.cancel()
+        try:
+            assert await task == {id: b"%d" % id for id in some}
+            answered += 1
+        except asyncio.CancelledError:
+            cancelled += 1
+
+    while cancelled < 500 or answered < 500:
+        await asyncio.gather(*(ask() for _ in range(12)))
+    assert await cache.get(ids) == {id: b"%d" % id for id in ids}
+    await cache.close()
+
+
+async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
+    address: tuple[str, int],
+) -> None:
+    (id,) = fresh()
+    async with proxied(*address) as proxy:
+        cache = MemcachedObjectCache([("127.0.0.1", proxy.port)])
+        lease = leased(await cache.get([id]), id)
+        await proxy.cut()
+        for call in (cache.get([id]), cache.drop([id]), cache.fill([(lease, b"")]), cache.ping()):
+            with pytest.raises(StoreUnavailable):
+                await call
+        await proxy.mend()
+        await cache.fill([(lease, b"kept")])
+        assert await cache.get([id]) == {id: b"kept"}
+        proxy.stall()
+        with pytest.raises(StoreTimeout):
+            await cache.drop([id])
+        await proxy.mend()
+        await cache.drop([id])
+        assert isinstance((await cache.get([id]))[id], Lease)
+        await cache.close()
+
+
+async def test_a_server_that_is_down_fails_the_calls_for_its_share_of_the_ids(
+    address: tuple[str, int],
+) -> None:
+    ids = fresh(50)
+    async with proxied(*address) as up, proxied(*address) as down:
+        cache = MemcachedObjectCache([("127.0.0.1", up.port), ("127.0.0.1", down.port)])
+        found = await cache.get(ids)
+        await cache.fill([(leased(found, id), b"v") for id in ids])
+        assert set((await cache.get(ids)).values()) == {b"v"}
+        await down.cut()
+        with pytest.raises(StoreError):
+            await cache.drop(ids)
+        outcomes = await asyncio.gather(*(cache.drop([id]) for id in ids), return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {type(None), StoreUnavailable}
+        await cache.close()

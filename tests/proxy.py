@@ -1,0 +1,80 @@
+"""A TCP proxy in front of a server that other tests use too: outages without stopping it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Proxy:
+    """Forwards 127.0.0.1:`port` to a server; the link can be cut, stalled and mended."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = host, port
+        self._server: asyncio.Server | None = None
+        self._links: set[asyncio.Task[None]] = set()
+        self._flows = asyncio.Event()
+        self._flows.set()
+        self.port = 0
+
+    async def mend(self) -> None:
+        """Accept connections, and let bytes through."""
+        self._flows.set()
+        if self._server is None:
+            self._server = await asyncio.start_server(self._link, "127.0.0.1", self.port)
+            self.port = self._server.sockets[0].getsockname()[1]
+
+    async def cut(self) -> None:
+        """End every connection and refuse new ones."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for link in self._links:
+            link.cancel()
+        if self._links:
+            await asyncio.wait(self._links)
+
+    def stall(self) -> None:
+        """Keep connections, and take new ones, but let nothing through."""
+        self._flows.clear()
+
+    async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._links.add(task)
+        far: asyncio.StreamWriter | None = None
+        try:
+            far_reader, far = await asyncio.open_connection(*self._target)
+            pipes = [
+                asyncio.create_task(self._pipe(reader, far)),
+                asyncio.create_task(self._pipe(far_reader, writer)),
+            ]
+            try:
+                await asyncio.wait(pipes, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for pipe in pipes:
+                    pipe.cancel()
+        except (OSError, asyncio.CancelledError):
+            pass
+        finally:
+            self._links.discard(task)
+            for end in filter(None, (writer, far)):
+                end.transport.abort()
+
+    async def _pipe(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65536):
+                await self._flows.wait()
+                writer.write(data)
+                await writer.drain()
+
+
+@asynccontextmanager
+async def proxied(host: str, port: int) -> AsyncIterator[Proxy]:
+    """A proxy that lets everything through until told otherwise."""
+    proxy = Proxy(host, port)
+    await proxy.mend()
+    try:
+        yield proxy
+    finally:
+        await proxy.cut()
