@@ -220,7 +220,7 @@ async function boardInTheCache(apollo) {
   const moved = await run(apollo, REORDER, {
     boardId: board.id,
     pinId: first,
-    afterPinId: third,
+    beforePinId: third,
   });
   apollo.cache.evict({ id: apollo.cache.identify({ __typename: "Board", id: board.id }) });
   const after = await read("network-only");
