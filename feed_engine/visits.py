@@ -84,7 +84,7 @@ async def begin(
     stores: Stores, user_id: int, visit: str, known: list[Remembered], now: int, choose: Choose
 ) -> tuple[Remembered, list[Remembered]]:
     """Remember a new visit with the chunk chosen for it, and post the job that saves it; the
-    visit, and all known ones with those that were begun meanwhile (newest first).
+    visit, and all known ones with this and those that were begun meanwhile (newest first).
 
     Visits begun at the same time elsewhere are seen in the transaction: one of the same name is
     the answer, and of another the pins are not shown twice, so the chunk is chosen again.
@@ -118,7 +118,7 @@ async def begin(
         known = [by_generation[generation] for generation in sorted(by_generation, reverse=True)]
         if begun is not None:
             await _enqueue(stores, Job(shard, outbox_id))
-            return begun, known
+            return begun, [begun, *known]
         if twin := next((v for v in known if v.visit == visit), None):
             return twin, known
 

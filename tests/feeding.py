@@ -1,4 +1,4 @@
-"""Feeds over embedded stores: people who write, and the feeds they read, at a time of the test's."""
+"""Feeds over embedded stores: people who write, what they read, and stores that fail."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,7 +8,8 @@ import pytest
 import redis.asyncio
 
 from datasources.errors import StoreUnavailable
-from datasources.protocols import OutboxRow, Sides, Stores
+from datasources.mappings import Mapping
+from datasources.protocols import OutboxRow, Stores
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
 from feed_engine import content, writes
@@ -47,10 +48,6 @@ class Unwell:
             return await call(*args, **kwargs)
 
         return counted
-
-
-def with_pools(stores: Stores, pools: Sides) -> Stores:
-    return stores._replace(pools=pools)
 
 
 class Feeding(People):
@@ -121,6 +118,9 @@ class Feeding(People):
 
     async def unfollow(self, viewer: User, target_id: int) -> None:
         await writes.unfollow(self.stores, viewer.id, target_id)
+
+    async def following_ids(self, viewer: User) -> list[int]:
+        return await self.list(Mapping.USER_FOLLOWS_USERS, viewer.id)
 
     async def drain(self) -> None:
         await drain(self.stores)
