@@ -1,0 +1,195 @@
+"""How many round trips to stores the main operations make: the same for 50 pins as for 5."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasources.ids import shard_of
+from datasources.mappings import ListKey, Mapping
+from datasources.mysql import MySqlShards
+from datasources.protocols import Sides, Stores
+from datasources.topology import parse
+from deploy.stack import Stack
+from feed_engine.feeds import Feeds
+from feed_engine.speculation import Race
+from gateway.runtime import Runtime
+from tests.gateways import Gateway, gateway_on
+from tests.real.configurations import first_shard, real_settings
+
+pytestmark = pytest.mark.anyio
+PEOPLE, PINS = 60, 60
+CARD = "id title board { id name owner { id username } } owner { id username }"
+
+
+class Counted:
+    """A store whose calls are counted under a name."""
+
+    def __init__(self, store: Any, name: str, trips: Counter[str]) -> None:
+        self._store, self._name, self._trips = store, name, trips
+
+    def __getattr__(self, attribute: str) -> Any:
+        found = getattr(self._store, attribute)
+        if not callable(found):
+            return found
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self._trips[f"{self._name}.{attribute}"] += 1
+            return found(*args, **kwargs)
+
+        return call
+
+
+@dataclass
+class World:
+    gateway: Gateway
+    trips: Counter[str]
+    board: str
+    forget: Callable[[], Any]
+
+    async def spend(self, query: str, viewer: str | None, **given: Any) -> dict[str, int]:
+        """The round trips of one operation, by store."""
+        self.trips.clear()
+        await self.gateway.data(query, viewer, **given)
+        return dict(sorted(self.trips.items()))
+
+
+@pytest.fixture(scope="module")
+async def world(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    """60 people on two servers, each with a board and a pin; "reader" likes all of the pins."""
+    directory: Path = tmp_path_factory.mktemp("trips")
+    first = first_shard()
+    settings = real_settings(stack, directory, first)
+    trips: Counter[str] = Counter()
+    async with gateway_on(settings) as gateway:
+        stores = gateway.stores
+        shards = MySqlShards(
+            parse((directory / "real.json").read_bytes()),
+            user=settings.mysql_user,
+            password=settings.mysql_password,
+            observe=lambda server, operation: trips.update(["MySQL"]),
+        )
+        counted = stores._replace(
+            shards=shards,
+            objects=Counted(stores.objects, "memcached", trips),
+            lists=Counted(stores.lists, "redis", trips),
+        )
+        races = [
+            Race(Sides(*(Counted(side, "hbase", trips) for side in sides)), cutoff=2, deadline=5)
+            for sides in (stores.pools, stores.feeds)
+        ]
+        gateway.runtime = Runtime(counted, Feeds(counted, *races))
+        try:
+            yield await fill(gateway, trips, f"p{first}")
+        finally:
+            await shards.close()
+
+
+async def fill(gateway: Gateway, trips: Counter[str], prefix: str) -> World:
+    people = [f"{prefix}_{n}" for n in range(PEOPLE)]
+    await gateway.sign_up("reader_" + prefix, *people)
+    gateway.people["reader"] = gateway.people.pop("reader_" + prefix)
+    pins = []
+    for person in people:
+        board = await gateway.board(person, "Board")
+        pins.append(await gateway.pin(person, board, "Pin"))
+        await gateway.mutate("reader", "likePin", "pin { id }", pinId=pins[-1])
+        await gateway.mutate(
+            "reader", "followUser", "user { id }", userId=str(gateway.people[person])
+        )
+    own = await gateway.board("reader", "Own")
+    for pin in pins:
+        await gateway.mutate("reader", "repin", "pin { id }", pinId=pin, boardId=own)
+    await gateway.settle()
+    assert len({shard_of(int(pin)) for pin in pins[:50]}) >= 20
+
+    async def forget() -> None:
+        await forget_all(gateway.stores, [int(pin) for pin in pins], gateway)
+
+    return World(gateway, trips, own, forget)
+
+
+async def forget_all(stores: Stores, pins: list[int], gateway: Gateway) -> None:
+    """Empty the caches of everything that the operations read."""
+    boards = await gateway.data("{ boards(first: 100) { edges { node { id } } } }")
+    ids = [int(edge["node"]["id"]) for edge in boards["boards"]["edges"]]
+    people = list(gateway.people.values())
+    await stores.objects.drop([*pins, *ids, *people])
+    for from_ids in (people, ids, pins):
+        await stores.lists.drop([ListKey(mapping, id) for id in from_ids for mapping in Mapping])
+
+
+LIKED = (
+    "query($first: Int) { viewer { likedPins(first: $first) "
+    f"{{ edges {{ node {{ {CARD} }} }} }} }} }}"
+)
+BOARD = (
+    "query($first: Int, $board: ID!) { board(id: $board) { pins(first: $first) { edges { node { "
+    f"{CARD} likeCount viewerHasLiked source {{ id owner {{ id }} }} }} }} }} }} }}"
+)
+HOME = (
+    "query($first: Int, $visit: ID) { homeFeed(first: $first, visit: $visit) "
+    f"{{ edges {{ node {{ {CARD} }} }} }} }}"
+)
+FOLLOWING = (
+    f"query($first: Int) {{ followingFeed(first: $first) {{ edges {{ node {{ {CARD} }} }} }} }}"
+)
+# The viewer, the list, its pins, their boards, and the owners of both; fills are one a batch.
+LIKED_COLD = {
+    "MySQL": 8,
+    "memcached.fill": 4,
+    "memcached.get": 4,
+    "redis.fill_pages": 1,
+    "redis.pages": 1,
+}
+LIKED_WARM = {"memcached.get": 4, "redis.pages": 1}
+# As above, and of each pin its likes, the viewer's own like, its source and that one's owner.
+BOARD_COLD = {
+    "MySQL": 12,
+    "memcached.fill": 6,
+    "memcached.get": 6,
+    "redis.fill_heads": 1,
+    "redis.fill_pages": 1,
+    "redis.heads": 1,
+    "redis.pages": 1,
+}
+BOARD_WARM = {"MySQL": 1, "memcached.get": 6, "redis.heads": 1, "redis.pages": 1}
+
+
+@pytest.mark.parametrize("first", [5, 50])
+@pytest.mark.parametrize(
+    ("query", "cold", "warm"),
+    [(LIKED, LIKED_COLD, LIKED_WARM), (BOARD, BOARD_COLD, BOARD_WARM)],
+    ids=["liked pins", "a board"],
+)
+async def test_a_list_of_pins_costs_the_same_whatever_its_length(
+    world: World, query: str, cold: dict[str, int], warm: dict[str, int], first: int
+) -> None:
+    given = {"board": world.board} if query is BOARD else {}
+    await world.forget()
+    assert await world.spend(query, "reader", first=first, **given) == cold
+    assert await world.spend(query, "reader", first=first, **given) == warm
+
+
+# The pools of four sources and the feed as shown, at once; then as above.
+HOME_COLD = {"MySQL": 8, "hbase.read": 5, "memcached.fill": 3, "memcached.get": 3}
+HOME_WARM = {"MySQL": 2, "hbase.read": 5, "memcached.get": 3}
+# The row, and at the same time as its pins, whether their causes are still followed.
+FOLLOWING_COLD = {"MySQL": 7, "hbase.read": 1, "memcached.fill": 3, "memcached.get": 3}
+FOLLOWING_WARM = {"MySQL": 1, "hbase.read": 1, "memcached.get": 3}
+
+
+@pytest.mark.parametrize("first", [5, 50])
+async def test_a_feed_costs_the_same_whatever_its_length(world: World, first: int) -> None:
+    visit = f"first {first}"
+    await world.spend(HOME, "reader", first=first, visit=visit)
+    for query, given, cold, warm in (
+        (HOME, {"visit": visit}, HOME_COLD, HOME_WARM),
+        (FOLLOWING, {}, FOLLOWING_COLD, FOLLOWING_WARM),
+    ):
+        await world.forget()
+        assert await world.spend(query, "reader", first=first, **given) == cold
+        assert await world.spend(query, "reader", first=first, **given) == warm
