@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from datasources.mappings import ListKey, Mapping, PageRequest, Position
-from feed_engine.bulk import build_feeds, build_popular
-from gateway.importing.load import Load, batches
+from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
+from feed_engine.bulk import build_feeds
+from feed_engine.smart.popular_bulk import build_popular
+from gateway.importing.load import Load, batches, patiently
 
 _FOLLOWED_BY = (
     # what imported pins hang on, and who follows it
@@ -24,7 +25,6 @@ _FOLLOWED_BY = (
 )
 _LISTS = 200  # followers' lists that are read at once
 _PAGE = 500
-_USERS = 500  # whose feeds are built at once
 
 
 async def build(load: Load) -> None:
@@ -41,10 +41,13 @@ async def build(load: Load) -> None:
             await _add_followers(load, [ListKey(mapping, id) for (id,) in rows])
     total = load.spool.count("affected")
     done = 0
-    for users in _chunks(load):
-        await build_feeds(load.stores, users)
-        done += len(users)
+
+    def more(users: int) -> None:
+        nonlocal done
+        done += users
         load.step("feeds", done, total, "users")
+
+    await build_feeds(load.stores, _affected(load), more)
     await build_popular(load.stores)
     load.report.feeds = total
 
@@ -52,7 +55,7 @@ async def build(load: Load) -> None:
 async def _add_followers(load: Load, lists: list[ListKey]) -> None:
     requests = [PageRequest(key, _PAGE) for key in lists]
     while requests:
-        pages = await load.stores.shards.mappings.pages(requests)
+        pages = await _pages(load, requests)
         load.spool.many(
             "INSERT OR IGNORE INTO affected VALUES (?)",
             [(edge.to_id,) for page in pages for edge in page],
@@ -64,14 +67,10 @@ async def _add_followers(load: Load, lists: list[ListKey]) -> None:
         ]
 
 
-def _chunks(load: Load) -> Iterator[list[int]]:
-    after = 0
-    while True:
-        rows = load.spool.db.execute(
-            "SELECT user_id FROM affected WHERE user_id > ? ORDER BY user_id LIMIT ?",
-            (after, _USERS),
-        ).fetchall()
-        if not rows:
-            return
-        yield [id for (id,) in rows]
-        after = rows[-1][0]
+async def _pages(load: Load, requests: list[PageRequest]) -> list[list[Edge]]:
+    return await patiently(lambda: load.stores.shards.mappings.pages(requests))
+
+
+def _affected(load: Load) -> Iterator[int]:
+    for (id,) in load.spool.rows("SELECT user_id FROM affected ORDER BY user_id"):
+        yield id

@@ -1,19 +1,27 @@
 """What every stage of the second pass works with."""
 
+import asyncio
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
+from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from gateway.importing.report import Complaints, ImportOptions, ImportReport, OnProgress, Progress
 from gateway.importing.spool import Spool
 
+T = TypeVar("T")
 Row = tuple[Any, ...]
 Edges = list[tuple[Mapping, Edge]]
+
+
+_DROPPED = 500  # cache entries at once: caches have short deadlines
+_PAUSES = (0.1, 0.3, 1.0, 3.0, 10.0)  # seconds
 
 
 @dataclass
@@ -38,17 +46,39 @@ class Load:
         async def work(tx: ShardTx) -> list[int]:
             return await tx.insert_many(kind, data, keys)
 
-        return await self.stores.shards.objects.transact(shard, work)
+        return await self.transact(shard, work)
+
+    async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[T]]) -> T:
+        return await patiently(lambda: self.stores.shards.objects.transact(shard, work))
 
     async def rows(self, edges: Edges) -> None:
-        """Write mapping rows and make the caches forget their lists."""
-        await self.stores.shards.mappings.load(edges)
-        await self.drop(edges)
+        """Write mapping rows and make the caches forget their lists. Raises StoreConflict for a
+        place on a board that another pin has."""
+        if edges:
+            await patiently(lambda: self.stores.shards.mappings.load(edges))
+            await self.forget_lists(edges)
 
-    async def drop(self, edges: Edges) -> None:
-        await self.stores.lists.drop(
-            list(dict.fromkeys(ListKey(mapping, edge.from_id) for mapping, edge in edges))
-        )
+    async def forget_lists(self, edges: Edges) -> None:
+        lists = list(dict.fromkeys(ListKey(mapping, edge.from_id) for mapping, edge in edges))
+        for start in range(0, len(lists), _DROPPED):
+            some = lists[start : start + _DROPPED]
+            await patiently(partial(self.stores.lists.drop, some))
+
+    async def forget_objects(self, ids: Sequence[int]) -> None:
+        for start in range(0, len(ids), _DROPPED):
+            some = ids[start : start + _DROPPED]
+            await patiently(partial(self.stores.objects.drop, some))
+
+
+async def patiently(call: Callable[[], Awaitable[T]]) -> T:
+    """Call again, with growing pauses, while a store does not answer: all writes of an import may
+    be repeated, and hours of it should not be lost to a moment's load."""
+    for pause in _PAUSES:
+        try:
+            return await call()
+        except (StoreTimeout, StoreUnavailable):
+            await asyncio.sleep(pause)
+    return await call()
 
 
 def identity(parent: object, key: str) -> str:

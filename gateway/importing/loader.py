@@ -16,7 +16,7 @@ from typing import IO
 from datasources.errors import BadInput
 from datasources.protocols import Stores
 from feed_engine.writes import validation
-from gateway.importing import checks, edges, named, objects
+from gateway.importing import checks, edges, feeds, named, objects
 from gateway.importing.bookmarks import Fault
 from gateway.importing.entries import Entries, bookmark_lines, json_lines, looks_like_bookmarks
 from gateway.importing.load import Load
@@ -138,8 +138,6 @@ async def _write(load: Load) -> None:
     await edges.load_likes(load)
     await edges.load_follows(load)
     if load.options.feeds:
-        from gateway.importing import feeds
-
         await feeds.build(load)
 
 

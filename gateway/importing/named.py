@@ -10,7 +10,7 @@ from feed_engine.edit import edited
 from feed_engine.writes.interests import NAMESPACE as SLUGS
 from feed_engine.writes.users import NAMESPACE as USERNAMES
 from gateway.importing.jsonl import InterestLine, UserLine, created_ms, decode
-from gateway.importing.load import Load, Row, batches, batches_by, identity
+from gateway.importing.load import Load, Row, batches, batches_by, identity, patiently
 
 
 class Naming(NamedTuple):
@@ -33,8 +33,7 @@ async def find_existing(load: Load, naming: Naming) -> None:
     adopt = "adopt" if naming is USERS else "1"
     waiting = f"SELECT n, line, key, name, {adopt} FROM {naming.table} ORDER BY n"
     for batch in batches(load.spool.rows(waiting), load.options.batch):
-        holders = await load.stores.shards.mod.find(naming.namespace, [row[3] for row in batch])
-        stored = await load.stores.shards.objects.get(list(holders.values()))
+        holders, stored = await _holders(load, naming, [row[3] for row in batch])
         found: list[Row] = []
         for n, line, key, name, adopted in batch:
             id = holders.get(name)
@@ -66,9 +65,7 @@ async def store_new(load: Load, naming: Naming) -> bool:
         keys = [identity(row[3], row[2]) for row in batch]
         ids = await load.insert(shard, naming.kind, made, keys)
         names = [row[3] for row in batch]
-        holders = await load.stores.shards.mod.claim_many(
-            naming.namespace, dict(zip(names, ids, strict=True))
-        )
+        holders = await _claim(load, naming, dict(zip(names, ids, strict=True)))
         found: list[Row] = []
         for (n, line, _, name, *_rest), id in zip(batch, ids, strict=True):
             holder = holders[name]
@@ -84,6 +81,19 @@ async def store_new(load: Load, naming: Naming) -> bool:
     _leave_out(load, naming, lost)
     load.report.loaded[naming.table] = load.spool.count(naming.table)
     return not lost
+
+
+async def _holders(
+    load: Load, naming: Naming, names: list[str]
+) -> tuple[dict[str, int], dict[int, bytes]]:
+    """Who has the names, and their JSON."""
+    shards = load.stores.shards
+    holders = await patiently(lambda: shards.mod.find(naming.namespace, names))
+    return holders, await patiently(lambda: shards.objects.get(list(holders.values())))
+
+
+async def _claim(load: Load, naming: Naming, ids: dict[str, int]) -> dict[str, int]:
+    return await patiently(lambda: load.stores.shards.mod.claim_many(naming.namespace, ids))
 
 
 def _record(data: bytes) -> User | Interest:
@@ -117,8 +127,8 @@ async def _deactivate(load: Load, shard: int, id: int) -> None:
         if data is not None:
             await tx.update(id, edited(data, {"active": False}, records.RECORDS[kind_of(id)]))
 
-    await load.stores.shards.objects.transact(shard, work)
-    await load.stores.objects.drop([id])
+    await load.transact(shard, work)
+    await load.forget_objects([id])
 
 
 def _leave_out(load: Load, naming: Naming, rows: list[Row]) -> None:

@@ -14,7 +14,7 @@ from datasources.protocols import ShardTx
 from datasources.records import Board, Comment, Pin
 from feed_engine.edit import edited
 from gateway.importing.jsonl import BoardLine, CommentLine, PinLine, created_ms, decode
-from gateway.importing.load import Edges, Load, Row, batches_by, identity
+from gateway.importing.load import Edges, Load, Row, batches_by, identity, patiently
 
 
 async def load_boards(load: Load) -> bool:
@@ -116,8 +116,8 @@ async def set_covers(load: Load) -> None:
                 if data is not None and not _has_cover(board_id, data):
                     await tx.update(board_id, edited(data, {"cover_pin_id": pin_id}, Board))
 
-        await load.stores.shards.objects.transact(shard, work)
-        await load.stores.objects.drop(list(covers))
+        await load.transact(shard, work)
+        await load.forget_objects(list(covers))
 
 
 async def _place(load: Load, shard: int, places: list[Edge]) -> None:
@@ -141,8 +141,8 @@ async def _place(load: Load, shard: int, places: list[Edge]) -> None:
                 except StoreConflict:
                     edge = edge._replace(sequence=edge.sequence + 1)
 
-    await load.stores.shards.objects.transact(shard, work)
-    await load.drop(edges)
+    await load.transact(shard, work)
+    await load.forget_lists(edges)
 
 
 async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:
@@ -166,7 +166,8 @@ async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:
 async def _boards(load: Load, ids: list[int]) -> dict[int, Board]:
     """The boards as they are in the stores now, whatever a file or a cache says."""
     found: dict[int, Board] = {}
-    for id, data in (await load.stores.shards.objects.get(ids)).items():
+    stored = await patiently(lambda: load.stores.shards.objects.get(ids))
+    for id, data in stored.items():
         board = records.decode(Kind.BOARD, id, data)
         assert isinstance(board, Board)
         found[id] = board

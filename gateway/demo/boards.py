@@ -1,0 +1,132 @@
+"""Which icon goes onto which of the demo's boards, and who repins what."""
+
+import random
+from typing import NamedTuple
+
+from gateway.demo.fields import INTERESTS
+from gateway.demo.icons import Brand
+from gateway.demo.people import CURATORS, PEOPLE
+from gateway.demo.themes import Theme, themes
+
+_LEAST = 8  # pins that a board is worth making for
+_TAKES = 36  # boards on which curators repin what others found
+_FANS = 12  # people who are no curators but have a board
+_FAN_BOARDS = (
+    "Saved for later",
+    "Sticker wishlist",
+    "Inspiration",
+    "Logos I would tattoo",
+    "Moodboard",
+    "Reference",
+)
+_VIEWER = PEOPLE - 1
+_HOUR = 3_600_000
+
+
+class MadePin(NamedTuple):
+    key: str
+    brand: Brand
+    interests: tuple[str, ...]
+    created: int  # epoch ms
+    source: str | None = None
+    secret: bool = False
+
+
+class MadeBoard(NamedTuple):
+    """`owner` is the owner's place in the list of people."""
+
+    key: str
+    owner: int
+    name: str
+    description: str
+    pins: list[MadePin]
+    secret: bool = False
+
+
+def arrange(rng: random.Random, brands: list[Brand], opened: int, closed: int) -> list[MadeBoard]:
+    """Every brand once, on a board of a theme that it fits: rather a small board than a full one,
+    rather its field than its letter."""
+    taken: dict[int, list[Brand]] = {}
+    subjects = [theme for theme in themes() if sum(map(theme.fits, brands)) >= _LEAST]
+    for brand in rng.sample(brands, len(brands)):
+        fitting = [n for n, theme in enumerate(subjects) if theme.fits(brand)]
+        if fitting:
+            weights = [subjects[n].weight / (1 + len(taken.get(n, ())) / 30) for n in fitting]
+            (chosen,) = rng.choices(fitting, weights)
+            taken.setdefault(chosen, []).append(brand)
+    boards = []
+    for n, some in sorted(taken.items()):
+        theme = subjects[n]
+        begun = opened + rng.randrange((closed - opened) // 2)
+        key = f"board-{_slug(theme.name)}"
+        pins = [
+            MadePin(
+                key=f"pin-{brand.slug}",
+                brand=brand,
+                interests=_interests(theme, brand, subjects),
+                created=begun + rng.randrange(closed - begun),
+            )
+            for brand in some
+        ]
+        # Curators keep whole rows of boards: the colors are one's, the letters another's.
+        boards.append(MadeBoard(key, n % CURATORS, theme.name, theme.description, pins))
+    return boards
+
+
+def repinned(rng: random.Random, boards: list[MadeBoard], closed: int) -> list[MadeBoard]:
+    """More boards, made of repins: curators' own takes, a few fans', and the viewer's three."""
+    found = []
+    for n, board in enumerate(rng.sample([b for b in boards if len(b.pins) >= 12], _TAKES)):
+        owner = (board.owner + 1 + n) % CURATORS
+        name = f"{board.name}, the short list"
+        text = f"The best of “{board.name}”."
+        some = rng.sample(board.pins, rng.randrange(8, min(24, len(board.pins))))
+        found.append(_collection(rng, f"take-{n}", owner, name, text, some, closed))
+    everything = [pin for board in boards for pin in board.pins]
+    for n in range(_FANS):
+        some = rng.sample(everything, rng.randrange(8, 25))
+        owner, name = CURATORS + n * 20, _FAN_BOARDS[n % len(_FAN_BOARDS)]
+        found.append(_collection(rng, f"fan-{n}", owner, name, "", some, closed))
+    for key, name, text, count in (
+        ("demo-favorites", "Favorites", "Drag these around: the order is yours.", 24),
+        ("demo-office", "For the new office", "Posters, maybe?", 14),
+        ("demo-secret", "Secret plans", "Only you can see this board.", 9),
+    ):
+        some = rng.sample(everything, count)
+        found.append(_collection(rng, key, _VIEWER, name, text, some, closed, key == "demo-secret"))
+    return found
+
+
+def _collection(
+    rng: random.Random,
+    key: str,
+    owner: int,
+    name: str,
+    description: str,
+    sources: list[MadePin],
+    closed: int,
+    secret: bool = False,
+) -> MadeBoard:
+    pins = [
+        MadePin(
+            key=f"{key}-{pin.brand.slug}",
+            brand=pin.brand,
+            interests=pin.interests,
+            created=pin.created + _HOUR + rng.randrange(max(closed - pin.created, 1)),
+            source=pin.key,
+            secret=secret,
+        )
+        for pin in sources
+    ]
+    return MadeBoard(key, owner, name, description, pins, secret)
+
+
+def _interests(theme: Theme, brand: Brand, subjects: list[Theme]) -> tuple[str, ...]:
+    """The board's interest, and that of the brand's own field where it is another."""
+    fields = [t.interest for t in subjects if t.weight > 5 and t.fits(brand)]
+    known = {slug for _, slug, _ in INTERESTS}
+    return tuple(dict.fromkeys(s for s in (theme.interest, *fields[:1]) if s in known))
+
+
+def _slug(name: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())

@@ -1,0 +1,40 @@
+"""Filling the stores with the demo's content, through the same loader as every import."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from datasources.protocols import Stores
+from feed_engine.writes.users import NAMESPACE
+from gateway.demo.content import demo_lines
+from gateway.demo.people import VIEWER
+from gateway.importing.entries import Entry
+from gateway.importing.jsonl import canonical
+from gateway.importing.loader import import_entries
+from gateway.importing.report import ImportOptions, OnProgress
+
+_DONE, _VERSION = "demo", "content-1"  # a claim in the mod shards, made when all is in
+
+
+async def demo_is_loaded(stores: Stores) -> bool:
+    """Whether the content was filled in to its end once, feeds included."""
+    return _VERSION in await stores.shards.mod.find(_DONE, [_VERSION])
+
+
+async def demo_viewer_id(stores: Stores) -> int | None:
+    """The id of the user `demo`, whom the development server signs people in as."""
+    return (await stores.shards.mod.find(NAMESPACE, [VIEWER])).get(VIEWER)
+
+
+async def fill_demo(stores: Stores, data_dir: Path, progress: OnProgress) -> None:
+    """Fill in what is missing of the content. Raises ImportStopped when somebody else has one of
+    its user names, and stores' errors; may be run again after any of them."""
+    options = ImportOptions(strict=True, spool_dir=str(data_dir))
+    await import_entries(stores, _entries(), options=options, progress=progress)
+    viewer = await demo_viewer_id(stores)
+    assert viewer is not None
+    await stores.shards.mod.claim(_DONE, _VERSION, viewer)
+
+
+def _entries() -> Iterator[Entry]:
+    for number, line in enumerate(demo_lines(), 1):
+        yield Entry(number, line, canonical(line))

@@ -1,0 +1,107 @@
+"""The pictures of the demo: the brand icons of the `simplepycons` package (Simple Icons, CC0)."""
+
+import colorsys
+import hashlib
+import importlib
+import re
+import threading
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+WIDTH = 600  # pixels, of every card
+_HEIGHTS = range(460, 901, 20)
+_PATH = re.compile(r'<path\s+d="([MmZzLlHhVvCcSsQqTtAae0-9.,\s+-]+)"')
+
+
+class Brand(NamedTuple):
+    """`slug` names the picture in its address; `color` is #rrggbb in lower case; `path` is SVG path
+    data in a box of 24 by 24."""
+
+    slug: str
+    title: str
+    color: str
+    path: str
+
+
+class Card(NamedTuple):
+    """How a brand's picture looks: its height in pixels, and the colors of its background and of
+    the icon, as #rrggbb. The background is the picture's dominant color."""
+
+    height: int
+    background: str
+    shade: str
+    icon: str
+
+
+class Hue(NamedTuple):
+    """A color as people sort it: degrees, and saturation and lightness from 0 to 1."""
+
+    degrees: float
+    saturation: float
+    lightness: float
+
+
+_loading = threading.Lock()
+
+
+def brands() -> dict[str, Brand]:
+    """All brands by slug. The first call takes a second: it imports a module an icon."""
+    with _loading:
+        return _brands()
+
+
+@lru_cache(1)
+def _brands() -> dict[str, Brand]:
+    # Heavy, so not before it is wanted.
+    icons: Any = importlib.import_module("simplepycons").all_icons
+    found: dict[str, Brand] = {}
+    for name in sorted(icons.names()):
+        icon = icons[name]
+        path = _PATH.search(icon.raw_svg)
+        color = icon.primary_color.lower()
+        # Whatever is no plain path in a plain color is left out: this goes into pages as it is.
+        if path and re.fullmatch(r"#[0-9a-f]{6}", color) and re.fullmatch(r"[a-z0-9_]+", name):
+            found[name] = Brand(name, str(icon.title), color, " ".join(path[1].split()))
+    return found
+
+
+def card(brand: Brand) -> Card:
+    """The same for the same brand, always: it is stored with the pin and drawn much later."""
+    digest = hashlib.blake2b(brand.slug.encode(), digest_size=4).digest()
+    height = _HEIGHTS[int.from_bytes(digest[:2], "big") % len(_HEIGHTS)]
+    luminance = _luminance(brand.color)
+    if luminance > 0.6:  # a pale icon needs a dark ground
+        ground = _mix(brand.color, "#15181d", 0.9)
+        return Card(height, ground, _mix(ground, "#000000", 0.35), brand.color)
+    if digest[2] % 5 < 2:  # white on the brand's color
+        return Card(height, brand.color, _mix(brand.color, "#000000", 0.25), "#ffffff")
+    ground = _mix(brand.color, "#ffffff", 0.86)
+    return Card(height, ground, _mix(brand.color, "#ffffff", 0.7), brand.color)
+
+
+def hue(color: str) -> Hue:
+    red, green, blue = _channels(color)
+    degrees, lightness, saturation = colorsys.rgb_to_hls(red / 255, green / 255, blue / 255)
+    return Hue(degrees * 360, saturation, lightness)
+
+
+def _channels(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def _luminance(color: str) -> float:
+    """Relative luminance, as WCAG 2 defines it."""
+    red, green, blue = (
+        (c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4
+        for c in _channels(color)
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _mix(color: str, other: str, share: float) -> str:
+    """`share` of the other color, the rest of the first."""
+    mixed = (
+        round(a * (1 - share) + b * share)
+        for a, b in zip(_channels(color), _channels(other), strict=True)
+    )
+    return "#{:02x}{:02x}{:02x}".format(*mixed)

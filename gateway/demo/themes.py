@@ -1,0 +1,115 @@
+"""What the demo's boards are about: brands by field, by color, by letter and by shape."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gateway.demo.fields import FIELDS
+from gateway.demo.icons import Brand, hue
+
+
+class Theme(NamedTuple):
+    """A board's subject. `interest` is the slug of the interest that its pins are filed under;
+    `weight` is how much a brand prefers it to others that it fits."""
+
+    name: str
+    description: str
+    interest: str
+    weight: float
+    fits: Callable[[Brand], bool]
+
+
+# (name, from degrees, to degrees): where people draw the lines
+_HUES = (
+    ("Red", 345, 12),
+    ("Orange", 12, 36),
+    ("Yellow", 36, 65),
+    ("Lime", 65, 95),
+    ("Green", 95, 150),
+    ("Teal", 150, 185),
+    ("Sky", 185, 205),
+    ("Blue", 205, 230),
+    ("Indigo", 230, 255),
+    ("Violet", 255, 290),
+    ("Magenta", 290, 325),
+    ("Pink", 325, 345),
+)
+
+
+def themes() -> list[Theme]:
+    """Every theme, about a hundred."""
+    found = [
+        Theme(name, description, interest, 6.0, _among(slugs))
+        for name, interest, description, slugs in FIELDS
+    ]
+    for name, low, high in _HUES:
+        for shade, bounds in (("Deep", (0.0, 0.34)), ("True", (0.34, 0.54)), ("Soft", (0.54, 1.0))):
+            title = name if shade == "True" else f"{shade} {name.lower()}"
+            text = f"{title}: marks that own the color."
+            found.append(Theme(title, text, "color", 1.5, _of_hue(low, high, bounds)))
+    found.append(Theme("Ink", "Black, and nothing else.", "color", 1.0, _gray(0.0, 0.12)))
+    found.append(Theme("Concrete", "Fifty grays, roughly.", "color", 1.5, _gray(0.12, 0.8)))
+    found.append(Theme("Paper", "White on white.", "color", 1.5, _gray(0.8, 1.01)))
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+        text = f"Names that begin with {letter}."
+        found.append(Theme(f"The letter {letter}", text, "typography", 0.6, _letter(letter)))
+    found += [
+        Theme("Names with numbers", "Counted.", "typography", 3.0, _number),
+        Theme("Three letters or fewer", "Short and sure.", "typography", 2.0, _short),
+        Theme("Names that need room", "Long ones.", "typography", 2.0, _long),
+        Theme("As few strokes as possible", "Minimal marks.", "design", 0.8, _minimal),
+        Theme("Intricate", "Marks drawn with patience.", "design", 1.2, _intricate),
+        Theme("Apache's feather and friends", "One foundation.", "open-source", 4.0, _apache),
+    ]
+    return found
+
+
+def _among(slugs: str) -> Callable[[Brand], bool]:
+    some = frozenset(slugs.split())
+    return lambda brand: brand.slug in some
+
+
+def _of_hue(low: float, high: float, bounds: tuple[float, float]) -> Callable[[Brand], bool]:
+    def fits(brand: Brand) -> bool:
+        found = hue(brand.color)
+        between = low <= found.degrees < high
+        around = low > high and (found.degrees >= low or found.degrees < high)
+        light = bounds[0] <= found.lightness < bounds[1]
+        return (between or around) and light and found.saturation >= 0.12
+
+    return fits
+
+
+def _gray(low: float, high: float) -> Callable[[Brand], bool]:
+    def fits(brand: Brand) -> bool:
+        found = hue(brand.color)
+        return found.saturation < 0.12 and low <= found.lightness < high
+
+    return fits
+
+
+def _letter(letter: str) -> Callable[[Brand], bool]:
+    return lambda brand: brand.title[:1].upper() == letter
+
+
+def _number(brand: Brand) -> bool:
+    return any(character.isdigit() for character in brand.title)
+
+
+def _short(brand: Brand) -> bool:
+    return len(brand.title) <= 3
+
+
+def _long(brand: Brand) -> bool:
+    return len(brand.title) >= 20
+
+
+def _minimal(brand: Brand) -> bool:
+    return len(brand.path) < 160
+
+
+def _intricate(brand: Brand) -> bool:
+    return len(brand.path) > 5000
+
+
+def _apache(brand: Brand) -> bool:
+    return brand.slug.startswith("apache")
