@@ -42,7 +42,8 @@ class Server:
                 except _Stale:
                     return await self._query(operation, sql, args, where, fresh=True)
         except TimeoutError:
-            raise self.late(started) from None
+            self.silent_since(started)
+            raise self.late() from None
 
     async def step(self, link: Link, operation: str, sql: str, args: Sequence[Any]) -> Result:
         """Run a statement on a taken link. Raises what the driver raises, and TimeoutError."""
@@ -57,11 +58,13 @@ class Server:
         if _now() < self._silent_until:
             raise StoreUnavailable(f"{self.name}: it does not answer")
 
-    def late(self, started: float) -> StoreTimeout:
-        """The error of a call that got no answer; a server that said nothing else meanwhile is
-        left alone for a moment, so that callers don't queue up before a dead one."""
+    def silent_since(self, started: float) -> None:
+        """A call that waits for no lock got no answer. If the server said nothing else meanwhile,
+        it is left alone for a moment, so that callers don't queue up before a dead one."""
         if self._heard < started:
             self._silent_until = _now() + _SILENCE
+
+    def late(self) -> StoreTimeout:
         return StoreTimeout(f"{self.name}: no answer in {self.deadline} s")
 
     def translate(self, error: BaseException, where: str) -> StoreError:
@@ -114,7 +117,7 @@ class Server:
             async with asyncio.timeout(CONNECT_TIMEOUT):
                 return await connect(self.login, autocommit=autocommit, deadline=self.deadline)
         except TimeoutError:
-            self.late(started)
+            self.silent_since(started)
             raise StoreUnavailable(
                 f"{self.name}: it took no connection in {CONNECT_TIMEOUT} s"
             ) from None

@@ -61,13 +61,12 @@ class MySqlSession(GuardedSession):
         return self._committed or self._waiting or self._link is None
 
     async def _take(self, *, fresh: bool) -> None:
-        started = asyncio.get_running_loop().time()
         self._link = None
         try:
             async with asyncio.timeout(self._server.deadline):
                 self._link = await self._server.writers.take(fresh=fresh)
         except TimeoutError:
-            raise self._server.late(started) from None
+            raise self._server.late() from None
 
     async def _read_fence(self) -> None:
         read = await self._step(
@@ -89,12 +88,11 @@ class MySqlSession(GuardedSession):
 
     async def _step(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
         assert self._link is not None
-        started = asyncio.get_running_loop().time()
         self._waiting = True
         try:
             result = await self._server.step(self._link, operation, sql, args)
         except TimeoutError:
-            raise self._server.late(started) from None
+            raise self._server.late() from None
         except DRIVER_ERRORS as error:
             self._waiting = not answered(error)
             raise self._server.translate(error, self.place.database) from error

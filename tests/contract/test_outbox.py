@@ -1,0 +1,105 @@
+"""Outbox's contract over SQLite and MySQL."""
+
+import asyncio
+
+import pytest
+
+from datasources.protocols import OutboxRow, ShardTx
+from datasources.sql.shards import SqlShards
+from tests.contract.shards import Deployment, RoundTrips
+
+pytestmark = pytest.mark.anyio
+PAYLOAD = bytes(range(256)) + "Grüße 🗼".encode()
+
+
+class Clock:
+    """Epoch ms under the test's hand."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+async def empty(shards: SqlShards) -> None:
+    """Finish what other tests left."""
+    while rows := await shards.outbox.pending(2**62, 1000):
+        await asyncio.gather(*(shards.outbox.finish(row.shard, row.id) for row in rows))
+
+
+async def post(shards: SqlShards, shard: int, payload: bytes = PAYLOAD) -> int:
+    return await shards.objects.transact(shard, lambda tx: tx.post("change", payload))
+
+
+async def test_a_row_lives_until_its_work_is_finished(deployment: Deployment) -> None:
+    clock = Clock()
+    shards = deployment.open(clock=clock)
+    shard = deployment.shard(0)
+    id = await post(shards, shard)
+    row = OutboxRow(shard, id, "change", PAYLOAD, None, clock.now)
+    assert await shards.outbox.load(shard, id) == row
+    for cursor in (b"", b"\x00half", b"\xff" * 5000):
+        await shards.outbox.advance(shard, id, cursor)
+        assert await shards.outbox.load(shard, id) == row._replace(cursor=cursor)
+    for _ in range(2):
+        await shards.outbox.finish(shard, id)
+        assert await shards.outbox.load(shard, id) is None
+    await shards.outbox.advance(shard, id, b"late")
+    assert await shards.outbox.load(shard, id) is None
+    assert await shards.outbox.load(7, id) is None  # a shard that is not open
+    await shards.close()
+
+
+async def test_numbers_of_finished_rows_are_not_used_again(
+    deployment: Deployment, shards: SqlShards
+) -> None:
+    shard = deployment.shard(1)
+    first = await post(shards, shard)
+    await shards.outbox.finish(shard, first)
+    await shards.close()
+    reopened = deployment.open()
+    assert await post(reopened, shard) > first
+    await reopened.close()
+
+
+async def test_several_rows_may_follow_one_commit(
+    deployment: Deployment, shards: SqlShards
+) -> None:
+    async def work(tx: ShardTx) -> list[int]:
+        return [await tx.post(kind, kind.encode()) for kind in ("change", "other")]
+
+    shard = deployment.shard(2)
+    ids = await shards.objects.transact(shard, work)
+    rows = [await shards.outbox.load(shard, id) for id in ids]
+    assert [(row.kind, row.payload) for row in rows if row] == [
+        ("change", b"change"),
+        ("other", b"other"),
+    ]
+
+
+async def test_pending_rows_come_from_every_shard_oldest_first_in_turn(
+    deployment: Deployment,
+) -> None:
+    clock, trips = Clock(), RoundTrips()
+    shards = deployment.open(clock=clock, observe=trips)
+    await empty(shards)
+    posted: dict[int, list[int]] = {}
+    for n in (0, 0, 0, 0, 1, 5, 5, 23):
+        clock.now += 1000
+        shard = deployment.shard(n)
+        posted.setdefault(shard, []).append(await post(shards, shard))
+    trips.clear()
+    rows = await shards.outbox.pending(clock.now + 1, 100)
+    assert set(trips.by_server().values()) == {1}
+    by_shard: dict[int, list[int]] = {}
+    for row in rows:
+        by_shard.setdefault(row.shard, []).append(row.id)
+    assert by_shard == posted
+    assert {row.shard for row in rows[:4]} == set(posted)
+    assert {row.shard for row in await shards.outbox.pending(clock.now + 1, 4)} == set(posted)
+    assert len(await shards.outbox.pending(clock.now, 100)) == 7
+    assert await shards.outbox.pending(1_700_000_000_000, 100) == []
+    await empty(shards)
+    assert await shards.outbox.pending(2**62, 100) == []
+    await shards.close()
