@@ -1,8 +1,11 @@
-"""What every test may use: the event loop, and the real servers (`tests/servers.py`)."""
+"""What every test may use: the event loop, the real servers, and a gateway with demo content."""
+
+from collections.abc import Iterator
 
 import pytest
 
 from tests.servers import stack
+from tests.serving import Serving, serving
 
 __all__ = ["anyio_backend", "stack"]
 
@@ -11,3 +14,21 @@ __all__ = ["anyio_backend", "stack"]
 def anyio_backend() -> tuple[str, dict[str, bool]]:
     """Async tests run on plain asyncio."""
     return ("asyncio", {"use_uvloop": False})
+
+
+@pytest.fixture(scope="session")
+def demo_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """`pinway run`: a process with embedded stores and demo content. Tests that write make things
+    of their own."""
+    with serving(tmp_path_factory.mktemp("demo") / "data") as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def gateway_url(demo_gateway: Serving) -> str:
+    return demo_gateway.url
+
+
+@pytest.fixture(scope="session")
+def demo_token(demo_gateway: Serving) -> str:
+    return demo_gateway.token

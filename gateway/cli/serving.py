@@ -13,7 +13,7 @@ from gateway.app import create_app
 from gateway.auth import Tokens
 from gateway.cli.options import override, with_settings
 from gateway.cli.progress import Bars
-from gateway.demo import demo_is_loaded, fill_demo
+from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.runtime import Runtime, running
 from gateway.settings import EMBEDDED, Settings

@@ -1,0 +1,105 @@
+"""`pinway run`, as a newcomer meets it."""
+
+import json
+import re
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from tests.serving import ROOT, Serving, command, free_port, serving
+
+HOME = "{ viewer { username } homeFeed(first: 10) { edges { node { title image { url } } } } }"
+
+
+def test_the_home_feed_shows_pictures_that_the_gateway_serves(demo_gateway: Serving) -> None:
+    answer = demo_gateway.ask(HOME)
+    assert "errors" not in answer
+    assert answer["data"]["viewer"] == {"username": "demo"}
+    pins = [edge["node"] for edge in answer["data"]["homeFeed"]["edges"]]
+    assert len(pins) == 10
+    for pin in pins:
+        assert pin["image"]["url"].startswith(demo_gateway.url)
+        with urllib.request.urlopen(pin["image"]["url"], timeout=10) as picture:
+            assert picture.headers["content-type"].startswith("image/svg+xml")
+            assert b"<svg" in picture.read()
+
+
+def test_what_to_open_and_the_token_are_printed(demo_gateway: Serving) -> None:
+    printed = demo_gateway.log.read_text()
+    assert f"{demo_gateway.url}/graphql" in printed
+    assert re.search(r"Token\s+eyJ", printed)
+
+
+def test_every_sample_of_graphiql_runs(demo_gateway: Serving) -> None:
+    for tab in demo_gateway.boot["tabs"]:
+        answer = demo_gateway.ask(tab["query"], **json.loads(tab["variables"]))
+        assert "errors" not in answer, (tab["title"], answer)
+        for payload in answer["data"].values():
+            assert not payload.get("errors"), (tab["title"], payload)
+
+
+def test_a_busy_port_is_one_clear_line(demo_gateway: Serving, tmp_path: Path) -> None:
+    port = demo_gateway.url.rpartition(":")[2]
+    failed = run(tmp_path / "other", "--port", port)
+    assert_one_line(failed, port, "in use")
+
+
+def test_a_data_directory_in_use_is_one_clear_line(demo_gateway: Serving) -> None:
+    failed = run(demo_gateway.data, "--port", str(free_port()))
+    assert_one_line(failed, str(demo_gateway.data))
+
+
+def test_ctrl_c_stops_it_and_its_children_and_the_next_start_keeps_the_data(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    with serving(data) as served:
+        board = 'mutation { createBoard(input: {name: "Kept"}) { board { id } } }'
+        id = served.ask(board)["data"]["createBoard"]["board"]["id"]
+        session = served.process.pid
+        assert len(processes_of(session)) > 1  # Valkey runs beside it
+        assert served.stop() == 0
+        assert processes_of(session) == []
+    with serving(data) as served:
+        answer = served.ask("query($id: ID!) { board(id: $id) { name } }", id=id)
+        assert answer == {"data": {"board": {"name": "Kept"}}}
+        served.stop()
+
+
+def test_a_corrupt_data_directory_is_one_clear_line(tmp_path: Path) -> None:
+    for name, content in (("topology.json", b"{"), ("shards/db00003.sqlite", b"no database" * 99)):
+        data = tmp_path / name.partition(".")[0].replace("/", "-")
+        path = data / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+        assert_one_line(run(data, "--port", str(free_port())), path.stem)
+
+
+def test_a_wrong_setting_is_one_clear_line(tmp_path: Path) -> None:
+    config = tmp_path / "pinway.toml"
+    config.write_text('queue = "rabbit://localhost"\n')
+    failed = run(tmp_path / "data", "--config", str(config), "--port", str(free_port()))
+    assert_one_line(failed, "queue", "redis://")
+
+
+def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(data, *arguments), cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+
+
+def assert_one_line(done: subprocess.CompletedProcess[str], *named: str) -> None:
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert done.returncode == 1, done.stderr
+    assert len(lines) == 1, done.stderr
+    for text in named:
+        assert text in lines[0]
+
+
+def processes_of(session: int) -> list[str]:
+    """The processes of a session that have not ended."""
+    listed = subprocess.run(
+        ["ps", "-eo", "sess=,stat=,args="], capture_output=True, text=True, check=True
+    )
+    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+    return [row[2] for row in rows if row[0] == str(session) and not row[1].startswith("Z")]

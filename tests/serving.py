@@ -1,0 +1,103 @@
+"""`pinway run` as a process of its own, as a newcomer has it: embedded stores, demo content."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+START_SECONDS = 180
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@dataclass
+class Serving:
+    """A gateway that answers at `url`; `token` names its demo viewer."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    log: Path
+    data: Path
+
+    @property
+    def boot(self) -> dict[str, Any]:
+        return dict(get_json(f"{self.url}/graphiql/boot.json"))
+
+    @property
+    def token(self) -> str:
+        return str(self.boot["token"])
+
+    def ask(self, query: str, **variables: Any) -> dict[str, Any]:
+        """The response to an operation of the demo viewer's."""
+        request = urllib.request.Request(
+            f"{self.url}/graphql",
+            json.dumps({"query": query, "variables": variables}).encode(),
+            {"content-type": "application/json", "authorization": f"Bearer {self.token}"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return dict(json.load(response))
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does; its exit status."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(30)
+
+
+def command(data: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "gateway", "run", "--data-dir", str(data), *arguments]
+
+
+@contextmanager
+def serving(data: Path, *, port: int | None = None) -> Iterator[Serving]:
+    """`pinway run` on a data directory, ready; killed in the end if it still runs."""
+    port = port or free_port()
+    log = data.parent / f"{data.name}.log"
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command(data, "--port", str(port)),
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    served = Serving(process, f"http://127.0.0.1:{port}", log, data)
+    try:
+        wait_until_ready(served)
+        yield served
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def wait_until_ready(served: Serving) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        if served.process.poll() is not None:
+            raise AssertionError(f"the gateway ended:\n{served.log.read_text()[-3000:]}")
+        try:
+            get_json(f"{served.url}/readyz")
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise AssertionError(served.log.read_text()[-3000:]) from None
+            time.sleep(0.05)  # nothing tells when a process begins to listen
+
+
+def get_json(url: str) -> Any:
+    with urllib.request.urlopen(url, timeout=10) as response:
+        return json.load(response)
