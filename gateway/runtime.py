@@ -10,6 +10,7 @@ from functools import partial
 from datasources.factory import close_stores, open_stores
 from datasources.protocols import Stores
 from feed_engine.feeds import Feeds
+from feed_engine.follow_through import settle
 from feed_engine.jobs import run_job
 from feed_engine.relay import relay
 from feed_engine.speculation import Race
@@ -54,6 +55,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
             for task in tasks:
                 with suppress(asyncio.CancelledError):
                     await task
+            await settle()
             await close_stores(stores)
 
 
