@@ -40,14 +40,15 @@ async def update_popularity(
         async def move(
             store: WideColumnStore, pin_id: int = pin.id, column: bytes = column, v: int = version
         ) -> None:
-            await _move(store, pin_id, column, v)
+            await move_cell(store, pin_id, column, v)
 
         await write_both(stores.pools, move)
         if due(POPULAR_ROW, pin.id, settings.popular_cap // 4 or 1):
             await trim_both(stores.pools, POOLS, [POPULAR_ROW], settings.popular_cap)
 
 
-async def _move(store: WideColumnStore, pin_id: int, column: bytes, version: int) -> None:
+async def move_cell(store: WideColumnStore, pin_id: int, column: bytes, version: int) -> None:
+    """Make this the pin's cell on one side, unless a newer version has put another."""
     row, stamp = id_row(pin_id), version + 1  # stamps are greater than 0
     await store.put(POPULARITY, {row: {inverted_version(version): column}}, stamp)
     await store.put(POOLS, {POPULAR_ROW: {column: why(0)}}, stamp)

@@ -15,8 +15,8 @@ class HomeItem:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Which side answered (None: neither); whether newer or more may exist than is shown, and if
-    so, the epoch ms of the newest chunk shown (None: not known)."""
+    """Which side answered (None: neither); whether more may exist than is shown; and, when no new
+    pins could be chosen, the epoch ms of when they last could (None: not known)."""
 
     pools: Side | None
     materialized: Side | None

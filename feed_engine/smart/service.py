@@ -63,8 +63,8 @@ async def _first_page(
         pools = group.create_task(_attempt(candidates.read()))
         materialized = group.create_task(saved.read())
         told = await _attempt(_told(feeds, viewer_id, name))
-        if not isinstance(told, StoreError) and told[0] is not None:
-            pools.cancel()  # the visit has its chunk
+        if isinstance(told, StoreError) or told[0] is not None:
+            pools.cancel()  # no chunk can be remembered, or the visit has its own
     await materialized
     name = name or visits.new_name()
     if isinstance(told, StoreError):
@@ -153,6 +153,7 @@ async def _page(
     pools = Side[this.chunk.pools] if this is not None and this.chunk.pools else None
     served = (saved.side,) if this is None else (saved.side, pools)
     stale = lost or any(side is not Side.PRIMARY for side in served)
+    no_chunk = this is not None and pools is None
     return HomePage(
         items=[_item(item, generation, name) for item in page],
         has_next=has_next,
@@ -161,14 +162,15 @@ async def _page(
             pools=pools,
             materialized=saved.side,
             may_be_stale=stale,
-            stale_since=_stale_since(known, generation) if stale else None,
+            stale_since=_last_chosen(known, generation) if lost or no_chunk else None,
         ),
     )
 
 
-def _stale_since(known: Sequence[Remembered], generation: int) -> int | None:
-    """When the newest chunk that has pins was chosen."""
-    return next((v.created for v in known if v.generation <= generation and v.chunk.pins), None)
+def _last_chosen(known: Sequence[Remembered], generation: int) -> int | None:
+    """When the pools were last asked and answered, for this visit or one before."""
+    asked = (v.created for v in known if v.generation <= generation and v.chunk.pools)
+    return next(asked, None)
 
 
 def _item(item: PageItem, generation: int, name: str) -> HomeItem:

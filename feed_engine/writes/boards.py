@@ -86,11 +86,12 @@ async def update_board(
             changes["flips"] = board.flips + 1
         after = await _replace(tx, board, raw, changes)
         if "secret" in changes:
-            await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
-            at = now_ms()
-            tasks.append(BoardSecrecy(board_id=board_id, secret=after.secret, at=at))
+            tasks.append(BoardSecrecy(board_id=board_id, secret=after.secret, at=now_ms()))
             if not after.secret:
                 tasks.extend(await _newest(tx, board_id))
+        if "secret" in fields and after.flips:
+            # Also where nothing changes: the flip before may still be owed to another shard.
+            await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
         following = rows.change(objects=[board_id], tasks=tasks)
         return Outcome(after, Saved(id=board_id), following, durable=bool(changes))
 

@@ -94,7 +94,7 @@ def image(value: Image | None, field: str) -> Image | None:
             )
     if value.color is not None and not _COLOR.fullmatch(value.color):
         raise BadInput(
-            f"{shown(value.color)} is not a color: write it as #rrggbb", f"{field}.color"
+            f"{shown(value.color)} is not a color: write it as #rrggbb", f"{field}.dominantColor"
         )
     color = value.color.lower() if value.color else None
     return Image(url=url, width=value.width, height=value.height, color=color)

@@ -91,7 +91,7 @@ def _image(**fields: object) -> Image:
         ({"image": _image(url="  ")}, "image.url"),
         ({"image": _image(width=0)}, "image.width"),
         ({"image": _image(height=100_001)}, "image.height"),
-        ({"image": _image(color="red")}, "image.color"),
+        ({"image": _image(color="red")}, "image.dominantColor"),
         ({"interest_ids": tuple(range(1, 22))}, "interestIds"),
         ({"interest_ids": (5,)}, "interestIds"),
     ],
