@@ -48,10 +48,21 @@ def test_graphiql_shows_the_picture_that_an_image_url_of_the_answer_names(
     assert seen["preview"]["width"] > 0
 
 
+def test_graphiql_opens_its_panes_and_a_sample_from_the_list(seen: dict[str, Any]) -> None:
+    assert seen["panes"] == ["Docs", "History", "Explorer", "Samples"]
+    assert "mutation FollowUser" in seen["sampleOpened"]
+
+
+def test_graphiql_under_a_name_that_is_not_the_servers_is_not_signed_in(
+    seen: dict[str, Any],
+) -> None:
+    assert "not signed in" in seen["foreignBanner"]
+
+
 def test_graphiql_keeps_its_tabs_over_visits_and_mends_what_it_cannot_use(
     seen: dict[str, Any],
 ) -> None:
-    assert seen["tabsAfterReload"] == TABS
+    assert seen["tabsAfterReload"] == [*TABS, "FollowUser"]
     assert seen["tabsAfterDamage"] == TABS
     board = seen["boardAfterNewContent"]["data"]["board"]
     assert board["id"] == seen["board"]["data"]["board"]["id"]

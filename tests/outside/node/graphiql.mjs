@@ -3,9 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
-import { ENDPOINT, URL_BASE, report } from "./support.mjs";
+import { ENDPOINT, report } from "./support.mjs";
 
-const QUIET = [
+// A name that leads to the gateway but is none of its own: what a page of another site would use.
+const FOREIGN = new URL(ENDPOINT);
+FOREIGN.hostname = "pinway.test";
+
+const FLAGS = [
+  `--host-resolver-rules=MAP pinway.test 127.0.0.1`,
   "--disable-gpu",
   "--disable-quic",
   "--no-first-run",
@@ -44,8 +49,8 @@ const textOf = (page, editor) =>
     FILE[editor],
   );
 
-async function open(page) {
-  await page.goto(ENDPOINT);
+async function open(page, url) {
+  await page.goto(url);
   await page.locator(".graphiql-editors .monaco-editor").first().waitFor();
 }
 
@@ -87,6 +92,26 @@ async function hoverImage(page) {
   return picture.evaluate((image) => ({ src: image.src, width: image.naturalWidth }));
 }
 
+// Opens every pane at the left, one after another; what each is headed by.
+async function openPanes(page) {
+  const headings = [];
+  for (const name of ["Documentation Explorer", "History", "GraphiQL Explorer", "Sample operations"]) {
+    await page.getByRole("button", { name: `Show ${name}` }).click();
+    headings.push((await page.locator(".graphiql-plugin").innerText()).split("\n")[0]);
+    if (process.env.SCREENSHOT) {
+      await page.screenshot({ path: process.env.SCREENSHOT.replace(".png", `-${name}.png`) });
+    }
+  }
+  return headings;
+}
+
+async function openSample(page, title) {
+  await page.locator(".pinway-samples button", { hasText: title }).click();
+  const query = await textOf(page, "operation");
+  await page.getByRole("button", { name: "Hide Sample operations" }).click();
+  return query;
+}
+
 async function editStorage(page, edit) {
   await page.evaluate(edit);
   await page.reload();
@@ -97,13 +122,14 @@ report(async () => {
   const profile = mkdtempSync(join(tmpdir(), "pinway-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [...QUIET, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    args: [...FLAGS, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
     viewport: { width: 1440, height: 900 },
   });
+  context.setDefaultTimeout(90_000); // for a machine with much else to do
   try {
     const page = context.pages()[0];
     watch(page);
-    await open(page);
+    await open(page, ENDPOINT);
     seen.banner = await page.locator(".pinway-banner").innerText();
     seen.tabs = await tabTitles(page);
     seen.firstOperation = await textOf(page, "operation");
@@ -115,8 +141,14 @@ report(async () => {
     seen.follow = await runTab(page, "FollowUser");
     seen.createPin = await runTab(page, "CreatePin");
 
-    await page.reload();
-    await page.locator(".graphiql-editors .monaco-editor").first().waitFor();
+    seen.panes = await openPanes(page);
+    seen.sampleOpened = await openSample(page, "Follow user");
+
+    // GraphiQL writes its tabs down a moment after a change.
+    await page.waitForFunction(() =>
+      /"title":"FollowUser".*"title":"FollowUser"/.test(localStorage["pinway:graphiql:tabState"]),
+    );
+    await open(page, ENDPOINT);
     seen.tabsAfterReload = await tabTitles(page);
     await editStorage(page, () => localStorage.setItem("pinway:graphiql:tabState", '{"tabs":[3]}'));
     seen.tabsAfterDamage = await tabTitles(page);
@@ -128,6 +160,10 @@ report(async () => {
       }
     });
     seen.boardAfterNewContent = await runTab(page, "BoardWithPins");
+
+    const stranger = await context.newPage();
+    await open(stranger, FOREIGN.href);
+    seen.foreignBanner = await stranger.locator(".pinway-banner").innerText();
   } finally {
     await context.close();
     rmSync(profile, { recursive: true, force: true });
