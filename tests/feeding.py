@@ -1,6 +1,6 @@
 """Feeds over embedded stores: people who write, what they read, and stores that fail."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from feed_engine.visible import Visible
 from tests.embedded import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
 
-__all__ = ["START", "Feeding", "Unwell", "feeding", "valkey"]
+__all__ = ["START", "Feeding", "Interrupted", "Unwell", "feeding", "valkey", "with_part"]
 
 START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
 
@@ -48,6 +48,35 @@ class Unwell:
             return await call(*args, **kwargs)
 
         return counted
+
+
+class Interrupted:
+    """A real store; after its first answer to a method, something else happens first."""
+
+    def __init__(self, store: Any, method: str, action: Callable[[], Awaitable[None]]) -> None:
+        self._store, self._method = store, method
+        self._actions = [action]
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        async def interrupted(*args: Any, **kwargs: Any) -> Any:
+            answer = await call(*args, **kwargs)
+            if name == self._method and self._actions:
+                await self._actions.pop()()
+            return answer
+
+        return interrupted
+
+
+def with_part(stores: Stores, name: str, part: object) -> Stores:
+    """The stores, one part of whose shards is another."""
+
+    class Shards:
+        def __getattr__(self, asked: str) -> object:
+            return part if asked == name else getattr(stores.shards, asked)
+
+    return stores._replace(shards=Shards())  # type: ignore[arg-type]
 
 
 class Feeding(People):

@@ -17,7 +17,7 @@ from feed_engine.follow_jobs import followed, unfollowed
 from feed_engine.rows import FOLLOWING, POOLS, Source, id_row, parse_following, pool_row
 from feed_engine.speculation import Side
 from feed_engine.wide import read_row
-from tests.feeding import START, Feeding, Unwell, pins_of
+from tests.feeding import START, Feeding, Interrupted, Unwell, pins_of, with_part
 
 pytestmark = pytest.mark.anyio
 
@@ -242,6 +242,64 @@ async def test_an_unfollow_that_died_half_way_still_fills_the_feed_up(feeding: F
                 continue
             break
     assert pins_of(await feeding.following(viewer)) == [p.id for p in reversed(early)]
+
+
+@pytest.mark.parametrize("kind", [PinPublished, Followed])
+async def test_an_unfollow_in_the_midst_of_another_job_leaves_nothing_in_the_rows(
+    feeding: Feeding, kind: type[PinPublished | Followed]
+) -> None:
+    """It reads the edge, the unfollow and its job come and go, then it writes."""
+    viewer, owner = await feeding.user(), await feeding.user()
+    board = await feeding.board(owner)
+    await feeding.follow(viewer, owner.id)
+    await feeding.pin_at(board, START)
+    task = next(task for task in await feeding.tasks() if isinstance(task, kind))
+
+    async def unfollow() -> None:
+        await feeding.unfollow(viewer, owner.id)
+        for unfollow in await feeding.tasks():
+            if isinstance(unfollow, Unfollowed):
+                await feeding.run(unfollow)
+
+    read = {PinPublished: "pages", Followed: "edges"}[kind]
+    mappings = Interrupted(feeding.stores.shards.mappings, read, unfollow)
+    await feeding.run(task, stores=with_part(feeding.stores, "mappings", mappings))
+    assert await cells(feeding, viewer) == [[], []]
+    for side in feeding.stores.pools:
+        assert await read_row(side, POOLS, pool_row(viewer.id, Source.FOLLOWED)) == []
+
+
+@pytest.mark.parametrize("kind", [PinPublished, Followed])
+async def test_a_pin_and_a_follow_that_come_in_the_midst_of_each_others_jobs_meet(
+    feeding: Feeding, kind: type[PinPublished | Followed]
+) -> None:
+    """One job has read what it goes by, the other's change comes and its job too, then it
+    writes."""
+    viewer, owner = await feeding.user(), await feeding.user()
+    board, pins = await feeding.board(owner), []
+
+    async def publish() -> None:
+        pins.append((await feeding.pin_at(board, START + len(pins))).id)
+
+    async def follow() -> None:
+        await feeding.follow(viewer, owner.id)
+
+    begin, come = (publish, follow) if kind is PinPublished else (follow, publish)
+    await begin()
+    (task,) = await feeding.tasks()
+
+    async def change_comes() -> None:
+        await come()
+        for other in await feeding.tasks():
+            if not isinstance(other, kind):
+                await feeding.run(other)
+
+    read = {PinPublished: "pages", Followed: "edges"}[kind]
+    mappings = Interrupted(feeding.stores.shards.mappings, read, change_comes)
+    await feeding.run(task, stores=with_part(feeding.stores, "mappings", mappings))
+    await feeding.drain()
+    assert pins_of(await feeding.following(viewer)) == pins
+    assert await cells(feeding, viewer) == [[(pins[0], owner.id)]] * 2
 
 
 async def test_a_fan_out_that_died_goes_on_where_it_was(feeding: Feeding) -> None:

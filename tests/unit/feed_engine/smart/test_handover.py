@@ -12,7 +12,7 @@ from feed_engine.feeds import FeedSettings
 from feed_engine.rows import MATERIALIZED, POOLS, SHOWN, Source, id_row, pool_row
 from feed_engine.smart.handover import TRIM_EVERY, visit_shown
 from feed_engine.wide import read_row
-from tests.feeding import Feeding, Unwell, pins_of
+from tests.feeding import Feeding, Unwell, pins_of, with_part
 
 pytestmark = pytest.mark.anyio
 
@@ -85,13 +85,7 @@ async def test_killed_at_any_call_and_run_again_it_ends_in_the_same_state(
 def killed(stores: Stores, which: str, after: int) -> Stores:
     """The stores, one of which stops answering after so many calls."""
     if which == "visits":
-
-        class Shards:
-            def __getattr__(self, name: str) -> object:
-                return visits if name == "visits" else getattr(stores.shards, name)
-
-        visits = Unwell(stores.shards.visits, after=after)
-        return stores._replace(shards=Shards())  # type: ignore[arg-type]
+        return with_part(stores, which, Unwell(stores.shards.visits, after=after))
     name, side = which.split()
     sides = list(getattr(stores, name))
     sides[int(side)] = Unwell(sides[int(side)], after=after)

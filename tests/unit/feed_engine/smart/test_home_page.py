@@ -14,7 +14,7 @@ from feed_engine.rows import POOLS, Reason, Source, pool_column, pool_row, why
 from feed_engine.rows import PoolColumn as Column
 from feed_engine.smart.results import HomePage
 from feed_engine.speculation import Side
-from tests.feeding import START, Feeding, Unwell, pins_of
+from tests.feeding import START, Feeding, Unwell, pins_of, with_part
 
 pytestmark = pytest.mark.anyio
 
@@ -277,13 +277,7 @@ async def test_a_chunk_that_was_not_committed_is_not_shown(feeding: Feeding) -> 
 
 def lacking(stores: Stores, part: str) -> Stores:
     """The stores without one part of the shards."""
-
-    class Shards:
-        def __getattr__(self, name: str) -> object:
-            found = getattr(stores.shards, name)
-            return Unwell(found) if name == part else found
-
-    return stores._replace(shards=Shards())  # type: ignore[arg-type]
+    return with_part(stores, part, Unwell(getattr(stores.shards, part)))
 
 
 async def test_a_lost_queue_costs_nothing_but_time(feeding: Feeding) -> None:
