@@ -1,0 +1,218 @@
+"""What is SQLite's own: files, other processes, threads, and how it reads its indexes."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
+from datasources.ids import Kind, compose
+from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest, Position
+from datasources.sql.dialect import SQLITE
+from datasources.sql.engine import Place
+from datasources.sql.lists import edges_condition, heads_condition
+from datasources.sql.mappings import page_part
+from datasources.sqlite import SqliteShards
+from datasources.sqlite.connections import Connections
+from datasources.topology import ModShards, ShardRange, Topology
+
+pytestmark = pytest.mark.anyio
+
+
+def make_topology(directory: Path, shards: int = 2) -> Topology:
+    return Topology(
+        1,
+        {"local": f"sqlite://{quote(str(directory))}"},
+        (ShardRange((0, shards - 1), "local"),),
+        ModShards(1, (ShardRange((0, 0), "local"),)),
+    )
+
+
+def names(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def damage_shard(directory: Path, data: bytes) -> Path:
+    """Overwrite shard 1's file, as a disk might."""
+    path = directory / "db00001.sqlite"
+    for leftover in directory.glob(f"{path.name}-*"):
+        leftover.unlink()
+    path.write_bytes(data)
+    return path
+
+
+def open_files(directory: Path) -> int:
+    """How many of this process's file descriptors are of files below a directory."""
+    links = [link.resolve() for link in Path("/proc/self/fd").iterdir() if link.exists()]
+    return len([path for path in links if path.is_relative_to(directory)])
+
+
+@contextmanager
+def another_process_writing(path: Path) -> Iterator[None]:
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield
+    other.execute("ROLLBACK")
+    other.close()
+
+
+async def test_a_shard_is_a_file_that_is_made_once(tmp_path: Path) -> None:
+    directory = tmp_path / "with space & ümlaut?"
+    shards = SqliteShards(make_topology(directory))
+    seen: list[tuple[int, int]] = []
+    await shards.create(lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert {"db00000.sqlite", "db00001.sqlite", "mod00000.sqlite"} <= names(directory)
+    id = await shards.objects.transact(1, lambda tx: tx.insert(Kind.PIN, b"{}"))
+    await shards.create()
+    assert await shards.objects.get([id]) == {id: b"{}"}
+    assert await shards.ping() == {"local": None}
+    await shards.close()
+
+
+async def test_a_missing_file_is_named_and_not_made_by_reading(tmp_path: Path) -> None:
+    shards = SqliteShards(make_topology(tmp_path))
+    path = tmp_path / "db00001.sqlite"
+    with pytest.raises(StoreUnavailable, match=f"{path}: there is no such file"):
+        await shards.objects.get([compose(1, Kind.PIN, 1)])
+    with pytest.raises(StoreUnavailable, match="no such file"):
+        await shards.objects.transact(1, lambda tx: tx.insert(Kind.PIN, b"{}"))
+    faults = await shards.ping()
+    assert "no such file" in (faults["local"] or "")
+    assert names(tmp_path) == set()
+    await shards.close()
+
+
+@pytest.mark.parametrize("damage", [b"this is no database" * 100, b""], ids=["noise", "empty"])
+async def test_a_damaged_file_is_named(tmp_path: Path, damage: bytes) -> None:
+    shards = SqliteShards(make_topology(tmp_path))
+    await shards.create()
+    path = damage_shard(tmp_path, damage)
+    with pytest.raises(StoreCorrupt, match=str(path)):
+        await shards.objects.get([compose(1, Kind.PIN, 1)])
+    with pytest.raises(StoreCorrupt, match=str(path)):
+        await shards.objects.transact(1, lambda tx: tx.insert(Kind.PIN, b"{}"))
+    assert str(path) in str((await shards.ping())["local"])
+    await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"{}"))
+    await shards.close()
+
+
+async def test_a_page_damaged_in_the_middle_of_a_file_is_found(tmp_path: Path) -> None:
+    topology = make_topology(tmp_path)
+    shards = SqliteShards(topology)
+    await shards.create()
+    ids = await shards.objects.transact(
+        0, lambda tx: tx.insert_many(Kind.PIN, [b"x" * 1000] * 2000)
+    )
+    await shards.close()
+    path = tmp_path / "db00000.sqlite"
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(b"\xff" * 50_000)
+    reopened = SqliteShards(topology)
+    with pytest.raises(StoreCorrupt, match=str(path)):
+        await reopened.objects.get(ids)
+    await reopened.close()
+
+
+async def test_a_writer_waits_for_another_process(tmp_path: Path) -> None:
+    waited = asyncio.Event()
+    begun = 0
+
+    def observe(server: str, operation: str) -> None:
+        nonlocal begun
+        begun += operation == "tx.begin"
+        if begun == 3:
+            waited.set()
+
+    shards = SqliteShards(make_topology(tmp_path), observe=observe)
+    await shards.create()
+    with another_process_writing(tmp_path / "db00000.sqlite"):
+        writing = asyncio.ensure_future(
+            shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"{}"))
+        )
+        await waited.wait()
+        assert await shards.objects.list(Kind.PIN, 0, 9) == []  # readers don't wait
+    id = await writing
+    assert await shards.objects.list(Kind.PIN, 0, 9) == [(id, b"{}")]
+    await shards.close()
+
+
+async def test_a_writer_gives_up_on_another_process_after_the_deadline(tmp_path: Path) -> None:
+    shards = SqliteShards(make_topology(tmp_path), deadline=0.3)
+    await shards.create()
+    with (
+        another_process_writing(tmp_path / "db00000.sqlite"),
+        pytest.raises(StoreConflict, match="another process"),
+    ):
+        await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"{}"))
+    await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"{}"))
+    await shards.close()
+
+
+async def test_many_shards_keep_few_connections_open(tmp_path: Path) -> None:
+    shards = SqliteShards(make_topology(tmp_path, 300), "OFF")
+    await shards.create()
+    ids = [
+        await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
+        for shard in range(300)
+    ]
+    assert [id for id, _ in await shards.objects.list(Kind.PIN, 0, 1000)] == ids
+    assert len(await shards.objects.get(ids)) == 300
+    assert open_files(tmp_path) < 400
+    await shards.close()
+    assert open_files(tmp_path) == 0
+
+
+async def test_closing_ends_every_thread(tmp_path: Path) -> None:
+    shards = SqliteShards(make_topology(tmp_path))
+    await shards.create()
+    await asyncio.gather(*(shards.objects.list(Kind.PIN, 0, 9) for _ in range(20)))
+    await shards.close()
+    assert [t for t in threading.enumerate() if t.name.startswith("pinway-sqlite")] == []
+
+
+async def test_a_commit_is_synchronous_unless_told_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for name, number in {"FULL": 2, "NORMAL": 1, "OFF": 0}.items():
+        connection = Connections(name, 1).open(path, create=True)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (number,)
+        connection.close()
+    with pytest.raises(ValueError, match="'SOON' is none of"):
+        SqliteShards(make_topology(tmp_path), "SOON")
+
+
+async def test_lists_heads_and_edges_are_read_by_ranges_of_their_indexes(tmp_path: Path) -> None:
+    shards = SqliteShards(make_topology(tmp_path))
+    await shards.create()
+    connection = Connections("OFF", 1).open(tmp_path / "db00000.sqlite")
+
+    def plan(sql: str, args: object) -> str:
+        explained = connection.execute(f"EXPLAIN QUERY PLAN {sql}".replace("{db}", "main"), args)
+        return "; ".join(row[3].decode() for row in explained)
+
+    for mapping in (Mapping.BOARD_HAS_PINS, Mapping.USER_HAS_PINS):
+        key = ListKey(mapping, 5)
+        part = page_part(SQLITE, Place("local", "main"), PageRequest(key, 25, Position(7, 9)))
+        pages = plan(f"SELECT {part.columns} {part.rest}", part.args)
+        assert f"USING COVERING INDEX {mapping.value}_pages" in pages or (
+            f"USING INDEX {mapping.value}_pages" in pages
+        )
+        assert "from_id=? AND active=? AND sequence<?" in pages
+        assert "TEMP B-TREE" not in pages
+        where, args = edges_condition([EdgeKey(mapping, n, m) for n in (1, 2) for m in (3, 4)])
+        edges = plan(f"SELECT * FROM {{db}}.{mapping.value} WHERE {where}", args)
+        assert "SCAN" not in edges
+        assert "from_id=? AND to_id=?" in edges
+    where, args = heads_condition([ListKey(m, n) for m in Mapping for n in (1, 2)])
+    heads = plan(f"SELECT * FROM {{db}}.lists WHERE {where}", args)
+    assert "SCAN" not in heads
+    pending = "SELECT id FROM {db}.outbox WHERE created < ? ORDER BY created, id LIMIT 5"
+    assert "outbox_age (created<?)" in plan(pending, (1,))
+    connection.close()
+    await shards.close()
