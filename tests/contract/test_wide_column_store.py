@@ -20,7 +20,7 @@ from tests.servers import hbase_primary
 pytestmark = pytest.mark.anyio
 TABLE = Table(f"contract_{uuid.uuid4().hex}")
 MODEL = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -73,8 +73,8 @@ PIECES = [
 ]
 NAMES = st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map(b"".join)
 NAMES |= st.binary(min_size=1, max_size=8)
-FEW_ROWS = st.sampled_from([b"r", b"r\0", b"r\0\x01c", b"r\xff"])
-FEW_COLUMNS = st.sampled_from([b"a", b"a\0", b"b'", b"\0", b"\xff", b"c"]) | NAMES
+FEW_ROWS = st.sampled_from([b"r", b"r\0", b"r\0\x01a"])
+FEW_COLUMNS = st.sampled_from([b"a", b"a\0", b"b'", b"\0", b"\xff"])
 STAMPS = st.integers(1, 4)
 OPERATIONS = st.one_of(
     st.tuples(
@@ -96,7 +96,7 @@ OPERATIONS = st.one_of(
 
 
 @MODEL
-@given(operations=st.lists(OPERATIONS, max_size=15))
+@given(operations=st.lists(OPERATIONS, min_size=3, max_size=20))
 async def test_any_sequence_of_calls_shows_what_the_contract_says(
     kit: Kit, operations: list[tuple]
 ) -> None:
