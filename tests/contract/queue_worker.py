@@ -1,0 +1,16 @@
+"""A worker process for the queue's suite: says what it runs, and never comes to an end with it."""
+
+import asyncio
+import sys
+
+from datasources.protocols import Job
+from datasources.streaq import StreaqQueue
+
+
+async def run(job: Job) -> None:
+    print(f"{job.shard}:{job.outbox_id}", flush=True)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(StreaqQueue(sys.argv[1], takeover=float(sys.argv[2])).work(run))

@@ -1,0 +1,114 @@
+"""Cache servers that restart: what an earlier run granted or stored must not be believed."""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from datasources.mappings import Edge, ListHead, ListKey, Mapping, PageRequest
+from datasources.memcached import MemcachedObjectCache
+from datasources.protocols import Lease, Window
+from datasources.redis import RedisMappingCache
+from datasources.valkey import ValkeyServer
+
+pytestmark = pytest.mark.anyio
+KEY = ListKey(Mapping.USER_HAS_BOARDS, 3 << 46 | 3 << 36 | 1)
+PATIENT = 5.0
+
+
+@contextmanager
+def memcached(port: int) -> Iterator[None]:
+    """A memcached of this test's own, killed at the end."""
+    binary = shutil.which("memcached")
+    assert binary, "memcached is not installed: apt-get install memcached"
+    command = [binary, "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "nobody"]
+    with subprocess.Popen(command) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+async def until_it_answers(cache: MemcachedObjectCache, process_port: int) -> None:
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", process_port)
+        except OSError:
+            await asyncio.sleep(0.01)
+            continue
+        writer.close()
+        await cache.ping()
+        return
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def test_a_lease_of_memcacheds_earlier_run_fills_nothing() -> None:
+    """Each run counts its writes from one, so the old lease and the new have equal numbers."""
+    port = free_port()
+    cache = MemcachedObjectCache([("127.0.0.1", port)], deadline=PATIENT)
+    with memcached(port):
+        await until_it_answers(cache, port)
+        old = (await cache.get([1]))[1]
+        assert isinstance(old, Lease)
+    with memcached(port):
+        await until_it_answers(cache, port)
+        new = (await cache.get([1]))[1]
+        assert isinstance(new, Lease)
+        assert old.token.split(":")[1] == new.token.split(":")[1]
+        await cache.fill([(old, b"old")])
+        assert await cache.get([1]) == {}
+        await cache.fill([(new, b"new")])
+        assert await cache.get([1]) == {1: b"new"}
+    await cache.close()
+
+
+async def fill(cache: RedisMappingCache) -> None:
+    (lease,) = await cache.pages([PageRequest(KEY, 5)])
+    head = (await cache.heads([KEY]))[KEY]
+    assert isinstance(lease, Lease)
+    assert isinstance(head, Lease)
+    await cache.fill_pages([(lease, Window([Edge(KEY.from_id, 9, 9, 0)], True))])
+    await cache.fill_heads([(head, ListHead(1, 1))])
+
+
+async def test_lists_of_a_valkeys_earlier_run_are_read_again_from_the_store(tmp_path: Path) -> None:
+    """Its data is still there; but a drop in its last second may be missing from it."""
+    server = ValkeyServer(tmp_path)
+    await server.start()
+    here, there = (RedisMappingCache(server.url(), deadline=PATIENT) for _ in range(2))
+    await fill(here)
+    assert await there.pages([PageRequest(KEY, 5)]) == [[Edge(KEY.from_id, 9, 9, 0)]]
+    await server.stop()
+    await server.start()
+    for cache in (here, there):
+        await cache.drop([ListKey(Mapping.USER_HAS_BOARDS, 1)])
+    assert isinstance((await here.pages([PageRequest(KEY, 5)]))[0], Lease)
+    assert isinstance((await there.heads([KEY]))[KEY], Lease)
+    await server.stop()
+    for cache in (here, there):
+        await cache.close()
+
+
+async def test_a_lease_of_a_valkeys_earlier_run_fills_nothing(tmp_path: Path) -> None:
+    server = ValkeyServer(tmp_path)
+    await server.start()
+    cache = RedisMappingCache(server.url(), deadline=PATIENT)
+    (lease,) = await cache.pages([PageRequest(KEY, 5)])
+    assert isinstance(lease, Lease)
+    await server.stop()
+    await server.start()
+    await cache.fill_pages([(lease, Window([], True))])
+    assert isinstance((await cache.pages([PageRequest(KEY, 5)]))[0], Lease)
+    await cache.close()
+    await server.stop()
