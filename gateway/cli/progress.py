@@ -25,7 +25,7 @@ class Bars:
                 total=progress.total,
                 unit=f" {progress.unit}",
                 file=sys.stderr,
-                disable=None if progress.done == 0 else False,
+                disable=None,  # no bars in files
             )
         if self._bar.total != progress.total:
             self._bar.total = progress.total

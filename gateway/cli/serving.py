@@ -8,7 +8,7 @@ import socket
 import click
 import uvicorn
 
-from datasources.errors import ConfigError
+from datasources.errors import ConfigError, StoreCorrupt
 from gateway.app import create_app
 from gateway.auth import Tokens
 from gateway.cli.options import override, with_settings
@@ -62,6 +62,10 @@ def _serve(settings: Settings, *, demo: bool) -> None:
         asyncio.run(_serve_until_stopped(settings, listener, demo))
     except KeyboardInterrupt:
         pass
+    except StoreCorrupt as error:
+        raise StoreCorrupt(
+            f"{error}; restore it from a copy, or move {settings.data_dir} away to start afresh"
+        ) from error
     finally:
         listener.close()
 
