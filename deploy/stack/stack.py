@@ -80,8 +80,8 @@ class Stack:
         With `set_up_only` nothing is started: only installed, and written. Raises StackError.
         """
         process.require_linux()
-        install.ensure(progress)
         with self._locked():
+            install.ensure(progress)
             self._assign_ports()
             self._write_settings()
             if set_up_only:
