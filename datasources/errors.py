@@ -5,6 +5,7 @@
     ├── StoreError            a store did not do what was asked
     │   ├── StoreTimeout          no answer within the deadline; a write may have happened
     │   ├── StoreUnavailable      can't be reached, or refused; a write may have happened
+    │   │   └── Unfinished            the write is kept and will be completed, but can't be now
     │   ├── StoreConflict         a concurrent change won; nothing was written, try again
     │   │   └── StaleTopology         this shard is not that server's (any more), or moved on
     │   └── StoreCorrupt          what is stored can't be read
@@ -44,6 +45,10 @@ class StoreTimeout(StoreError):
 
 class StoreUnavailable(StoreError):
     pass
+
+
+class Unfinished(StoreUnavailable):
+    """Its message is for the client: what is kept, and how to ask again."""
 
 
 class StoreConflict(StoreError):

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from datasources import records
-from datasources.errors import StoreCorrupt, StoreError, StoreUnavailable
+from datasources.errors import StoreCorrupt, StoreError, Unfinished
 from datasources.ids import kind_of, shard_of
 from datasources.protocols import Job, OutboxRow, ShardTx, Stores
 from feed_engine.change import KIND, Change, decode
@@ -55,7 +55,7 @@ async def acknowledge(stores: Stores, row: OutboxRow | None, change: Change) -> 
     """Fulfill a change before its write is acknowledged, whatever becomes of the request, and hand
     what is left to the queue. `row` is None when the change owes nothing that a row must keep.
 
-    Raises StoreUnavailable when it can't be fulfilled now: the write is kept and completed later.
+    Raises Unfinished when it can't be fulfilled now: the write is kept and completed later.
     """
     await asyncio.shield(keep(_complete(stores, row, change)))
 
@@ -84,7 +84,7 @@ async def _complete(stores: Stores, row: OutboxRow | None, change: Change) -> No
     try:
         await fulfill(stores, change)
     except StoreError as error:
-        raise StoreUnavailable(
+        raise Unfinished(
             "The write is kept and will be completed, but not everything that shows it could be "
             "brought up to date yet. Send it again with the same idempotency key for the answer."
         ) from error

@@ -117,7 +117,7 @@ async def mutate(
     what is still owed, and `recall` gives the answer again.
 
     `prepare` reads what lies on other shards. Raises RequestError for what the client can mend,
-    StoreUnavailable when the write is kept but could not be completed yet.
+    Unfinished when the write is kept but could not be completed yet.
     """
     idempotency_key(mutation.key)
     try:

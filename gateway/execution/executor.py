@@ -16,7 +16,7 @@ from graphql import (
     execute,
 )
 
-from datasources.errors import PinwayError, RequestError
+from datasources.errors import PinwayError, RequestError, Unfinished
 from gateway.execution.documents import Documents
 from resolvers.context import Context
 
@@ -124,7 +124,8 @@ def _shown(error: GraphQLError) -> dict[str, Any]:
     elif isinstance(original, PinwayError):
         log.warning("%s: %s", shown.get("path"), original)
         extensions["code"] = original.code
-        shown["message"] = _STORE_MESSAGES.get(original.code, "Something went wrong.")
+        if not isinstance(original, Unfinished):  # whose words are meant for the client
+            shown["message"] = _STORE_MESSAGES.get(original.code, "Something went wrong.")
     elif original is not None and not isinstance(original, GraphQLError):
         log.error("%s", shown.get("path"), exc_info=original)
         extensions["code"] = "INTERNAL"
