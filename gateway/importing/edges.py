@@ -18,7 +18,7 @@ async def load_likes(load: Load) -> None:
     )
     total = load.spool.count("likes")
     await _both_ways(load, "likes", Mapping.USER_LIKES_PINS, pairs, 0, total)
-    load.report.loaded["likes"] = total
+    load.report.loaded["like"] = total
 
 
 async def load_follows(load: Load) -> None:
@@ -30,7 +30,7 @@ async def load_follows(load: Load) -> None:
             f"WHERE f.kind = '{kind}'"
         )
         done = await _both_ways(load, "follows", mapping, pairs, done, total)
-    load.report.loaded["follows"] = total
+    load.report.loaded["follow"] = total
 
 
 async def _both_ways(

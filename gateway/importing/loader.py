@@ -7,13 +7,14 @@ is simply run again.
 """
 
 import asyncio
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from datasources.errors import BadInput
+from datasources.errors import BadInput, ConfigError, StoreUnavailable
 from datasources.protocols import Stores
 from feed_engine.writes import validation
 from gateway.importing import checks, edges, feeds, named, objects
@@ -92,14 +93,24 @@ async def import_entries(
     options = options or ImportOptions()
     report = ImportReport()
     complaints = Complaints(report, options.strict, on_bad)
-    spool = Spool(options.spool_dir)
+    spool = _spool(options.spool_dir)
     load = Load(stores, spool, options, report, complaints, progress)
     try:
         await _read(load, entries, position, size)
         await _write(load)
+    except sqlite3.Error as error:  # the spool's: a store's own never comes here
+        where = options.spool_dir or "the system's temporary directory"
+        raise StoreUnavailable(f"the import's temporary file in {where}: {error}") from error
     finally:
         spool.close()
     return report
+
+
+def _spool(directory: str | None) -> Spool:
+    try:
+        return Spool(directory)
+    except OSError as error:
+        raise ConfigError(f"can't make a temporary file in {directory}: {error.strerror}") from None
 
 
 async def _read(

@@ -79,7 +79,7 @@ async def store_new(load: Load, naming: Naming) -> bool:
         done += len(batch)
         load.step(naming.table, done, total, naming.table)
     _leave_out(load, naming, lost)
-    load.report.loaded[naming.table] = load.spool.count(naming.table)
+    load.report.loaded[naming.kind.name.lower()] = load.spool.count(naming.table)
     return not lost
 
 

@@ -47,7 +47,7 @@ async def load_boards(load: Load) -> bool:
     for n, line, key, *_ in deleted:
         load.spool.db.execute("DELETE FROM boards WHERE n = ?", (n,))
         load.complaints.add(line, f"board {key!r} has been deleted here")
-    load.report.loaded["boards"] = load.spool.count("boards")
+    load.report.loaded["board"] = load.spool.count("boards")
     return not deleted
 
 
@@ -75,7 +75,7 @@ async def load_pins(load: Load) -> None:
             _note(load, "pins", batch, ids)
             done += len(batch)
             load.step("pins", done, total, "pins")
-    load.report.loaded["pins"] = total
+    load.report.loaded["pin"] = total
 
 
 async def load_comments(load: Load) -> None:
@@ -98,7 +98,7 @@ async def load_comments(load: Load) -> None:
         )
         done += len(batch)
         load.step("comments", done, total, "comments")
-    load.report.loaded["comments"] = total
+    load.report.loaded["comment"] = total
 
 
 async def set_covers(load: Load) -> None:

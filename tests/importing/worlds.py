@@ -1,7 +1,7 @@
 """Worlds as JSON Lines and bookmarks: small random ones for properties, large ones for speed.
 
-`python -m tests.importing.worlds pins 200000 > FILE` and `... bookmarks 10000 > FILE` write files to
-try an import on.
+`python -m tests.importing.worlds pins 200000 > FILE` and `... bookmarks 10000 > FILE` write files
+to try an import on.
 """
 
 import html

@@ -1,0 +1,56 @@
+"""Imports and exports as tests make them."""
+
+import io
+import json
+from typing import Any
+
+from datasources.protocols import Stores
+from gateway.importing.entries import json_lines
+from gateway.importing.export import export_file
+from gateway.importing.loader import import_entries
+from gateway.importing.report import ImportOptions, ImportReport
+
+NO_FEEDS = ImportOptions(feeds=False)
+
+
+async def take(
+    stores: Stores, *lines: dict[str, Any] | bytes, options: ImportOptions = NO_FEEDS
+) -> ImportReport:
+    """Import some lines."""
+    data = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
+    return await import_entries(stores, json_lines(io.BytesIO(b"\n".join(data))), options=options)
+
+
+async def give(stores: Stores) -> bytes:
+    """An export of everything."""
+    out = io.BytesIO()
+    await export_file(stores, out)
+    return out.getvalue()
+
+
+def user(key: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "user", "key": key, "username": f"user_{key}", **fields}
+
+
+def board(key: str, owner: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "board", "key": key, "owner": owner, "name": f"Board {key}", **fields}
+
+
+def pin(key: str, board: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "pin", "key": key, "board": board, **fields}
+
+
+def interest(key: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "interest", "key": key, "name": key.title(), "slug": key, **fields}
+
+
+def follow(follower: str, **target: str) -> dict[str, Any]:
+    return {"type": "follow", "follower": follower, **target}
+
+
+def like(user: str, pin: str) -> dict[str, Any]:
+    return {"type": "like", "user": user, "pin": pin}
+
+
+def comment(key: str, pin: str, author: str, text: str = "Nice") -> dict[str, Any]:
+    return {"type": "comment", "key": key, "pin": pin, "author": author, "text": text}

@@ -1,0 +1,348 @@
+"""What an import writes, what it refuses, and what it leaves alone."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from datasources import records
+from datasources.errors import BadInput, ConfigError
+from datasources.ids import Kind, shard_of
+from datasources.mappings import SEQUENCE_STEP, Edge, ListKey, Mapping, PageRequest
+from datasources.protocols import Lease, Stores
+from datasources.records import Board, Pin, Record
+from feed_engine import writes
+from gateway.importing.entries import json_lines
+from gateway.importing.loader import import_entries, import_file
+from gateway.importing.report import Bad, ImportOptions, ImportStopped, Progress
+from tests.audit import audit
+from tests.embedded import drain
+from tests.importing.files import (
+    NO_FEEDS,
+    board,
+    comment,
+    follow,
+    give,
+    interest,
+    like,
+    pin,
+    take,
+    user,
+)
+from tests.importing.worlds import bookmarks, canonical_set, large
+
+pytestmark = pytest.mark.anyio
+
+STRICT = replace(NO_FEEDS, strict=True)
+
+
+async def objects(stores: Stores, kind: Kind) -> dict[str, Any]:
+    """All objects of a kind by their keys."""
+    found = await stores.shards.objects.list(kind, 0, 10**6)
+    decoded: list[Record] = [records.decode(kind, id, data) for id, data in found]
+    return {record.key or str(record.id): record for record in decoded}
+
+
+async def rows(stores: Stores, mapping: Mapping, from_id: int) -> list[Edge]:
+    request = PageRequest(ListKey(mapping, from_id), 1000)
+    return (await stores.shards.mappings.pages([request]))[0]
+
+
+async def test_lines_may_come_in_any_order(stores: Stores) -> None:
+    report = await take(
+        stores,
+        like("ann", "p2"),
+        comment("c", "p1", "ann"),
+        pin("p2", "b", source="p1"),
+        pin("p1", "b", interests=["tea"]),
+        follow("ann", interest="tea"),
+        follow("ann", user="bob"),
+        board("b", "bob", cover="p1"),
+        interest("tea"),
+        user("bob"),
+        user("ann"),
+    )
+    assert report.bad == []
+    assert report.loaded == {
+        "user": 2, "interest": 1, "board": 1, "pin": 2, "comment": 1, "like": 1, "follow": 2
+    }  # fmt: skip
+    pins, boards = await objects(stores, Kind.PIN), await objects(stores, Kind.BOARD)
+    assert pins["p2"].source_id == pins["p1"].id
+    assert boards["b"].cover_pin_id == pins["p1"].id
+    assert await audit(stores) == []
+
+
+async def test_boards_lie_beside_their_owners_and_pins_and_comments_beside_those(
+    stores: Stores,
+) -> None:
+    await take(stores, *large(500))
+    boards, pins = await objects(stores, Kind.BOARD), await objects(stores, Kind.PIN)
+    comments = await objects(stores, Kind.COMMENT)
+    topology = stores.shards.objects.topology()
+    for found in (await objects(stores, Kind.USER)).values():
+        assert shard_of(found.id) == topology.place(found.username)
+    assert all(shard_of(it.id) == shard_of(it.owner_id) for it in boards.values())
+    assert all(shard_of(it.id) == shard_of(it.board_id) for it in pins.values())
+    assert all(shard_of(it.id) == shard_of(it.pin_id) for it in comments.values())
+    owners = {it.id: it.owner_id for it in boards.values()}
+    assert all(it.owner_id == owners[it.board_id] for it in pins.values())
+
+
+async def test_a_board_shows_its_newest_pin_first_and_a_given_sequence_before_that(
+    stores: Stores,
+) -> None:
+    high = str(2 * 10**12 * SEQUENCE_STEP)
+    await take(
+        stores,
+        user("ann"),
+        board("b", "ann"),
+        pin("old", "b", created="2020-01-01T00:00:00Z"),
+        pin("moved", "b", created="2019-01-01T00:00:00Z", sequence=high),
+        pin("new", "b", created="2021-01-01T00:00:00Z"),
+        pin("undated", "b"),
+    )
+    pins = {it.id: key for key, it in (await objects(stores, Kind.PIN)).items()}
+    found = await rows(stores, Mapping.BOARD_HAS_PINS, (await objects(stores, Kind.BOARD))["b"].id)
+    assert [pins[row.to_id] for row in found] == ["moved", "new", "old", "undated"]
+
+
+async def test_pins_of_secret_boards_are_in_no_public_list(stores: Stores) -> None:
+    await take(
+        stores, user("ann"), interest("tea"), board("b", "ann", secret=True),
+        pin("p", "b", interests=["tea"]),
+    )  # fmt: skip
+    ann = (await objects(stores, Kind.USER))["ann"].id
+    tea = (await objects(stores, Kind.INTEREST))["tea"].id
+    assert len(await rows(stores, Mapping.USER_HAS_PINS, ann)) == 1
+    assert len(await rows(stores, Mapping.USER_HAS_BOARDS, ann)) == 1
+    assert await rows(stores, Mapping.USER_HAS_PUBLIC_PINS, ann) == []
+    assert await rows(stores, Mapping.USER_HAS_PUBLIC_BOARDS, ann) == []
+    assert await rows(stores, Mapping.INTEREST_HAS_PINS, tea) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b"{", "truncated"),
+        (user("ann"), "user 'ann' is there already, in line 1"),
+        (user("eve", username="USER_ANN"), "user name 'user_ann' is there already, in line 1"),
+        (interest("te", slug="tea"), "slug 'tea' is there already, in line 2"),
+        (board("b", "ann"), "board 'b' is there already, in line 3"),
+        (board("x", "nobody"), "there is no user 'nobody'"),
+        (board("x", "ann", cover="p"), "its cover 'p' is no pin of the board"),
+        (pin("p", "b"), "pin 'p' is there already, in line 4"),
+        (pin("x", "nowhere"), "there is no board 'nowhere'"),
+        (pin("x", "b", source="nothing"), "there is no pin 'nothing'"),
+        (pin("x", "b", source="x"), "its source 'x'"),
+        (pin("x", "b", interests=["tea", "mud"]), "there is no interest 'mud'"),
+        (pin("x", "b", sequence="5"), "sequence 5 on board 'b' is another pin's already"),
+        (comment("c", "nothing", "ann"), "there is no pin 'nothing'"),
+        (comment("c", "p", "nobody"), "there is no user 'nobody'"),
+        (like("ann", "p"), "'ann' likes 'p' already, in line 5"),
+        (like("nobody", "p"), "there is no user 'nobody'"),
+        (like("ann", "nothing"), "there is no pin 'nothing'"),
+        (follow("ann", board="b"), "'ann' follows board 'b' already, in line 6"),
+        (follow("ann", user="b"), "there is no user 'b'"),
+        (follow("ann", board="tea"), "there is no board 'tea'"),
+        (follow("ann", interest="p"), "there is no interest 'p'"),
+    ],
+)
+async def test_a_bad_line_is_told_by_its_number_and_the_rest_loaded(
+    stores: Stores, line: bytes | dict[str, Any], says: str
+) -> None:
+    good = (
+        user("ann"), interest("tea"), board("b", "ann"), pin("p", "b", sequence="5"),
+        like("ann", "p"), follow("ann", board="b"),
+    )  # fmt: skip
+    heard: list[Bad] = []
+    data = [x if isinstance(x, bytes) else msgspec.json.encode(x) for x in (*good, line)]
+    lines = json_lines(io.BytesIO(b"\n".join(data)))
+    report = await import_entries(stores, lines, options=NO_FEEDS, on_bad=heard.append)
+    assert [bad.line for bad in report.bad] == [7]
+    assert says in report.bad[0].message
+    assert heard == report.bad
+    assert report.bad_lines == 1
+    exported = canonical_set(await give(stores))
+    assert canonical_set(b"\n".join(data[:6])) <= exported
+    assert await audit(stores) == []
+
+
+async def test_what_hangs_on_a_bad_line_is_left_out_with_it(stores: Stores) -> None:
+    report = await take(
+        stores,
+        board("b", "nobody"),
+        pin("p1", "b"),
+        pin("p2", "b2", source="p1"),
+        pin("p3", "b2", source="p2"),
+        like("ann", "p3"),
+        board("b2", "ann"),
+        user("ann"),
+        pin("p4", "b2", source="p5"),
+        pin("p5", "b2", source="p4"),
+    )
+    assert sorted(bad.line for bad in report.bad) == [1, 2, 3, 4, 5, 8, 9]
+    assert report.loaded["pin"] == 0
+    assert len((await give(stores)).splitlines()) == 2
+
+
+async def test_a_strict_import_stops_before_it_writes(stores: Stores) -> None:
+    with pytest.raises(ImportStopped, match="line 3: there is no board 'x'"):
+        await take(stores, user("ann"), board("b", "ann"), pin("p", "x"), options=STRICT)
+    assert await give(stores) == b""
+
+
+async def test_a_user_name_that_somebody_has_is_refused_with_all_that_is_theirs(
+    stores: Stores,
+) -> None:
+    await writes.sign_up(stores, writes.NewUser(username="user_ann"))
+    report = await take(stores, user("ann"), board("b", "ann"), pin("p", "b"), user("bob"))
+    assert [str(bad) for bad in report.bad] == [
+        "line 1: the user name 'user_ann' is taken",
+        "line 2: there is no user 'ann'",
+        "line 3: there is no board 'b'",
+    ]
+    assert report.loaded["user"] == 1
+
+
+async def test_an_interest_that_is_there_is_shared(stores: Stores) -> None:
+    made = await writes.create_interest(stores, "Tea", "tea")
+    await take(
+        stores, user("ann"), board("b", "ann"), interest("t", slug="tea"),
+        pin("p", "b", interests=["t"]),
+    )  # fmt: skip
+    assert (await objects(stores, Kind.PIN))["p"].interest_ids == (made.id,)
+
+
+async def test_a_second_import_doubles_nothing_and_takes_nothing_back(stores: Stores) -> None:
+    world = b"\n".join(large(300))
+    await take(stores, world)
+    users, pins = await objects(stores, Kind.USER), await objects(stores, Kind.PIN)
+    boards = await objects(stores, Kind.BOARD)
+    owner, board_id = pins["p0"].owner_id, pins["p0"].board_id
+    await writes.delete_pin(stores, owner, pins["p0"].id)
+    change = writes.BoardChange(name="Renamed", secret=not boards["b0"].secret)
+    await writes.update_board(stores, boards["b0"].owner_id, boards["b0"].id, change)
+    await writes.follow(stores, users["u0"].id, users["u1"].id)
+    await writes.unfollow(stores, users["u0"].id, users["u1"].id)
+    await drain(stores)
+    assert board_id in {it.id for it in boards.values()}
+    before = await give(stores)
+    report = await take(stores, world)
+    assert report.bad == []
+    assert canonical_set(await give(stores)) == canonical_set(before)
+    assert await audit(stores) == []
+
+
+async def test_pins_for_a_board_that_became_secret_meanwhile_are_secret(stores: Stores) -> None:
+    lines = (user("ann"), interest("tea"), board("b", "ann"))
+    await take(stores, *lines)
+    made: Board = (await objects(stores, Kind.BOARD))["b"]
+    await writes.update_board(stores, made.owner_id, made.id, writes.BoardChange(secret=True))
+    await drain(stores)
+    await take(stores, *lines, pin("p", "b", interests=["tea"]))
+    assert await rows(stores, Mapping.USER_HAS_PUBLIC_PINS, made.owner_id) == []
+    assert await audit(stores) == []
+
+
+async def test_a_board_that_was_deleted_here_stays_deleted(stores: Stores) -> None:
+    lines = (user("ann"), board("b", "ann"), pin("p", "b"))
+    await take(stores, *lines)
+    made: Board = (await objects(stores, Kind.BOARD))["b"]
+    await writes.delete_board(stores, made.owner_id, made.id)
+    await drain(stores)
+    report = await take(stores, *lines, pin("p2", "b"))
+    assert [str(bad) for bad in report.bad] == [
+        "line 2: board 'b' has been deleted here",
+        "line 3: there is no board 'b'",
+        "line 4: there is no board 'b'",
+    ]
+    assert await audit(stores) == []
+
+
+async def test_a_place_that_a_pin_was_moved_to_meanwhile_is_not_taken_from_it(
+    stores: Stores,
+) -> None:
+    lines = (user("ann"), board("b", "ann"), pin("p1", "b", sequence="500"))
+    await take(stores, *lines)
+    report = await take(stores, *lines[:2], pin("p2", "b", sequence="500"))
+    assert report.bad == []
+    found: Board = (await objects(stores, Kind.BOARD))["b"]
+    sequences = [row.sequence for row in await rows(stores, Mapping.BOARD_HAS_PINS, found.id)]
+    assert sequences == [501, 500]
+    again = await take(stores, *lines[:2], pin("p2", "b", sequence="500"))
+    assert again.bad == []
+    assert await audit(stores) == []
+
+
+async def test_a_running_gateway_sees_what_was_imported(stores: Stores) -> None:
+    """Its caches hold lists that are longer now, and a board whose cover is new."""
+    first = (user("ann"), user("bob"), board("b", "ann"))
+    await take(stores, *first)
+    made: Board = (await objects(stores, Kind.BOARD))["b"]
+    keys = [
+        ListKey(Mapping.BOARD_HAS_PINS, made.id),
+        ListKey(Mapping.USER_HAS_PINS, made.owner_id),
+        ListKey(Mapping.USER_FOLLOWED_BY_USERS, made.owner_id),
+    ]
+    heads = await stores.shards.mappings.heads(keys)
+    leases = await stores.lists.heads(keys)
+    await stores.lists.fill_heads(
+        [(lease, heads[key]) for key, lease in leases.items() if isinstance(lease, Lease)]
+    )
+    raw = await stores.shards.objects.get([made.id])
+    for id, lease in (await stores.objects.get([made.id])).items():
+        assert isinstance(lease, Lease)
+        await stores.objects.fill([(lease, raw[id])])
+    rest = (board("b", "ann", cover="p"), pin("p", "b"), follow("bob", user="ann"))
+    await take(stores, *first[:2], *rest)
+    assert await audit(stores) == []
+    assert all(isinstance(head, Lease) for head in (await stores.lists.heads(keys)).values())
+
+
+async def test_bookmarks_become_boards_and_pins_of_whom_they_are_imported_as(
+    stores: Stores, tmp_path: Path
+) -> None:
+    ann = await writes.sign_up(stores, writes.NewUser(username="ann"))
+    path = tmp_path / "bookmarks.html"
+    path.write_bytes(b"".join(bookmarks(500)))
+    options = ImportOptions(feeds=False, owner="Ann")
+    for _ in range(2):
+        report = await import_file(stores, path, options=options)
+        assert report.bad == []
+        assert report.loaded["pin"] == 500
+    found: dict[str, Pin] = await objects(stores, Kind.PIN)
+    assert len(found) == 500
+    assert {it.owner_id for it in found.values()} == {ann.id}
+    assert {it.created for it in found.values()} == {
+        1300000000_000 + n // 3 * 1000 for n in range(500)
+    }
+    assert len(await objects(stores, Kind.USER)) == 1
+    assert await audit(stores) == []
+
+
+async def test_bookmarks_without_an_owner_are_refused(stores: Stores, tmp_path: Path) -> None:
+    path = tmp_path / "bookmarks.html"
+    path.write_bytes(b"<!DOCTYPE NETSCAPE-Bookmark-file-1>")
+    with pytest.raises(BadInput, match="--as"):
+        await import_file(stores, path)
+
+
+async def test_a_directory_for_temporary_files_that_is_not_there_is_told(stores: Stores) -> None:
+    with pytest.raises(ConfigError, match="temporary"):
+        await take(stores, user("ann"), options=replace(NO_FEEDS, spool_dir="/nowhere"))
+
+
+async def test_progress_is_told_stage_by_stage_up_to_the_total(stores: Stores) -> None:
+    told: list[Progress] = []
+    data = b"\n".join(large(200))
+    await import_entries(stores, json_lines(io.BytesIO(data)), progress=told.append)
+    stages = list(dict.fromkeys(step.stage for step in told))
+    assert stages == [
+        "reading", "users", "interests", "boards", "pins", "comments", "likes", "follows", "feeds"
+    ]  # fmt: skip
+    for stage in stages:
+        last = [step for step in told if step.stage == stage][-1]
+        assert last.done == last.total

@@ -1,0 +1,111 @@
+"""An export of an import is the import, as a set of canonical lines."""
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from datasources.ids import Kind
+from datasources.mappings import ListKey, Mapping, PageRequest
+from datasources.protocols import Stores
+from feed_engine import writes
+from tests.audit import audit
+from tests.embedded import drain
+from tests.importing.conftest import Fresh
+from tests.importing.files import board, give, pin, take, user
+from tests.importing.worlds import canonical_set, large, worlds
+
+pytestmark = pytest.mark.anyio
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(world=worlds())
+async def test_a_world_comes_back_as_it_went_in(fresh: Fresh, world: list[bytes]) -> None:
+    async with fresh() as stores:
+        report = await take(stores, *world)
+        assert report.bad == []
+        assert canonical_set(await give(stores)) == canonical_set(b"\n".join(world))
+        assert await audit(stores) == []
+
+
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(world=worlds())
+async def test_an_export_brings_the_same_world_up_elsewhere(
+    fresh: Fresh, world: list[bytes]
+) -> None:
+    async with fresh() as stores:
+        await take(stores, *world)
+        first, order = await give(stores), await boards_in_order(stores)
+    async with fresh() as stores:
+        assert (await take(stores, first)).bad == []
+        assert canonical_set(await give(stores)) == canonical_set(first)
+        assert await boards_in_order(stores) == order
+
+
+async def test_a_large_world_comes_back_as_it_went_in(stores: Stores) -> None:
+    world = b"\n".join(large(3000))
+    report = await take(stores, world)
+    assert report.bad == []
+    assert report.loaded["pin"] == 3000
+    assert canonical_set(await give(stores)) == canonical_set(world)
+    assert await audit(stores) == []
+
+
+async def test_what_people_made_and_moved_themselves_comes_back_elsewhere(fresh: Fresh) -> None:
+    async with fresh() as stores:
+        ann = await writes.sign_up(stores, writes.NewUser(username="ann"))
+        made = await writes.create_board(stores, ann.id, writes.NewBoard(name="Mine"))
+        pins = [
+            (
+                await writes.create_pin(
+                    stores, ann.id, writes.NewPin(board_id=made.board.id, title=f"pin {n}")
+                )
+            ).pin
+            for n in range(5)
+        ]
+        await writes.reorder_pin(stores, ann.id, made.board.id, pins[0].id, pins[3].id, pins[2].id)
+        await writes.delete_pin(stores, ann.id, pins[1].id)
+        await drain(stores)
+        first, order = await give(stores), await boards_in_order(stores)
+        assert order == {"Mine": ["pin 4", "pin 3", "pin 0", "pin 2"]}
+    async with fresh() as stores:
+        assert (await take(stores, first)).bad == []
+        assert await boards_in_order(stores) == order
+        assert await give(stores) == first
+
+
+async def test_objects_of_two_files_with_the_same_keys_keep_apart(stores: Stores) -> None:
+    for name in ("ann", "bob"):
+        lines = (
+            user("1", username=name),
+            board("1", "1"),
+            pin("1", "1"),
+            pin("2", "1", source="1"),
+        )
+        assert (await take(stores, *lines)).bad == []
+    exported = await give(stores)
+    assert len(exported.splitlines()) == 8
+    assert len(canonical_set(exported)) == 8
+    assert await audit(stores) == []
+
+
+async def boards_in_order(stores: Stores) -> dict[str, list[str]]:
+    """Each board's name, and its pins' titles or keys from the first to the last."""
+    found: dict[str, list[str]] = {}
+    for id, data in await stores.shards.objects.list(Kind.BOARD, 0, 10**6):
+        made = msgspec.json.decode(data)
+        if not made.get("active", True):
+            continue
+        request = PageRequest(ListKey(Mapping.BOARD_HAS_PINS, id), 10**6)
+        (page,) = await stores.shards.mappings.pages([request])
+        pins = await stores.shards.objects.get([edge.to_id for edge in page])
+        decoded = [msgspec.json.decode(pins[edge.to_id]) for edge in page]
+        found[made["name"]] = [it.get("title") or it.get("key") for it in decoded]
+    return found
