@@ -1,0 +1,175 @@
+"""The embedded Valkey: where its data is, who may use it, and that it never outlives Pinway."""
+
+import asyncio
+import os
+import select
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+import redis.asyncio
+
+from datasources.errors import StoreCorrupt, StoreUnavailable
+from datasources.valkey import ValkeyServer
+from datasources.valkey.orphan import end_orphan
+
+pytestmark = pytest.mark.anyio
+
+PARENT = """
+import asyncio, sys
+from datasources.valkey import ValkeyServer
+
+async def main():
+    server = ValkeyServer(sys.argv[1])
+    await server.start()
+    print(server.pid, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def client(server: ValkeyServer, db: int = 0) -> redis.asyncio.Redis:
+    return redis.asyncio.Redis.from_url(server.url(db).replace("redis+unix:", "unix:"))
+
+
+async def test_what_is_written_is_there_after_a_restart(tmp_path: Path) -> None:
+    async with ValkeyServer(tmp_path) as server, client(server, 1) as valkey:
+        await valkey.set("name", "value")
+    async with ValkeyServer(tmp_path) as server, client(server, 1) as valkey:
+        assert await valkey.get("name") == b"value"
+    assert (tmp_path / "valkey" / "appendonlydir").is_dir()
+
+
+async def test_what_was_acknowledged_survives_sigkill_of_the_server(tmp_path: Path) -> None:
+    server = ValkeyServer(tmp_path)
+    await server.start()
+    async with client(server) as valkey:
+        for n in range(1000):
+            await valkey.rpush("list", n)
+    assert server.pid
+    os.kill(server.pid, signal.SIGKILL)
+    await server.stop()
+    await server.start()
+    async with client(server) as valkey:
+        assert await valkey.llen("list") == 1000
+    await server.stop()
+
+
+async def test_it_listens_on_no_port(tmp_path: Path) -> None:
+    async with ValkeyServer(tmp_path) as server, client(server) as valkey:
+        assert (await valkey.config_get("port"))["port"] == "0"
+
+
+async def test_starting_and_stopping_twice_is_no_error(tmp_path: Path) -> None:
+    server = ValkeyServer(tmp_path)
+    await server.start()
+    first = server.pid
+    await server.start()
+    assert server.pid == first
+    await server.stop()
+    await server.stop()
+    assert server.pid is None
+    assert {path.name for path in (tmp_path / "valkey").iterdir()} == {
+        *("appendonlydir", "lock", "valkey.log")
+    }
+
+
+@pytest.mark.parametrize("name", ["x" * 150, "with space & 100% ümlaut?#"], ids=["long", "odd"])
+async def test_any_directory_name_will_do(tmp_path: Path, name: str) -> None:
+    async with ValkeyServer(tmp_path / name) as server, client(server) as valkey:
+        assert await valkey.ping()
+        assert Path((await valkey.config_get("dir"))["dir"]) == tmp_path / name / "valkey"
+
+
+async def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
+    async with ValkeyServer(tmp_path) as server:
+        with pytest.raises(StoreUnavailable, match="in use by another Pinway"):
+            await ValkeyServer(tmp_path).start()
+        async with client(server) as valkey:
+            assert await valkey.ping()
+
+
+async def test_a_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "valkey").write_text("")
+    with pytest.raises(StoreUnavailable, match="valkey"):
+        await ValkeyServer(tmp_path).start()
+
+
+async def test_damaged_data_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    async with ValkeyServer(tmp_path):
+        pass
+    (log,) = (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof")
+    log.write_bytes(b"this is no command\r\n")
+    with pytest.raises(StoreCorrupt, match="move that directory away"):
+        await ValkeyServer(tmp_path).start()
+    assert log.read_bytes() == b"this is no command\r\n"
+
+
+async def test_a_log_cut_off_in_its_last_command_is_read_up_to_there(tmp_path: Path) -> None:
+    async with ValkeyServer(tmp_path) as server, client(server) as valkey:
+        await valkey.set("whole", 1)
+        await valkey.set("half", 2)
+    (log,) = (tmp_path / "valkey" / "appendonlydir").glob("*.incr.aof")
+    log.write_bytes(log.read_bytes()[:-5])
+    async with ValkeyServer(tmp_path) as server, client(server) as valkey:
+        assert await valkey.keys() == [b"whole"]
+
+
+async def test_there_is_no_url_while_it_does_not_run(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="not running"):
+        ValkeyServer(tmp_path).url()
+
+
+async def until_ended(pid: int) -> None:
+    """Until the process, which need not be a child, has ended."""
+    if sys.platform == "linux":
+        handle = os.pidfd_open(pid)
+        await asyncio.to_thread(select.select, [handle], [], [])
+        os.close(handle)
+    else:
+        while True:
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                return
+            await asyncio.sleep(0.01)
+
+
+async def test_a_killed_pinway_leaves_no_server_behind(tmp_path: Path) -> None:
+    parent = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", PARENT, str(tmp_path)), stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout
+    pid = int(await parent.stdout.readline())
+    ended = asyncio.create_task(until_ended(pid))
+    parent.kill()
+    await parent.wait()
+    if sys.platform == "linux":
+        await ended
+    # Elsewhere it is the next start that ends it.
+    async with ValkeyServer(tmp_path) as server:
+        assert server.pid != pid
+    await ended
+
+
+async def test_a_server_left_behind_is_ended(tmp_path: Path) -> None:
+    server = ValkeyServer(tmp_path)
+    await server.start()
+    directory = tmp_path / "valkey"
+    await end_orphan(directory / "valkey.pid", directory)
+    assert server.pid is None
+    await server.stop()
+
+
+async def test_a_process_that_merely_has_the_number_of_the_server_is_left_alone(
+    tmp_path: Path,
+) -> None:
+    bystander = await asyncio.create_subprocess_exec("sleep", "60")
+    (tmp_path / "valkey").mkdir()
+    (tmp_path / "valkey" / "valkey.pid").write_text(f"{bystander.pid}\n{tmp_path}/valkey.sock\n")
+    async with ValkeyServer(tmp_path):
+        assert bystander.returncode is None
+    bystander.kill()
+    assert await bystander.wait() == -signal.SIGKILL
