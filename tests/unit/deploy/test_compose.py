@@ -75,10 +75,15 @@ def test_every_volume_is_declared_and_used(compose: dict[str, Any]) -> None:
 def test_what_a_service_waits_for_exists_and_has_a_health_check(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
         for name, condition in service.get("depends_on", {}).items():
-            assert condition == {"condition": "service_healthy"}
+            assert condition["condition"] == "service_healthy"
             assert "healthcheck" in compose["services"][name]
-        mode = service.get("network_mode")
-        assert mode is None or mode.removeprefix("service:") in compose["services"]
+
+
+def test_whoever_shares_a_network_is_restarted_with_its_owner(compose: dict[str, Any]) -> None:
+    for service in compose["services"].values():
+        if "network_mode" in service:
+            owner = service["network_mode"].removeprefix("service:")
+            assert service["depends_on"][owner]["restart"] is True
 
 
 def test_mariadb_servers_have_the_stacks_ids_and_domains(compose: dict[str, Any]) -> None:
