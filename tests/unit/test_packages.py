@@ -1,5 +1,6 @@
 """The project's folders are its packages: no dependency may bring a package of the same name."""
 
+import ast
 import json
 import re
 import sys
@@ -32,6 +33,22 @@ def normalized(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def imported(*folders: str) -> set[str]:
+    """The distributions whose modules the code in these folders imports, wherever in a file."""
+    providers = metadata.packages_distributions()
+    modules: set[str] = set()
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        if "node_modules" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                modules |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                modules.add(node.module.partition(".")[0])
+    modules -= OUR_PACKAGES | sys.stdlib_module_names
+    return {normalized(providers.get(module, [module])[0]) for module in modules}
+
+
 def test_no_locked_dependency_claims_a_package_name_of_ours() -> None:
     locked = pins("test")
     claims = {
@@ -62,6 +79,12 @@ def test_the_lock_files_pin_every_direct_dependency_with_hashes_and_name_no_host
         assert "://" not in text
         entries = re.split(r"\n(?=[a-z])", text)
         assert all("--hash=sha256:" in entry for entry in entries if PIN.match(entry))
+
+
+def test_what_the_code_imports_is_locked_and_running_needs_no_more_than_its_own_lock() -> None:
+    assert imported(*OUR_PACKAGES) - pins("test").keys() == set()
+    needed = imported("gateway", "schema", "resolvers", "loaders", "feed_engine")
+    assert needed - pins("run").keys() == set()
 
 
 def test_every_folder_with_code_is_a_package_that_the_project_installs() -> None:
