@@ -352,6 +352,9 @@ class WideColumnStore(Protocol):
     a delete at a stamp hides every put at that stamp or lower, before or after it in time. Whether
     a hiding delete still hides *later-arriving* older puts after a compaction is not promised.
     Writes of a call to one row are atomic; a call may write many rows.
+
+    Rows and columns are any bytes but none at all (a row at most 32,767), stamps below 2**63;
+    else ValueError. A table that was not created is StoreUnavailable.
     """
 
     async def read(
@@ -371,7 +374,8 @@ class WideColumnStore(Protocol):
         """Hide columns up to a stamp."""
 
     async def trim(self, table: Table, row: bytes, keep: int) -> None:
-        """Keep the first `keep` visible columns of the row; the rest goes."""
+        """Keep the first `keep` visible columns of the row; the rest goes, and may stay hidden from
+        later puts up to the stamp it had."""
 
     def scan(self, table: Table, *, start: bytes = b"") -> AsyncIterator[tuple[bytes, list[Cell]]]:
         """All rows from `start` on, in order, with their visible cells."""

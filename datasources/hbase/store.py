@@ -5,6 +5,7 @@ the highest can ever show.
 """
 
 import asyncio
+import functools
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from datasources.protocols import Cell, Table
 _FAMILY = b"f:"
 _PAGE = 1_000  # cells in one answer
 _BATCH = 1_000  # cells in one write
+_TOGETHER = 100  # writes sent together, when each has a stamp of its own
 _SCAN_ROWS = 50  # rows in one answer of a scan, each with up to _PAGE cells
 _CREATE_DEADLINE = 60.0  # seconds; HBase takes about one to make a table
 _CREATE_POLL = 0.05
@@ -115,8 +117,13 @@ class HBaseWideColumns:
             for cell in extra:
                 mutation = idl.Mutation(isDelete=True, column=_qualified(cell.column))
                 stamps[cell.stamp].append(mutation)
-            for stamp, mutations in stamps.items():
-                await self._mutate(table, {row: mutations}, stamp)
+            writes = [
+                _write(table, [idl.BatchMutation(row=row, mutations=mutations)], stamp)
+                for stamp, mutations in stamps.items()
+            ]
+            for start in range(0, len(writes), _TOGETHER):
+                part = writes[start : start + _TOGETHER]
+                await self._pool.run(functools.partial(_send, requests=part))
             if len(extra) < _PAGE:
                 return
 
@@ -197,8 +204,6 @@ class HBaseWideColumns:
                 Request("scannerGetList", id=number, nbRows=results),
                 Request("scannerClose", id=number),
             )
-            if isinstance(found, Exception):
-                raise found
             return list(found)
 
         return await self._pool.run(ask)
@@ -214,17 +219,8 @@ class HBaseWideColumns:
         if not 0 < stamp < 2**63:
             raise ValueError(f"a stamp must be positive and below 2**63, not {stamp}")
         for batch in _batches(rows):
-
-            async def write(connection: Connection, batch: list[Any] = batch) -> None:
-                await connection.call(
-                    "mutateRowsTs",
-                    tableName=self._named(table),
-                    rowBatches=batch,
-                    timestamp=stamp,
-                    attributes={},
-                )
-
-            await self._pool.run(write)
+            write = _write(table, batch, stamp)
+            await self._pool.run(functools.partial(_send, requests=[write]))
 
     async def _create(self, name: bytes) -> None:
         family = idl.ColumnDescriptor(
@@ -248,6 +244,20 @@ class HBaseWideColumns:
     async def _enabled(self, name: bytes) -> bool:
         enabled = await self._pool.run(lambda c: c.call("isTableEnabled", tableName=name))
         return bool(enabled)
+
+
+async def _send(connection: Connection, requests: Sequence[Request]) -> list[Any]:
+    return await connection.send(*requests)
+
+
+def _write(table: Table, batch: list[Any], stamp: int) -> Request:
+    return Request(
+        "mutateRowsTs",
+        tableName=table.name.encode(),
+        rowBatches=batch,
+        timestamp=stamp,
+        attributes={},
+    )
 
 
 def _check_row(row: bytes) -> None:

@@ -66,13 +66,11 @@ class Connection:
     async def call(self, name: str, /, **arguments: Any) -> Any:
         """One request's answer. Raises Refused, or OSError when the connection broke."""
         (answer,) = await self.send(Request(name, **arguments))
-        if isinstance(answer, Exception):
-            raise answer
         return answer
 
     async def send(self, *requests: Request) -> list[Any]:
-        """The answers to requests that are sent together; a Refused stands in its place. Raises
-        OSError when the connection broke."""
+        """The answers to requests that are sent together; the server works them off in order.
+        Raises the first Refused when all are answered, or OSError when the connection broke."""
         first = self._sequence + 1
         self._sequence += len(requests)
         self._writer.write(b"".join(_encode(r, first + i) for i, r in enumerate(requests)))
@@ -85,7 +83,11 @@ class Connection:
             received += piece
             answers = _decode(bytes(received), requests, first)
             if answers is not None:
-                return answers
+                break
+        for answer in answers:
+            if isinstance(answer, Exception):
+                raise answer
+        return answers
 
 
 class _Incomplete(Exception):

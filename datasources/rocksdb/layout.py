@@ -7,6 +7,9 @@ One cell a column is all that the contract can tell apart: the highest stamp sho
 hides every put up to its own. So of two heads the higher wins, and at equal stamps a delete.
 """
 
+from collections.abc import Callable
+from struct import Struct
+
 _ZERO, _ESCAPED, _END, _PAST_END = b"\x00", b"\x00\xff", b"\x00\x01", b"\x00\x02"
 HEAD = 8
 MAX_STAMP = 2**63 - 1
@@ -53,5 +56,5 @@ def is_deleted(value: bytes) -> bool:
     return bool(value[HEAD - 1] & 1)
 
 
-def stamp_of(value: bytes) -> int:
-    return int.from_bytes(value[:HEAD], "big") >> 1
+unpack_head: Callable[[bytes], tuple[int]] = Struct(">Q").unpack_from
+"""A cell's head as (stamp * 2 + deleted,): one call a cell, on the path of every read."""
