@@ -24,6 +24,7 @@ from datasources.sql.together import together
 
 MAX_ID = 2**63 - 1
 ROWS_A_TRANSACTION = 5000
+SHARDS_AT_A_TIME = 16  # more would only wait for the servers' connections
 
 
 class SqlMappings:
@@ -86,7 +87,10 @@ class SqlMappings:
         by_shard: dict[int, list[tuple[Mapping, Edge]]] = {}
         for mapping, edge in edges:
             by_shard.setdefault(shard_of(edge.from_id), []).append((mapping, edge))
-        await together(self._write_shard(shard, some, rows) for shard, some in by_shard.items())
+        await together(
+            (self._write_shard(shard, some, rows) for shard, some in by_shard.items()),
+            at_a_time=SHARDS_AT_A_TIME,
+        )
 
     async def _write_shard(
         self, shard: int, edges: Sequence[tuple[Mapping, Edge]], rows: int

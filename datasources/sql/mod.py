@@ -9,6 +9,7 @@ from datasources.sql.lists import ROWS_A_STATEMENT
 from datasources.sql.router import Router
 from datasources.sql.together import together
 
+SHARDS_AT_A_TIME = 16  # more would only wait for the servers' connections
 _COLUMNS = "key_hash, claim_key, id"
 
 
@@ -39,8 +40,11 @@ class SqlMod:
 
     async def claim_many(self, namespace: str, ids: Mapping[str, int]) -> dict[str, int]:
         holders = await together(
-            self._claim(shard, namespace, {key: ids[key] for key in some})
-            for shard, some in self._by_shard(ids).items()
+            (
+                self._claim(shard, namespace, {key: ids[key] for key in some})
+                for shard, some in self._by_shard(ids).items()
+            ),
+            at_a_time=SHARDS_AT_A_TIME,
         )
         return {key: id for of_shard in holders for key, id in of_shard.items()}
 

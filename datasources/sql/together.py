@@ -7,12 +7,17 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def together(calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def together(
+    calls: Iterable[Coroutine[Any, Any, T]], *, at_a_time: int | None = None
+) -> list[T]:
     """The answers in order. Raises the first call's error in that order, after all have ended; a
     cancelled caller cancels them all and waits for their ends."""
     coroutines = list(calls)
     if len(coroutines) <= 1:
         return [await coroutine for coroutine in coroutines]
+    if at_a_time is not None:
+        places = asyncio.Semaphore(at_a_time)
+        coroutines = [_in_turn(places, coroutine) for coroutine in coroutines]
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         await asyncio.wait(tasks)
@@ -27,3 +32,11 @@ async def together(calls: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         if error is not None:
             raise error
     return [task.result() for task in tasks]
+
+
+async def _in_turn(places: asyncio.Semaphore, call: Coroutine[Any, Any, T]) -> T:
+    try:
+        async with places:
+            return await call
+    finally:
+        call.close()  # one that was cancelled before its turn

@@ -37,8 +37,10 @@ class SqliteEngine:
         self._directories = directories(topology)
         self._deadline, self._observe = deadline, observe
         self._connections = Connections(synchronous, MOST_IDLE)
-        self._executor = ThreadPoolExecutor(THREADS, "pinway-sqlite")
-        self._writers: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
+        # Commits wait for the disk: reads don't queue up behind them.
+        self._readers = ThreadPoolExecutor(THREADS, "pinway-sqlite-read")
+        self._writers = ThreadPoolExecutor(THREADS, "pinway-sqlite-write")
+        self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._ending: set[asyncio.Task[None]] = set()
 
     def use(self, topology: Topology) -> None:
@@ -61,21 +63,21 @@ class SqliteEngine:
     @asynccontextmanager
     async def begin(self, place: Place, commit: str) -> AsyncIterator[SqliteSession]:
         path = self._path(place)
-        writer = self._writers[path]
+        turn = self._turns[path]
         try:
             async with asyncio.timeout(self._deadline):
-                await writer.acquire()
+                await turn.acquire()
         except TimeoutError:
             raise StoreConflict(f"{path}: still being written after {self._deadline} s") from None
         session = SqliteSession(
-            place, path, self._connections, self._executor, self._deadline, self._observe
+            place, path, self._connections, self._writers, self._deadline, self._observe
         )
         try:
             await session.begin()
             yield session
             await session.commit(commit)
         finally:
-            await self._end(session, writer)
+            await self._end(session, turn)
 
     async def create(self, place: Place, epoch: int) -> None:
         """Make a shard's file, tables and fence where they do not exist."""
@@ -95,7 +97,8 @@ class SqliteEngine:
         if self._ending:
             await asyncio.wait(self._ending)
         self._connections.close()
-        await asyncio.get_running_loop().run_in_executor(None, self._executor.shutdown)
+        for threads in (self._readers, self._writers):
+            await asyncio.get_running_loop().run_in_executor(None, threads.shutdown)
 
     def _path(self, place: Place) -> Path:
         return schema.file_of(self._directories[place.server], place)
@@ -133,7 +136,7 @@ class SqliteEngine:
         return rows
 
     async def _hop(self, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, call)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
 
     async def _patiently(self, path: Path, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Try again while a file is locked as a whole, which another process's recovery and the
@@ -152,12 +155,12 @@ class SqliteEngine:
                     raise
             await asyncio.sleep(_PAUSE)
 
-    async def _end(self, session: SqliteSession, writer: asyncio.Lock) -> None:
+    async def _end(self, session: SqliteSession, turn: asyncio.Lock) -> None:
         async def end() -> None:
             try:
                 await session.end()
             finally:
-                writer.release()
+                turn.release()
 
         if session.idle():
             await end()

@@ -220,6 +220,23 @@ async def test_32_transactions_at_once_on_one_list_keep_its_head(
     assert await shards.mappings.heads([key]) == {key: ListHead(24, 40)}
 
 
+async def test_transactions_at_once_on_one_row_end_with_its_newest_version(
+    deployment: Deployment, shards: SqlShards
+) -> None:
+    shard = deployment.shard(5)
+    for mapping in (PINS, LIKES):
+        key = ListKey(mapping, fresh_id(Kind.BOARD, shard))
+        edges = [Edge(key.from_id, 1, 5, version, version % 2 == 0) for version in range(1, 17)]
+        written = await asyncio.gather(
+            *(
+                shards.objects.transact(shard, lambda tx, m=mapping, e=edge: tx.put_edge(m, e))
+                for edge in random.sample(edges, len(edges))
+            )
+        )
+        assert await shards.mappings.edges([EdgeKey(*key, 1)]) == {EdgeKey(*key, 1): edges[-1]}
+        assert await shards.mappings.heads([key]) == {key: ListHead(1, sum(written))}
+
+
 async def test_applies_at_once_to_the_same_lists_keep_their_heads(
     deployment: Deployment, shards: SqlShards
 ) -> None:
