@@ -74,13 +74,18 @@ async def stores(
     valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Stores]:
     """Embedded stores for the tests of a module, which make users of their own."""
-    client = redis.asyncio.Redis.from_url(valkey.url().replace("redis+unix:", "unix:"))
-    await client.flushall()
-    await client.aclose()
+    await flush(valkey)
     async with embedded_stores(
         embedded_config(tmp_path_factory.mktemp("stores"), valkey)
     ) as opened:
         yield opened
+
+
+async def flush(valkey: ValkeyServer) -> None:
+    """Forget all that is cached and queued: new stores use the ids of earlier ones again."""
+    client = redis.asyncio.Redis.from_url(valkey.url().replace("redis+unix:", "unix:"))
+    await client.flushall()
+    await client.aclose()
 
 
 async def drain(stores: Stores) -> None:

@@ -120,16 +120,8 @@ async def mutate(
     Unfinished when the write is kept but could not be completed yet.
     """
     idempotency_key(mutation.key)
-    try:
-        prepared = await prepare()
-    except RequestError:
-        # A write that was answered keeps its answer, though it would be refused now.
-        saved = await _find(stores, mutation)
-        if saved is None:
-            raise
-        return await _repeat(stores, mutation, saved, recall)
 
-    async def run(tx: ShardTx) -> tuple[Answer, None, None] | tuple[None, Outcome[R], int | None]:
+    async def run(tx: ShardTx, prepared: P) -> tuple[Answer | None, Outcome[R] | None, int | None]:
         if (saved := await _answered(tx, mutation)) is not None:
             return saved, None, None
         outcome = await work(tx, prepared)
@@ -141,7 +133,15 @@ async def mutate(
             await tx.save_answer(mutation.viewer_id, key, answer)
         return None, outcome, outbox_id
 
-    saved, outcome, outbox_id = await _transact(stores, mutation, run)
+    try:
+        prepared = await prepare()
+        saved, outcome, outbox_id = await _transact(stores, mutation, lambda tx: run(tx, prepared))
+    except RequestError:
+        # What was answered keeps its answer, though it would be refused now: because of what came
+        # since, or because another request with this key did it a moment ago.
+        saved, outcome, outbox_id = await _find(stores, mutation), None, None
+        if saved is None:
+            raise
     if saved is not None:
         return await _repeat(stores, mutation, saved, recall)
     assert outcome is not None

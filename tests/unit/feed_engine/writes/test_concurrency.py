@@ -28,8 +28,8 @@ class _Step(NamedTuple):
     below: bool
     done: Reordered
 
-    def is_in_place(self, model: list[int]) -> bool:
-        return model.index(self.moved) - model.index(self.anchor) == (1 if self.below else -1)
+    def row(self) -> tuple[int, int]:
+        return self.moved, self.done.edge.version
 
     def replay(self, model: list[int]) -> None:
         model.remove(self.moved)
@@ -151,7 +151,8 @@ async def test_reorders_and_saves_at_once_have_an_order_that_explains_every_answ
         if version not in taken and version > first:
             model.insert(0, new.pop(0).pin.id)
         # The move that made this version comes before those that found nothing to change in it.
-        for step in sorted(history[version], key=lambda step: step.is_in_place(model)):
+        made = {key for key, since in changed.items() if since == version}
+        for step in sorted(history[version], key=lambda step: step.row() not in made):
             step.replay(model)
     assert new == []
     assert model == await people.list(ON_BOARD, board.id)

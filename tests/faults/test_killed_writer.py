@@ -1,0 +1,245 @@
+"""A writer killed at each of its seams: afterwards all of the write has happened, or nothing."""
+
+import asyncio
+import dataclasses
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from datasources.factory import StoresConfig
+from datasources.ids import Kind
+from datasources.mappings import ListKey, Mapping, PageRequest
+from datasources.memory import MemoryObjectCache
+from datasources.protocols import Job, Lease, Stores, Window
+from datasources.valkey import ValkeyServer
+from feed_engine import writes
+from feed_engine.jobs import run_job
+from feed_engine.relay import relay_once
+from feed_engine.rows import FOLLOWING, id_row
+from tests.audit import FROM, audit
+from tests.embedded import drain, embedded_config, embedded_stores, flush
+from tests.faults.writer import WRITES, Ids
+from tests.people import People
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parents[2]
+NAMES = {  # of a scene's ids, by what they are
+    Kind.USER: ("viewer", "other"),
+    Kind.BOARD: ("board",),
+    Kind.PIN: ("pin", "foreign"),
+    Kind.INTEREST: ("interest",),
+}
+
+
+class Writer(NamedTuple):
+    """A process that makes a write and is killed at a seam of it."""
+
+    config: StoresConfig
+    process: subprocess.Popen[str]
+
+    def write(self, name: str, ids: Ids, last: int) -> str:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        order = {
+            "config": dataclasses.asdict(self.config),
+            "write": name,
+            "ids": ids,
+            "last": last,
+        }
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        ended: str = json.loads(self.process.stdout.readline())
+        return ended
+
+
+@pytest.fixture
+async def config(valkey: ValkeyServer, tmp_path: Path) -> StoresConfig:
+    await flush(valkey)
+    return embedded_config(tmp_path, valkey)
+
+
+@pytest.fixture
+async def stores(config: StoresConfig) -> AsyncIterator[Stores]:
+    """The stores as the process sees them that comes after the killed one."""
+    async with embedded_stores(config) as opened:
+        yield opened
+
+
+@pytest.fixture
+def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
+    """It has feed stores of its own, which one process alone may open, and never writes them."""
+    feeds = {
+        name: f"rocksdb://{tmp_path}/writer/{name}"
+        for name in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.writer"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    yield Writer(dataclasses.replace(config, **feeds), process)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait() == 0
+
+
+async def _scene(people: People, number: int) -> Ids:
+    """A viewer with a board of pins, and another user with one, whom a follower follows."""
+    viewer = await people.user()
+    other = await people.user(away_from=viewer.id)
+    board, interest = await people.board(viewer), await people.interest()
+    pins = [await people.pin(board, interest) for _ in range(5)]
+    foreign = await people.pin(await people.board(other))
+    await writes.follow(people.stores, other.id, viewer.id)
+    return {
+        "number": number,
+        "viewer": viewer.id,
+        "other": other.id,
+        "board": board.id,
+        "interest": interest.id,
+        "pin": pins[1].id,
+        "top": pins[-1].id,
+        "foreign": foreign.id,
+    }
+
+
+async def _recover(stores: Stores) -> None:
+    """What every gateway does for those that died: the relay, and a worker on the queue."""
+    quiet = asyncio.Event()
+
+    async def run(job: Job) -> None:
+        await run_job(stores, job)
+        if not await stores.shards.outbox.pending(2**62, 1):
+            quiet.set()
+
+    if not await relay_once(stores, older_than=-1):
+        return
+    worker = asyncio.ensure_future(stores.queue.work(run))
+    await quiet.wait()
+    worker.cancel()
+    await asyncio.gather(worker, return_exceptions=True)
+
+
+async def _warm(stores: Stores, ids: Ids) -> None:
+    """Fill the caches of every list that the write may change, so that a stale one would show."""
+    keys = [
+        ListKey(mapping, id)
+        for mapping in Mapping
+        for name, id in ids.items()
+        if name in NAMES[FROM.get(mapping, Kind.USER)]
+    ]
+    heads = await stores.shards.mappings.heads(keys)
+    leases = await stores.lists.heads(keys)
+    await stores.lists.fill_heads(
+        [(it, heads[key]) for key, it in leases.items() if isinstance(it, Lease)]
+    )
+    requests = [PageRequest(key, 20) for key in keys]
+    rows = await stores.shards.mappings.pages(requests)
+    pages = await stores.lists.pages(requests)
+    await stores.lists.fill_pages(
+        [
+            (page, Window(found, complete=True))
+            for page, found in zip(pages, rows, strict=True)
+            if isinstance(page, Lease)
+        ]
+    )
+
+
+async def _in_feed(stores: Stores, user_id: int) -> int:
+    return len(await stores.feeds.primary.read(FOLLOWING, id_row(user_id), limit=1000))
+
+
+async def _pin_count(people: People, ids: Ids) -> int:
+    return len(await people.list(Mapping.BOARD_HAS_PINS, ids["board"]))
+
+
+async def _created(people: People, ids: Ids) -> bool:
+    done = await _pin_count(people, ids) == 6
+    assert await _in_feed(people.stores, ids["other"]) == 5 + done
+    return done
+
+
+async def _deleted(people: People, ids: Ids) -> bool:
+    return await _pin_count(people, ids) == 4
+
+
+async def _liked(people: People, ids: Ids) -> bool:
+    return ids["foreign"] in await people.list(Mapping.USER_LIKES_PINS, ids["viewer"])
+
+
+async def _followed(people: People, ids: Ids) -> bool:
+    done = ids["other"] in await people.list(Mapping.USER_FOLLOWS_USERS, ids["viewer"])
+    assert await _in_feed(people.stores, ids["viewer"]) == done
+    return done
+
+
+async def _signed_up(people: People, ids: Ids) -> bool:
+    name = f"newcomer{ids['number']}"
+    return bool(await people.stores.shards.mod.find("username", [name]))
+
+
+async def _secret(people: People, ids: Ids) -> bool:
+    public = await people.list(Mapping.USER_HAS_PUBLIC_PINS, ids["viewer"])
+    assert len(public) in (0, 5)
+    return ids["board"] not in await people.list(Mapping.USER_HAS_PUBLIC_BOARDS, ids["viewer"])
+
+
+async def _board_deleted(people: People, ids: Ids) -> bool:
+    gone = ids["board"] not in await people.list(Mapping.USER_HAS_BOARDS, ids["viewer"])
+    assert await _pin_count(people, ids) == (0 if gone else 5)
+    return gone
+
+
+async def _reordered(people: People, ids: Ids) -> bool:
+    return (await people.list(Mapping.BOARD_HAS_PINS, ids["board"]))[0] == ids["pin"]
+
+
+HAPPENED: dict[str, Callable[[People, Ids], Awaitable[bool]]] = {
+    "createPin": _created,
+    "deletePin": _deleted,
+    "likePin": _liked,
+    "follow": _followed,
+    "signUp": _signed_up,
+    "updateBoard": _secret,
+    "updateBoard and its jobs": _secret,
+    "deleteBoard": _board_deleted,
+    "deleteBoard and its jobs": _board_deleted,
+    "reorderPin": _reordered,
+}
+
+
+@pytest.mark.parametrize("name", HAPPENED)
+async def test_a_write_killed_at_each_seam_happens_whole_or_not_at_all(
+    stores: Stores, writer: Writer, name: str
+) -> None:
+    seen: list[bool] = []
+    for seam in range(1000):
+        # What this process has in its own cache, a write of another process can't drop.
+        stores = stores._replace(objects=MemoryObjectCache(1 << 20))
+        people = People(stores)
+        ids = await _scene(people, seam)
+        await drain(stores)
+        await _warm(stores, ids)
+        ended = writer.write(name, ids, seam)
+        assert ended in ("killed", "finished")
+        await _recover(stores)
+        seen.append(await HAPPENED[name](people, ids))
+        assert await audit(stores) == [], f"killed at seam {seam}"
+
+        # Sent again with its key, it is done once.
+        await WRITES[name](stores, ids)
+        await drain(stores)
+        assert await HAPPENED[name](people, ids)
+        assert await audit(stores) == [], f"sent again after seam {seam}"
+        if ended == "finished":
+            break
+    assert seen == sorted(seen), "killed before the commit nothing happens, after it everything"
+    assert (seen[0], seen[-1]) == (False, True)

@@ -1,0 +1,173 @@
+"""A process that makes writes and dies in the middle of them, for `test_killed_writer.py`.
+
+Reads orders from its standard input, a JSON object a line, and does each in a fork of itself: the
+named write, up to its n-th seam, where the fork kills itself with SIGKILL. A seam is before and
+after each call of a store, and before each call of a transaction. For each order it prints whether
+the write came to its end.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
+
+# Imported by name so that each fork has them: the factory imports a backend when it is asked for.
+import datasources.file
+import datasources.memory
+import datasources.redis
+import datasources.rocksdb
+import datasources.sqlite
+import datasources.streaq  # noqa: F401
+from datasources.factory import StoresConfig, open_stores
+from datasources.protocols import Job, ShardTx, Stores
+from feed_engine import writes
+from feed_engine.follow_through import settle
+from feed_engine.jobs import run_job
+from feed_engine.writes import board_tasks
+
+Ids = dict[str, int]
+SECRET = writes.BoardChange(secret=True)
+
+
+async def _and_its_jobs(stores: Stores, write: Awaitable[object]) -> None:
+    """The write, then the jobs that follow it, in this process too."""
+    await write
+    await settle()
+    for row in await stores.shards.outbox.pending(2**62, 100):
+        await run_job(stores, Job(row.shard, row.id))
+
+
+WRITES: dict[str, Callable[[Stores, Ids], Awaitable[object]]] = {
+    "createPin": lambda stores, ids: writes.create_pin(
+        stores,
+        ids["viewer"],
+        writes.NewPin(board_id=ids["board"], interest_ids=(ids["interest"],)),
+        key="k",
+    ),
+    "deletePin": lambda stores, ids: writes.delete_pin(stores, ids["viewer"], ids["pin"], key="k"),
+    "likePin": lambda stores, ids: writes.like_pin(stores, ids["viewer"], ids["foreign"], key="k"),
+    "follow": lambda stores, ids: writes.follow(stores, ids["viewer"], ids["other"], key="k"),
+    "signUp": lambda stores, ids: writes.sign_up(
+        stores, writes.NewUser(username=f"newcomer{ids['number']}"), key="k"
+    ),
+    "updateBoard": lambda stores, ids: writes.update_board(
+        stores, ids["viewer"], ids["board"], SECRET, key="k"
+    ),
+    "updateBoard and its jobs": lambda stores, ids: _and_its_jobs(
+        stores, writes.update_board(stores, ids["viewer"], ids["board"], SECRET, key="k")
+    ),
+    "deleteBoard": lambda stores, ids: writes.delete_board(
+        stores, ids["viewer"], ids["board"], key="k"
+    ),
+    "deleteBoard and its jobs": lambda stores, ids: _and_its_jobs(
+        stores, writes.delete_board(stores, ids["viewer"], ids["board"], key="k")
+    ),
+    "reorderPin": lambda stores, ids: writes.reorder_pin(
+        stores, ids["viewer"], ids["board"], ids["pin"], after_pin_id=ids["top"], key="k"
+    ),
+}
+
+
+class Seams:
+    """Counts the seams that a write passes, and ends the process at the n-th."""
+
+    def __init__(self, last: int) -> None:
+        self._left = last
+
+    def passed(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, store: Any, *, after: bool = True) -> Any:
+        """The store, with a seam before and after each of its calls."""
+        return _Around(store, self, after)
+
+    def of(self, stores: Stores) -> Stores:
+        shards = stores.shards
+        objects = self.around(shards.objects)
+        whole: Any = SimpleNamespace(
+            objects=_Objects(objects, shards.objects, self),
+            mappings=self.around(shards.mappings),
+            outbox=self.around(shards.outbox),
+            mod=self.around(shards.mod),
+        )
+        return stores._replace(
+            shards=whole,
+            objects=self.around(stores.objects),
+            lists=self.around(stores.lists),
+            queue=self.around(stores.queue),
+        )
+
+
+class _Around:
+    def __init__(self, store: Any, seams: Seams, after: bool) -> None:
+        self._store, self._seams, self._after = store, seams, after
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+        if not asyncio.iscoroutinefunction(call):
+            return call
+
+        async def seamed(*args: Any, **kwargs: Any) -> Any:
+            self._seams.passed()
+            result = await call(*args, **kwargs)
+            if self._after:
+                self._seams.passed()
+            return result
+
+        return seamed
+
+
+class _Objects:
+    """An object store whose transactions have seams as well."""
+
+    def __init__(self, around: Any, objects: Any, seams: Seams) -> None:
+        self._around, self._objects, self._seams = around, objects, seams
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._around, name)
+
+    async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[Any]]) -> Any:
+        async def seamed(tx: ShardTx) -> Any:
+            return await work(self._seams.around(tx, after=False))
+
+        result = await self._objects.transact(shard, seamed)
+        self._seams.passed()
+        return result
+
+
+async def _write(config: StoresConfig, name: str, ids: Ids, last: int) -> None:
+    board_tasks.CHUNK, board_tasks.LOOKED_AT = 2, 3
+    stores = await open_stores(config)
+    await WRITES[name](Seams(last).of(stores), ids)
+    await settle()
+
+
+def main() -> None:
+    for line in sys.stdin:
+        order = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            try:
+                asyncio.run(
+                    _write(
+                        StoresConfig(**order["config"]), order["write"], order["ids"], order["last"]
+                    )
+                )
+            except BaseException as error:
+                print(f"{order}: {error!r}", file=sys.stderr, flush=True)
+                os._exit(1)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        ended = "killed" if killed else "finished" if status == 0 else "failed"
+        print(json.dumps(ended), flush=True)
+
+
+if __name__ == "__main__":
+    main()
