@@ -1,7 +1,7 @@
 """Every error that crosses a boundary of Pinway, as one small tree.
 
     PinwayError
-    ├── ConfigError           a setting is wrong, or what it names is not there; one line, for people
+    ├── ConfigError           a setting is wrong, or what it names is not there
     ├── StoreError            a store did not do what was asked
     │   ├── StoreTimeout          no answer within the deadline; a write may have happened
     │   ├── StoreUnavailable      can't be reached, or refused; a write may have happened
@@ -30,7 +30,7 @@ class PinwayError(Exception):
 
 
 class ConfigError(PinwayError):
-    """A setting is wrong, or what it names can't be used. The message says which, and what to do."""
+    """A setting is wrong, or what it names can't be used. One line: which, and what to do."""
 
 
 class StoreError(PinwayError):
