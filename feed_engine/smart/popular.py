@@ -9,7 +9,7 @@ two updates the later reader sees both, and the delete markers carry the version
 from collections.abc import Sequence
 
 from datasources.mappings import ListKey, Mapping
-from datasources.protocols import Cell, Stores, WideColumnStore
+from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
 from feed_engine.dual import write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
@@ -52,12 +52,7 @@ async def move_cell(store: WideColumnStore, pin_id: int, column: bytes, version:
     row, stamp = id_row(pin_id), version + 1  # stamps are greater than 0
     await store.put(POPULARITY, {row: {inverted_version(version): column}}, stamp)
     await store.put(POOLS, {POPULAR_ROW: {column: why(0)}}, stamp)
-    newest, *older = await read_row(store, POPULARITY, row)
-    for cell in older:
-        await _forget(store, row, cell, newest)
-
-
-async def _forget(store: WideColumnStore, row: bytes, cell: Cell, newest: Cell) -> None:
-    if cell.value != newest.value:
+    _, *older = await read_row(store, POPULARITY, row)
+    for cell in older:  # if it is the same column as the newest's, that one's stamp is higher
         await store.delete(POOLS, {POPULAR_ROW: [cell.value]}, cell.stamp)
-    await store.delete(POPULARITY, {row: [cell.column]}, cell.stamp)
+        await store.delete(POPULARITY, {row: [cell.column]}, cell.stamp)

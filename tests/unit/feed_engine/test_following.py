@@ -211,7 +211,10 @@ async def test_a_feed_holds_the_newest_up_to_its_cap_whatever_the_order(feeding:
     assert pins_of(await feeding.following(viewer, first=4)) == [p.id for p in early[:-5:-1]]
 
 
-async def test_an_unfollow_that_died_half_way_still_fills_the_feed_up(feeding: Feeding) -> None:
+@pytest.mark.parametrize("dies", ["standby", "mappings"])
+async def test_an_unfollow_that_died_half_way_still_fills_the_feed_up(
+    feeding: Feeding, dies: str
+) -> None:
     settings = FeedSettings(following_cap=3)
     viewer, new, old = [await feeding.user() for _ in range(3)]
     newer = await feeding.board(new)
@@ -233,10 +236,14 @@ async def test_an_unfollow_that_died_half_way_still_fills_the_feed_up(feeding: F
             cursor = saved
 
         for calls in itertools.count():
-            standby = Unwell(feeding.stores.feeds.standby, after=calls)
-            feeds = Sides(feeding.stores.feeds.primary, standby)
-            try:
+            if dies == "standby":
+                standby = Unwell(feeding.stores.feeds.standby, after=calls)
+                feeds = Sides(feeding.stores.feeds.primary, standby)
                 stores = feeding.stores._replace(feeds=feeds)
+            else:
+                mappings = Unwell(feeding.stores.shards.mappings, after=calls)
+                stores = with_part(feeding.stores, "mappings", mappings)
+            try:
                 await unfollowed(stores, task, cursor, advance, settings=settings)
             except StoreError:
                 continue
