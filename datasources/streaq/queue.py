@@ -119,24 +119,22 @@ class _Client:
             self._task = None
 
     async def _serve(self) -> None:
-        pending: list[_Call] = []
+        call = await self._calls.get()
         while True:
-            pending.append(await self._calls.get())
+            answered = 0  # over this connection
             try:
                 async with self._connect() as worker:
                     while True:
-                        await self._answer(worker, pending[0])
-                        pending.clear()
-                        pending.append(await self._calls.get())
+                        await self._answer(worker, call)
+                        answered += 1
+                        call = await self._calls.get()
             except Exception as error:
                 if _cancelling():
                     raise asyncio.CancelledError from error
-                reason = StoreUnavailable(f"queue: {_innermost(error)}")
-                reason.__cause__ = error
-                for _, answer in pending:
-                    if not answer.done():
-                        answer.set_exception(reason)
-                pending.clear()
+                if answered:
+                    continue  # the server was restarted, perhaps: once more, on a new connection
+                self._refuse(call, error)
+                call = await self._calls.get()
 
     async def _answer(self, worker: PromptWorker, call: "_Call") -> None:
         """Make one call; raises what makes the connection unfit for the next."""
@@ -150,6 +148,12 @@ class _Client:
             raise RedisError("no answer") from error
         if not answer.done():
             answer.set_result(result)
+
+    def _refuse(self, call: "_Call", error: Exception) -> None:
+        reason = StoreUnavailable(f"queue: {_innermost(error)}")
+        reason.__cause__ = error
+        if not call[1].done():
+            call[1].set_exception(reason)
 
 
 _Call = tuple[Callable[[PromptWorker], Awaitable[Any]], "asyncio.Future[Any]"]

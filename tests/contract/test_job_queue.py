@@ -347,3 +347,23 @@ async def test_jobs_survive_a_valkey_that_is_killed(tmp_path: Path) -> None:
     assert set(runs.jobs) == {ONE, TWO, Job(3, 3)}
     await queue.close()
     await server.stop()
+
+
+async def test_a_server_that_came_back_without_its_functions_is_taught_them_again(
+    tmp_path: Path,
+) -> None:
+    """As a Redis that keeps nothing on disk does."""
+    async with ValkeyServer(tmp_path) as server:
+        queue, runs = open_queue(server.url(1)), Runs()
+        await queue.enqueue([ONE])
+        raw = redis.asyncio.Redis.from_url(server.url(1).replace("redis+unix:", "unix:"))
+        await raw.execute_command("FUNCTION", "FLUSH", "SYNC")
+        await raw.flushall()
+        await raw.aclose()
+        await queue.enqueue([TWO])
+        assert await queue.depth() == 1
+        async with working(queue, runs):
+            await runs.until(1)
+            await drained(queue)
+        assert runs.jobs == [TWO]
+        await queue.close()
