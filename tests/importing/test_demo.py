@@ -1,0 +1,145 @@
+"""The demo's content: sound, the same each time, and filled in once."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from datasources import records
+from datasources.ids import Kind
+from datasources.mappings import ListKey, Mapping
+from datasources.protocols import Stores
+from datasources.records import Board, Pin
+from feed_engine.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
+from gateway.demo.content import demo_lines
+from gateway.demo.fill import demo_is_loaded, demo_viewer_id, fill_demo
+from gateway.demo.icons import brands
+from gateway.demo.people import CURATORS, PEOPLE, VIEWER
+from gateway.importing.jsonl import (
+    BoardLine,
+    CommentLine,
+    FollowLine,
+    InterestLine,
+    LikeLine,
+    PinLine,
+    UserLine,
+    canonical,
+    decode,
+)
+from gateway.importing.report import Progress
+from tests.audit import audit
+from tests.importing.files import give
+from tests.importing.worlds import canonical_set
+
+pytestmark = pytest.mark.anyio
+
+
+def test_every_brand_is_a_pin_and_some_are_repinned() -> None:
+    pins = [line for line in demo_lines() if isinstance(line, PinLine)]
+    originals = [pin for pin in pins if pin.source is None]
+    assert len(originals) == len(brands()) == 3466
+    assert len({pin.title for pin in originals}) > 3400
+    assert 500 < len(pins) - len(originals) < 1500
+    assert {pin.image.url for pin in pins if pin.image} == {
+        f"/images/brands/{slug}.svg" for slug in brands()
+    }
+
+
+def test_the_content_is_the_same_each_time_and_every_line_is_good() -> None:
+    lines = [canonical(line) for line in demo_lines()]
+    assert lines == [canonical(line) for line in demo_lines()]
+    assert [canonical(decode(line)) for line in lines] == lines
+
+
+def test_there_is_enough_of_everything() -> None:
+    found = Counter(type(line) for line in demo_lines())
+    assert found[UserLine] == PEOPLE == 300
+    assert 8 <= found[InterestLine] <= 12
+    assert 140 <= found[BoardLine] <= 170
+    assert found[LikeLine] > 5000
+    assert found[CommentLine] == 600
+    boards = [line for line in demo_lines() if isinstance(line, BoardLine)]
+    assert len({line.owner for line in boards}) > CURATORS
+
+
+def test_few_have_many_followers_and_many_have_few() -> None:
+    followers = Counter(
+        line.user for line in demo_lines() if isinstance(line, FollowLine) and line.user
+    )
+    degrees = sorted(followers.values(), reverse=True)
+    middle = degrees[len(degrees) // 2]
+    assert degrees[0] > 15 * middle
+    assert sum(degrees[:30]) > 0.3 * sum(degrees)
+
+
+def test_nobody_does_anything_before_they_came_nor_to_what_was_not_there() -> None:
+    since = {}
+    for line in demo_lines():
+        if isinstance(line, UserLine | BoardLine | PinLine | InterestLine):
+            since[type(line), line.key] = line.created
+    for line in demo_lines():
+        assert line.created is not None
+        match line:
+            case PinLine():
+                assert line.created >= since[BoardLine, line.board]
+                assert line.source is None or line.created > since[PinLine, line.source]
+            case BoardLine():
+                assert line.created >= since[UserLine, line.owner]
+            case LikeLine():
+                assert line.created >= since[PinLine, line.pin]
+            case CommentLine():
+                assert line.created >= since[PinLine, line.pin]
+            case FollowLine():
+                assert line.created >= since[UserLine, line.follower]
+
+
+async def test_empty_stores_are_filled_and_filled_again_for_nothing(
+    stores: Stores, tmp_path: Path
+) -> None:
+    told: list[Progress] = []
+    assert not await demo_is_loaded(stores)
+    await fill_demo(stores, tmp_path, told.append)
+    assert await demo_is_loaded(stores)
+    assert {step.stage for step in told} >= {"reading", "pins", "feeds"}
+    content = {canonical(line) for line in demo_lines()}
+    assert canonical_set(await give(stores)) == content
+    await fill_demo(stores, tmp_path, told.append)
+    assert canonical_set(await give(stores)) == content
+    assert await audit(stores) == []
+    await the_viewer_has_plenty_to_look_at(stores)
+
+
+async def the_viewer_has_plenty_to_look_at(stores: Stores) -> None:
+    viewer = await demo_viewer_id(stores)
+    assert viewer is not None
+    assert await stores.shards.mod.find("username", [VIEWER]) == {VIEWER: viewer}
+    follows = (
+        Mapping.USER_FOLLOWS_USERS,
+        Mapping.USER_FOLLOWS_BOARDS,
+        Mapping.USER_FOLLOWS_INTERESTS,
+    )
+    heads = await stores.shards.mappings.heads([ListKey(mapping, viewer) for mapping in follows])
+    assert heads[ListKey(Mapping.USER_FOLLOWS_USERS, viewer)].size == 12
+    assert all(head.size >= 4 for head in heads.values())
+    boards: list[Board] = []
+    for id, data in await stores.shards.objects.list(Kind.BOARD, 0, 1000):
+        board = records.decode(Kind.BOARD, id, data)
+        assert isinstance(board, Board)
+        if board.owner_id == viewer:
+            boards.append(board)
+    assert [board.secret for board in sorted(boards, key=lambda b: b.secret)] == [
+        False,
+        False,
+        True,
+    ]
+    secret = boards[[board.secret for board in boards].index(True)]
+    pins = [
+        records.decode(Kind.PIN, id, data)
+        for id, data in await stores.shards.objects.list(Kind.PIN, 0, 10_000)
+    ]
+    assert sum(isinstance(pin, Pin) and pin.board_id == secret.id for pin in pins) == 9
+    for side in stores.feeds:
+        row = id_row(viewer)
+        assert len(await side.read(FOLLOWING, row, limit=1000)) > 200
+    for side in stores.pools:
+        assert len(await side.read(POOLS, POPULAR_ROW, limit=1000)) > 500

@@ -1,0 +1,123 @@
+"""The demo's pictures, as a browser asks for them."""
+
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from gateway.demo.icons import WIDTH, brands, card
+from gateway.demo.images import avatar_url, brand_url, draw_avatar, draw_card, images_app
+
+pytestmark = pytest.mark.anyio
+
+ALLOWED = {"svg", "title", "defs", "linearGradient", "stop", "rect", "circle", "path", "text"}
+
+
+@pytest.fixture
+def client() -> httpx.AsyncClient:
+    app = Starlette(routes=[Mount("/images", images_app)])
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
+    return httpx.AsyncClient(transport=transport, base_url="http://pinway")
+
+
+async def test_a_brands_card_has_the_size_and_colors_that_its_pin_was_stored_with(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.get(brand_url("python"))
+    look = card(brands()["python"])
+    root = ElementTree.fromstring(answer.content)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("image/svg+xml")
+    assert (root.get("width"), root.get("height")) == (str(WIDTH), str(look.height))
+    assert look.background in answer.text
+    assert ">Python</text>" in answer.text
+
+
+async def test_pictures_may_be_kept_for_ever_and_asked_for_again_for_nothing(
+    client: httpx.AsyncClient,
+) -> None:
+    for url in (brand_url("rust"), avatar_url("maya_chen")):
+        first = await client.get(url)
+        assert "immutable" in first.headers["cache-control"]
+        again = await client.get(url, headers={"if-none-match": f'"x", W/{first.headers["etag"]}'})
+        assert (again.status_code, again.content) == (304, b"")
+        other = await client.get(url, headers={"if-none-match": '"x"'})
+        assert other.content == first.content
+
+
+async def test_pictures_opened_by_themselves_can_run_and_load_nothing(
+    client: httpx.AsyncClient,
+) -> None:
+    for url in (brand_url("rust"), avatar_url("maya_chen")):
+        headers = (await client.get(url)).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/images/brands/no-such-brand.svg",
+        "/images/brands/python.png",
+        "/images/brands/../../../etc/passwd",
+        "/images/brands/..%2f..%2fetc%2fpasswd",
+        "/images/brands/..%2f..%2f..%2f..%2fetc%2fpasswd.svg",
+        "/images/brands/%00.svg",
+        "/images/brands/python%2esvg.svg",
+        "/images/avatars/%3Cscript%3E.svg",
+        "/images/avatars/a.svg",
+        "/images/avatars/..%2f..%2fx.svg",
+        "/images/avatars/Maya.svg",
+        "/images/",
+    ],
+)
+async def test_what_is_no_picture_is_not_found(client: httpx.AsyncClient, path: str) -> None:
+    assert (await client.get(path)).status_code == 404
+
+
+async def test_only_reading_is_allowed(client: httpx.AsyncClient) -> None:
+    assert (await client.post(brand_url("python"))).status_code == 405
+    head = await client.head(brand_url("python"))
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_every_brand_is_drawn_as_sound_and_harmless_svg() -> None:
+    found = brands()
+    assert len(found) == 3466
+    heights = set()
+    for brand in found.values():
+        root = ElementTree.fromstring(draw_card(brand))
+        tags = {element.tag.removeprefix("{http://www.w3.org/2000/svg}") for element in root.iter()}
+        attributes = {name for element in root.iter() for name in element.attrib}
+        assert tags <= ALLOWED
+        assert not {name for name in attributes if name.startswith("on") or "href" in name}
+        assert root[0].text == brand.title
+        heights.add(root.get("height"))
+    assert len(heights) > 10
+
+
+def test_icons_stand_out_from_their_ground() -> None:
+    for brand in brands().values():
+        look = card(brand)
+        assert contrast(look.icon, look.background) >= 1.2, brand
+
+
+def test_an_avatar_shows_initials_and_the_same_color_each_time() -> None:
+    assert ">MC</text>" in draw_avatar("maya_chen")
+    assert ">D</text>" in draw_avatar("demo")
+    assert draw_avatar("maya_chen") == draw_avatar("maya_chen")
+    ElementTree.fromstring(draw_avatar("..."))
+
+
+def contrast(one: str, other: str) -> float:
+    """As WCAG 2 defines it, 1 to 21."""
+
+    def luminance(color: str) -> float:
+        parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
