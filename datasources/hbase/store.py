@@ -46,9 +46,6 @@ class HBaseWideColumns:
         self._pool = Pool(host, port, pool_size, deadline, connect_timeout)
         self._prefix = prefix
 
-    def _named(self, table: Table) -> bytes:
-        return (self._prefix + table.name).encode()
-
     async def read(
         self, table: Table, row: bytes, *, after: bytes | None = None, limit: int
     ) -> list[Cell]:
@@ -68,17 +65,15 @@ class HBaseWideColumns:
         found: dict[bytes, Cell] = {}
         for start in range(0, len(names), _PAGE):
             part = names[start : start + _PAGE]
-
-            async def ask(connection: Connection, part: list[bytes] = part) -> Any:
-                return await connection.call(
-                    "getRowWithColumns",
-                    tableName=self._named(table),
-                    row=row,
-                    columns=part,
-                    attributes={},
-                )
-
-            for result in await self._pool.run(ask):
+            request = Request(
+                "getRowWithColumns",
+                tableName=self._named(table),
+                row=row,
+                columns=part,
+                attributes={},
+            )
+            (results,) = await self._pool.run(functools.partial(_send, requests=[request]))
+            for result in results:
                 found.update((cell.column, cell) for cell in _cells(result))
         return found
 
@@ -118,7 +113,7 @@ class HBaseWideColumns:
                 mutation = idl.Mutation(isDelete=True, column=_qualified(cell.column))
                 stamps[cell.stamp].append(mutation)
             writes = [
-                _write(table, [idl.BatchMutation(row=row, mutations=mutations)], stamp)
+                _write(self._named(table), [idl.BatchMutation(row=row, mutations=mutations)], stamp)
                 for stamp, mutations in stamps.items()
             ]
             for start in range(0, len(writes), _TOGETHER):
@@ -173,6 +168,9 @@ class HBaseWideColumns:
     async def close(self) -> None:
         self._pool.close()
 
+    def _named(self, table: Table) -> bytes:
+        return (self._prefix + table.name).encode()
+
     async def _page(
         self, table: Table, row: bytes, limit: int, filter_string: bytes | None
     ) -> list[Cell]:
@@ -219,7 +217,7 @@ class HBaseWideColumns:
         if not 0 < stamp < 2**63:
             raise ValueError(f"a stamp must be positive and below 2**63, not {stamp}")
         for batch in _batches(rows):
-            write = _write(table, batch, stamp)
+            write = _write(self._named(table), batch, stamp)
             await self._pool.run(functools.partial(_send, requests=[write]))
 
     async def _create(self, name: bytes) -> None:
@@ -250,10 +248,10 @@ async def _send(connection: Connection, requests: Sequence[Request]) -> list[Any
     return await connection.send(*requests)
 
 
-def _write(table: Table, batch: list[Any], stamp: int) -> Request:
+def _write(table_name: bytes, batch: list[Any], stamp: int) -> Request:
     return Request(
         "mutateRowsTs",
-        tableName=table.name.encode(),
+        tableName=table_name,
         rowBatches=batch,
         timestamp=stamp,
         attributes={},

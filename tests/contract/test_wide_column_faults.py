@@ -45,8 +45,8 @@ async def relay(url: str) -> AsyncIterator[Relay]:
     await relay.stop()
 
 
-def through(relay: Relay, pool_size: int = 4, **options: float) -> HBaseWideColumns:
-    return hbase(f"hbase://127.0.0.1:{relay.port}", pool_size, **options)
+def through(relay: Relay, pool_size: int = 4, deadline: float = 2.0) -> HBaseWideColumns:
+    return hbase(f"hbase://127.0.0.1:{relay.port}", pool_size, deadline=deadline)
 
 
 async def fill(kit: Kit) -> None:

@@ -6,9 +6,49 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from hypothesis import strategies as st
+
 from datasources.hbase import HBaseWideColumns
 from datasources.hbase.thrift import Connection
 from datasources.protocols import Cell, Table, WideColumnStore
+
+# Names that an escape, a separator or a filter's quotes could trip over, and any others.
+PIECES = [
+    b"\0",
+    b"\0\x01",
+    b"\0\x02",
+    b"\xff",
+    b"'",
+    b"''",
+    b"a",
+    b":",
+    b"f:",
+    b"(",
+    b",",
+    b" AND ",
+]
+NAMES = st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map(b"".join)
+NAMES |= st.binary(min_size=1, max_size=8)
+FEW_ROWS = st.sampled_from([b"r", b"r\0", b"r\0\x01a"])
+FEW_COLUMNS = st.sampled_from([b"a", b"a\0", b"b'", b"\0", b"\xff"])
+STAMPS = st.integers(1, 4)
+OPERATIONS = st.one_of(
+    st.tuples(
+        st.just("put"),
+        st.dictionaries(
+            FEW_ROWS, st.dictionaries(FEW_COLUMNS, st.binary(max_size=5), max_size=5), max_size=3
+        ),
+        STAMPS,
+    ),
+    st.tuples(
+        st.just("delete"),
+        st.dictionaries(FEW_ROWS, st.lists(FEW_COLUMNS, max_size=4), max_size=3),
+        STAMPS,
+    ),
+    st.tuples(st.just("trim"), FEW_ROWS, st.integers(0, 4)),
+    st.tuples(st.just("read"), FEW_ROWS, st.none() | FEW_COLUMNS, st.integers(0, 5)),
+    st.tuples(st.just("get"), FEW_ROWS, st.lists(FEW_COLUMNS, max_size=4)),
+)
 
 
 @dataclass(frozen=True)
@@ -71,8 +111,10 @@ def host_and_port(url: str) -> tuple[str, int]:
     return parts.hostname, parts.port
 
 
-def hbase(url: str, pool_size: int = 8, **options: float) -> HBaseWideColumns:
-    return HBaseWideColumns(*host_and_port(url), pool_size, **options)
+def hbase(
+    url: str, pool_size: int = 8, *, deadline: float = 2.0, prefix: str = ""
+) -> HBaseWideColumns:
+    return HBaseWideColumns(*host_and_port(url), pool_size, deadline=deadline, prefix=prefix)
 
 
 async def drop_tables(url: str, tables: Sequence[Table]) -> None:
