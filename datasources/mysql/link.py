@@ -74,18 +74,15 @@ class Link:
         return reader is not None and not reader.at_eof() and reader.exception() is None
 
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
-        """Raises what the driver raises."""
+        """The result of the statement, the first if there are several. Raises what the driver
+        raises, and then no statement after the failing one was run."""
         cursor = await self._connection.cursor(_Cursor)
         await cursor.execute(sql, tuple(args) if args else None)
         rows = await cursor.fetchall() if cursor.description else []
-        return Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
-
-    async def run_script(self, sql: str) -> None:
-        """Run several constant statements in one round trip."""
-        cursor = await self._connection.cursor(_Cursor)
-        await cursor.execute(sql)
+        result = Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
         while await cursor.nextset():
             pass
+        return result
 
     def close(self) -> None:
         self._connection.close()

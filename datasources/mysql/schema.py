@@ -96,7 +96,7 @@ async def _work(
             async with asyncio.timeout(_DEADLINE):
                 if link is None:
                     link = await connect(server.login, autocommit=True, deadline=_DEADLINE)
-                await link.run_script(script(place, epoch))
+                await link.run(script(place, epoch))
             made(1)
     except TimeoutError:
         raise StoreUnavailable(f"{server.name}: no answer in {_DEADLINE} s") from None

@@ -19,6 +19,7 @@ class MySqlSession(GuardedSession):
         self._server = server
         self._link: Link | None = None
         self._waiting = False  # for an answer that may still come
+        self._lost = False
         self._committed = False
 
     async def begin(self) -> None:
@@ -44,7 +45,8 @@ class MySqlSession(GuardedSession):
         writers = self._server.writers
         if self._waiting:
             writers.discard(link)
-            self._server.kill(link)
+            if not self._lost:
+                self._server.kill(link)
             return
         try:
             if not self._committed:
@@ -79,22 +81,27 @@ class MySqlSession(GuardedSession):
         self.fence = None if epoch is None else Fence(epoch, owner.decode(), str(server))
 
     async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
-        statement = sql.replace("{db}", self.place.database).replace("?", "%s")
-        return await self._step(operation, statement, args)
+        return await self._step(operation, self._statement(sql), args)
 
-    async def _commit(self, operation: str) -> None:
-        await self._step(operation, "COMMIT", ())
+    async def _commit(self, operation: str, last: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        # The server stops at the first statement of a packet that fails.
+        statements = [*(self._statement(sql) for sql, _ in last), "COMMIT"]
+        args = [value for _, some in last for value in some]
+        await self._step(operation, "; ".join(statements), args)
         self._committed = True
+
+    def _statement(self, sql: str) -> str:
+        return sql.replace("{db}", self.place.database).replace("?", "%s")
 
     async def _step(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
         assert self._link is not None
-        self._waiting = True
+        self._waiting, self._lost = True, False
         try:
             result = await self._server.step(self._link, operation, sql, args)
         except TimeoutError:
             raise self._server.late() from None
         except DRIVER_ERRORS as error:
-            self._waiting = not answered(error)
+            self._waiting = self._lost = not answered(error)
             raise self._server.translate(error, self.place.database) from error
         self._waiting = False
         return result

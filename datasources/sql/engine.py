@@ -68,6 +68,9 @@ class Session(Protocol):
         key, after which the transaction may go on; Contended, StoreTimeout, StoreUnavailable and
         StoreCorrupt, after which it can't."""
 
+    def at_commit(self, sql: str, args: Sequence[Any]) -> None:
+        """Run a statement, whose result nobody needs, in the round trip that commits."""
+
 
 class Engine(Protocol):
     """The servers of one topology, by name."""

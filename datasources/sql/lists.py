@@ -73,20 +73,17 @@ class Lists:
                 some = keys[at : at + ROWS_A_STATEMENT]
                 await self._put_some(mapping, {key: newest[key] for key in some})
 
-    async def flush(self) -> None:
-        """Write the heads that have changed."""
+    def finish(self) -> None:
+        """Have the heads that changed written with the commit."""
         changed = sorted(self._changed, key=_order)
         for at in range(0, len(changed), ROWS_A_STATEMENT):
             some = changed[at : at + ROWS_A_STATEMENT]
-            args = [v for k in some for v in (k.mapping.code, k.from_id, *self._heads[k])]
-            await self._session.run(
-                "tx.heads",
+            self._session.at_commit(
                 f"INSERT INTO {{db}}.lists (mapping, from_id, {_HEAD}) "
                 f"VALUES {rows_of_marks(len(some), 4)} "
                 + self._dialect.replace(("mapping", "from_id"), ("size", "version")),
-                args,
+                [v for k in some for v in (k.mapping.code, k.from_id, *self._heads[k])],
             )
-        self._changed.clear()
 
     async def _lock(self, keys: Sequence[ListKey]) -> None:
         await self._read_heads(keys)

@@ -103,7 +103,7 @@ class SqlMappings:
             async def put(session: Session, some: Sequence[tuple[Mapping, Edge]] = some) -> None:
                 lists = Lists(session, dialect)
                 await lists.put_many(some)
-                await lists.flush()
+                lists.finish()
 
             await self._router.write(shard, "mappings.write", put)
 

@@ -50,8 +50,7 @@ class SqlMod:
 
     async def release(self, namespace: str, key: str, id: int) -> None:
         async def run(session: Session) -> None:
-            await session.run(
-                "mod.release",
+            session.at_commit(
                 "DELETE FROM {db}.claims "
                 "WHERE namespace = ? AND key_hash = ? AND claim_key = ? AND id = ?",
                 (namespace.encode(), _hash(key), key.encode(), id),

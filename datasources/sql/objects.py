@@ -71,7 +71,7 @@ class SqlObjects:
         async def run(session: Session) -> T:
             tx = SqlTx(shard, session, router.engine.dialect, router.clock)
             answer = await work(tx)
-            await tx.finish()
+            tx.finish()
             return answer
 
         return await router.write(shard, "tx", run)

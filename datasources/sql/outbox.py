@@ -50,14 +50,12 @@ class SqlOutbox:
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         async def run(session: Session) -> None:
-            await session.run(
-                "outbox.advance", "UPDATE {db}.outbox SET progress = ? WHERE id = ?", (cursor, id)
-            )
+            session.at_commit("UPDATE {db}.outbox SET progress = ? WHERE id = ?", (cursor, id))
 
         await self._router.write(shard, "outbox.advance", run)
 
     async def finish(self, shard: int, id: int) -> None:
         async def run(session: Session) -> None:
-            await session.run("outbox.finish", "DELETE FROM {db}.outbox WHERE id = ?", (id,))
+            session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (id,))
 
         await self._router.write(shard, "outbox.finish", run)

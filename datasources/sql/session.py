@@ -18,6 +18,7 @@ class GuardedSession(ABC):
         self.fence: Fence | None = None
         self._turn = asyncio.Lock()
         self._broken: Exception | None = None
+        self._last: list[tuple[str, Sequence[Any]]] = []
 
     async def run(self, operation: str, sql: str, args: Sequence[Any] = ()) -> Result:
         async with self._turn:
@@ -29,10 +30,13 @@ class GuardedSession(ABC):
                     self.broke(error)
                 raise
 
+    def at_commit(self, sql: str, args: Sequence[Any]) -> None:
+        self._last.append((sql, args))
+
     async def commit(self, operation: str) -> None:
         async with self._turn:
             self.check()
-            await self._commit(f"{operation}.commit")
+            await self._commit(f"{operation}.commit", self._last)
 
     def check(self) -> None:
         """Raises what broke the transaction, if anything did."""
@@ -56,4 +60,5 @@ class GuardedSession(ABC):
     async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result: ...
 
     @abstractmethod
-    async def _commit(self, operation: str) -> None: ...
+    async def _commit(self, operation: str, last: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        """Run the last statements, and commit if all of them went well."""

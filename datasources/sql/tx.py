@@ -145,9 +145,9 @@ class SqlTx:
             ),
         )
 
-    async def finish(self) -> None:
-        """Write what waits for the end of the transaction."""
-        await self._lists.flush()
+    def finish(self) -> None:
+        """Have the commit write what waits for it."""
+        self._lists.finish()
 
     async def _insert_rows(self, kind: Kind, data: Sequence[bytes]) -> list[int]:
         made: list[int] = []

@@ -27,8 +27,7 @@ class SqlVisits:
 
     async def mark_saved(self, user_id: int, generation: int) -> None:
         async def run(session: Session) -> None:
-            await session.run(
-                "visits.mark_saved",
+            session.at_commit(
                 "UPDATE {db}.visits SET saved = 1 WHERE user_id = ? AND generation = ?",
                 (user_id, generation),
             )

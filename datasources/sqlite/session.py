@@ -77,8 +77,13 @@ class SqliteSession(GuardedSession):
         statement = sql.replace("{db}", "main")
         return await self._in_thread(operation, lambda: self._execute(statement, args))
 
-    async def _commit(self, operation: str) -> None:
-        await self._in_thread(operation, lambda: self._execute("COMMIT", ()))
+    async def _commit(self, operation: str, last: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        def commit() -> None:
+            for sql, args in last:
+                self._execute(sql.replace("{db}", "main"), args)
+            self._execute("COMMIT", ())
+
+        await self._in_thread(operation, commit)
 
     async def _in_thread(self, operation: str, call: Callable[[], T]) -> T:
         self._observe(self.place.server, operation)
