@@ -21,7 +21,7 @@ _READ = 1 << 20  # so a page comes in few pieces: each piece has what came befor
 def _load() -> Any:
     found = importlib.util.find_spec("aiohappybase")
     if found is None or found.origin is None:
-        raise ImportError("HBase needs the extra 'servers': pip install 'pinway[servers]'")
+        raise ModuleNotFoundError("No module named 'aiohappybase'", name="aiohappybase")
     # Importing the package itself would need pkg_resources, which setuptools has dropped.
     return thriftpy2.load(str(Path(found.origin).with_name("Hbase.thrift")), "Hbase_thrift")
 
