@@ -15,7 +15,7 @@ from datasources.protocols import Stores
 from feed_engine.content import BriefPin, newest_pins
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.follow_edges import FOLLOWS, PINS_OF, followed, following_cells
-from feed_engine.rows import FOLLOWING, POOLS, Source, id_row, pool_row
+from feed_engine.rows import FOLLOWING, POOLS, Source, follow_stamp, id_row, pool_row
 from feed_engine.smart import pools
 from feed_engine.wide import put_both, trim_both
 
@@ -50,15 +50,15 @@ async def build_feeds(
 
 
 async def build_following(
-    stores: Stores, user_ids: Sequence[int], *, settings: FeedSettings = DEFAULTS
+    stores: Stores, user_ids: Sequence[int], at: int, *, settings: FeedSettings = DEFAULTS
 ) -> None:
-    """Fill up the following feeds of a few users."""
+    """Fill up the following feeds of a few users after an unfollow at an epoch ms."""
     lists = _Lists(stores, settings)
     kinds = (Kind.USER, Kind.BOARD)
     follows = [await followed(stores, FOLLOWS[kind], user_ids) for kind in kinds]
     edges = {user_id: [e for some in follows for e in some[user_id]] for user_id in user_ids}
     await lists.load(edge.to_id for some in edges.values() for edge in some)
-    await _write_following(stores, edges, lists, settings)
+    await _write_following(stores, edges, lists, settings, refilled=at)
     rows = [id_row(user_id) for user_id in user_ids]
     await trim_both(stores.feeds, FOLLOWING, rows, settings.following_cells)
 
@@ -100,7 +100,11 @@ class _Lists:
 
 
 async def _write_following(
-    stores: Stores, edges: Mapping[int, list[Edge]], lists: _Lists, settings: FeedSettings
+    stores: Stores,
+    edges: Mapping[int, list[Edge]],
+    lists: _Lists,
+    settings: FeedSettings,
+    refilled: int = 0,
 ) -> None:
     by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
     for user_id, follows in edges.items():
@@ -113,7 +117,7 @@ async def _write_following(
         for column, version in nsmallest(settings.following_cells, cells):
             by_version[version].setdefault(id_row(user_id), {})[column] = b""
     for version, rows in by_version.items():
-        await put_both(stores.feeds, FOLLOWING, rows, version)
+        await put_both(stores.feeds, FOLLOWING, rows, follow_stamp(version, refilled))
 
 
 async def _write_pools(

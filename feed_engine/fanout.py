@@ -21,9 +21,11 @@ from feed_engine.rows import (
     FOLLOWING,
     POOLS,
     FollowingColumn,
+    follow_stamp,
     following_column,
     id_row,
     pool_row,
+    unfollow_stamp,
 )
 from feed_engine.smart import pools
 from feed_engine.smart.popular import update_popularity
@@ -102,7 +104,7 @@ async def _deliver(
             by_version[edge.version].append(edge.to_id)
         for version, ids in by_version.items():
             cells = {feed_rows[id]: {feed_cell: b""} for id in ids}
-            await put_both(stores.feeds, FOLLOWING, cells, version)
+            await put_both(stores.feeds, FOLLOWING, cells, follow_stamp(version))
     await put_both(stores.pools, POOLS, {row: {pool_cell: why} for row in pool_rows.values()}, at)
 
     keys = [EdgeKey(key.mapping, cause_id, edge.to_id) for edge in followers]
@@ -110,7 +112,7 @@ async def _deliver(
     for ended in (edge for edge in now.values() if not edge.active):
         if fed:
             gone = {feed_rows[ended.to_id]: [feed_cell]}
-            await delete_both(stores.feeds, FOLLOWING, gone, ended.version)
+            await delete_both(stores.feeds, FOLLOWING, gone, unfollow_stamp(ended.version))
         await delete_both(stores.pools, POOLS, {pool_rows[ended.to_id]: [pool_cell]}, at)
     if fed:
         full = [row for row in feed_rows.values() if due(row, pin.id)]

@@ -14,7 +14,15 @@ from feed_engine.content import newest_pins
 from feed_engine.dual import write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.follow_edges import FOLLOWS, PINS_OF, following_cells
-from feed_engine.rows import FOLLOWING, POOLS, id_row, parse_following, pool_row
+from feed_engine.rows import (
+    FOLLOWING,
+    POOLS,
+    follow_stamp,
+    id_row,
+    parse_following,
+    pool_row,
+    unfollow_stamp,
+)
 from feed_engine.smart import pools
 from feed_engine.wide import put_both, read_row, trim_both
 
@@ -42,7 +50,7 @@ async def followed(
     row = id_row(task.viewer_id)
     if kind is not Kind.INTEREST:
         cells = {cell.column: b"" for cell in following_cells(task.viewer_id, edge, pins)}
-        await put_both(stores.feeds, FOLLOWING, {row: cells}, edge.version)
+        await put_both(stores.feeds, FOLLOWING, {row: cells}, follow_stamp(edge.version))
     pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
     best = pools.followed_cells(pins[: settings.backfill], task.viewer_id, task.target_id)
     await put_both(stores.pools, POOLS, {pool: best}, max(1, task.at))
@@ -71,7 +79,7 @@ async def unfollowed(
         full = True
     await _forget(stores, task.viewer_id, task.target_id, task.version, task.at)
     if full:
-        await build_following(stores, [task.viewer_id], settings=settings)
+        await build_following(stores, [task.viewer_id], task.at, settings=settings)
 
 
 async def _edge(stores: Stores, key: EdgeKey) -> Edge | None:
@@ -97,7 +105,7 @@ async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, a
             cells = await read_row(store, FOLLOWING, row)
             gone = [c.column for c in cells if parse_following(c.column).cause_id == cause_id]
             if gone:
-                await store.delete(FOLLOWING, {row: gone}, version)
+                await store.delete(FOLLOWING, {row: gone}, unfollow_stamp(version))
 
         await write_both(stores.feeds, forget)
     await pools.forget_cause(stores.pools, viewer_id, cause_id, max(1, at))

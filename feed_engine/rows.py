@@ -29,6 +29,7 @@ _POOL = struct.Struct(">QQ")
 _PLACE = struct.Struct(">QH")
 _SHOWN_PIN = struct.Struct(">QB")
 MAX_POSITION = 0xFFFF
+_REFILL_BITS = 42  # epoch ms until the year 2109, and two million versions of an edge
 
 
 class Source(IntEnum):
@@ -102,6 +103,18 @@ def parse_following(column: bytes) -> FollowingColumn:
 def behind_pin(column: bytes) -> bytes:
     """The place behind all causes of the pin of a following column."""
     return column[:16] + b"\xff" * 8
+
+
+def follow_stamp(version: int, refilled: int = 0) -> int:
+    """The stamp of a following cell: the version of the edge that brought it and, when a feed that
+    an unfollow left short was filled up, the epoch ms of that unfollow. For a column that was
+    trimmed may come back only with a higher stamp. Most cells of a time share one."""
+    return version << _REFILL_BITS | refilled
+
+
+def unfollow_stamp(version: int) -> int:
+    """What hides all cells of an edge's versions up to this one."""
+    return (version + 1 << _REFILL_BITS) - 1
 
 
 def inverted_score(score: float) -> bytes:

@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import redis.asyncio
 
 from datasources.errors import StoreUnavailable
 from datasources.mappings import Mapping
-from datasources.protocols import OutboxRow, Stores
+from datasources.protocols import OutboxRow, Sides, Stores, Table, WideColumnStore
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
 from feed_engine import content, writes
@@ -24,7 +24,27 @@ from feed_engine.visible import Visible
 from tests.embedded import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
 
-__all__ = ["START", "Feeding", "Interrupted", "Unwell", "feeding", "valkey", "with_part"]
+__all__ = [
+    "START",
+    "Feeding",
+    "Interrupted",
+    "Marking",
+    "Unwell",
+    "feeding",
+    "marking",
+    "valkey",
+    "with_part",
+]
+    "START",
+    "Feeding",
+    "Interrupted",
+    "Marking",
+    "Unwell",
+    "feeding",
+    "marking",
+    "valkey",
+    "with_part",
+]
 
 START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
 
@@ -48,6 +68,20 @@ class Unwell:
             return await call(*args, **kwargs)
 
         return counted
+
+
+class Marking:
+    """A real store that trims as HBase does: what goes is deleted at its own stamp."""
+
+    def __init__(self, store: WideColumnStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def trim(self, table: Table, row: bytes, keep: int) -> None:
+        for cell in (await self._store.read(table, row, limit=10_000))[keep:]:
+            await self._store.delete(table, {row: [cell.column]}, cell.stamp)
 
 
 class Interrupted:
@@ -176,6 +210,10 @@ async def _nowhere(cursor: bytes) -> None: ...
 
 def pins_of(page: HomePage | FollowingPage) -> list[int]:
     return [item.pin_id for item in page.items]
+
+
+def marking(sides: Sides) -> Sides:
+    return Sides(*(cast(WideColumnStore, Marking(side)) for side in sides))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from feed_engine.follow_jobs import followed, unfollowed
 from feed_engine.rows import FOLLOWING, POOLS, Source, id_row, parse_following, pool_row
 from feed_engine.speculation import Side
 from feed_engine.wide import read_row
-from tests.feeding import START, Feeding, Interrupted, Unwell, pins_of, with_part
+from tests.feeding import START, Feeding, Interrupted, Unwell, marking, pins_of, with_part
 
 pytestmark = pytest.mark.anyio
 
@@ -193,8 +193,13 @@ async def test_jobs_run_late_twice_and_in_any_order_show_what_is_followed_now(
     assert primary == standby
 
 
-async def test_a_feed_holds_the_newest_up_to_its_cap_whatever_the_order(feeding: Feeding) -> None:
+@pytest.mark.parametrize("trims_by", ["removing", "marking"])
+async def test_a_feed_holds_the_newest_up_to_its_cap_whatever_the_order(
+    feeding: Feeding, trims_by: str
+) -> None:
     settings = FeedSettings(following_cap=4)
+    if trims_by == "marking":
+        feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
     viewer, new, old = [await feeding.user() for _ in range(3)]
     late = await feeding.pins(await feeding.board(new), 12, start=START + 1_000_000)
     early = await feeding.pins(await feeding.board(old), 6)

@@ -10,7 +10,7 @@ from feed_engine.rows import FollowingColumn, Place, PoolColumn, Reason, Source
 
 ids = st.integers(1, 2**62 - 1)
 floats = st.floats(allow_nan=False).map(lambda f: f + 0.0)  # -0.0 is written as 0.0
-times = st.integers(0, 2**45)
+times = st.integers(0, 2**42 - 1)
 
 
 @given(st.tuples(floats, ids), st.tuples(floats, ids))
@@ -19,6 +19,15 @@ def test_pool_columns_sort_the_highest_score_first(
 ) -> None:
     one, two = rows.pool_column(PoolColumn(*a)), rows.pool_column(PoolColumn(*b))
     assert (one < two) == ((-a[0], a[1]) < (-b[0], b[1]))
+
+
+@given(st.integers(1, 2**20), times, times)
+def test_an_unfollow_hides_every_cell_of_follows_before_it_and_none_after(
+    version: int, refilled: int, again: int
+) -> None:
+    hides = rows.unfollow_stamp(version)
+    assert rows.follow_stamp(version) <= rows.follow_stamp(version, refilled) <= hides
+    assert hides < rows.follow_stamp(version + 1, again) < 2**63
 
 
 @given(floats, ids)
