@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 
 class Proxy:
-    """Forwards 127.0.0.1:`port` to a server; the link can be cut, stalled and mended."""
+    """Forwards 127.0.0.1:`port` to a server, and counts round trips; the link can be cut, stalled
+    and mended."""
 
     def __init__(self, host: str, port: int) -> None:
         self._target = host, port
@@ -16,6 +17,7 @@ class Proxy:
         self._flows = asyncio.Event()
         self._flows.set()
         self.port = 0
+        self.trips = 0  # questions that were sent when nothing, or an answer, had come before
 
     async def mend(self) -> None:
         """Accept connections, and let bytes through."""
@@ -45,9 +47,20 @@ class Proxy:
         far: asyncio.StreamWriter | None = None
         try:
             far_reader, far = await asyncio.open_connection(*self._target)
+            asking = False
+
+            def asked() -> None:
+                nonlocal asking
+                self.trips += not asking
+                asking = True
+
+            def answered() -> None:
+                nonlocal asking
+                asking = False
+
             pipes = [
-                asyncio.create_task(self._pipe(reader, far)),
-                asyncio.create_task(self._pipe(far_reader, writer)),
+                asyncio.create_task(self._pipe(reader, far, asked)),
+                asyncio.create_task(self._pipe(far_reader, writer, answered)),
             ]
             try:
                 await asyncio.wait(pipes, return_when=asyncio.FIRST_COMPLETED)
@@ -61,9 +74,12 @@ class Proxy:
             for end in filter(None, (writer, far)):
                 end.transport.abort()
 
-    async def _pipe(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pipe(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: Callable[[], None]
+    ) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(65536):
+                note()
                 await self._flows.wait()
                 writer.write(data)
                 await writer.drain()

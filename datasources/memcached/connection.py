@@ -63,8 +63,8 @@ class Connection:
 
     async def gets(self, keys: Sequence[bytes]) -> dict[bytes, Item]:
         """The items that exist."""
-        lines = [keys[at : at + KEYS_A_LINE] for at in range(0, len(keys), KEYS_A_LINE)]
-        self._writer.write(b"".join(b"gets %b\r\n" % b" ".join(line) for line in lines))
+        lines = _gets_lines(keys)
+        self._writer.write(b"".join(lines))
         return await self._items(len(lines))
 
     async def add_and_gets(
@@ -72,18 +72,19 @@ class Connection:
     ) -> dict[bytes, Item]:
         """Store `value` where nothing is; then what stands there now."""
         tail = b" %d %d %d\r\n%b\r\n" % (flags, seconds, len(value), value)
-        self._writer.write(b"".join(b"add %b%b" % (key, tail) for key in keys))
-        lines = [keys[at : at + KEYS_A_LINE] for at in range(0, len(keys), KEYS_A_LINE)]
-        self._writer.write(b"".join(b"gets %b\r\n" % b" ".join(line) for line in lines))
+        lines = _gets_lines(keys)
+        self._writer.write(b"".join([*(b"add %b%b" % (key, tail) for key in keys), *lines]))
         await self._done(len(keys), (b"STORED", b"NOT_STORED"))
         return await self._items(len(lines))
 
     async def cas(self, values: Sequence[tuple[bytes, int, bytes]], seconds: int) -> None:
         """Replace each key's value if its cas is still the one given."""
-        for key, cas, value in values:
-            self._writer.write(
+        self._writer.write(
+            b"".join(
                 b"cas %b 0 %d %d %d\r\n%b\r\n" % (key, seconds, len(value), cas, value)
+                for key, cas, value in values
             )
+        )
         await self._done(len(values), (b"STORED", b"EXISTS", b"NOT_FOUND"))
 
     async def delete(self, keys: Sequence[bytes]) -> None:
@@ -141,3 +142,10 @@ class Connection:
         if not data:
             raise ConnectionResetError("the server closed the connection")
         self._buffer, self._at = self._buffer[self._at :] + data, 0
+
+
+def _gets_lines(keys: Sequence[bytes]) -> list[bytes]:
+    return [
+        b"gets %b\r\n" % b" ".join(keys[at : at + KEYS_A_LINE])
+        for at in range(0, len(keys), KEYS_A_LINE)
+    ]

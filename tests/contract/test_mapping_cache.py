@@ -369,3 +369,23 @@ async def test_a_server_that_lost_its_scripts_is_taught_them_again(kit: Kit, url
     await raw.aclose()
     assert await kit.here.pages(first(key)) == [rows(key, 1)]
     assert await kit.there.pages(first(key)) == [rows(key, 1)]
+
+
+async def test_a_call_takes_one_round_trip_for_any_number_of_lists(
+    request: pytest.FixtureRequest,
+) -> None:
+    server = urlsplit(redis_url(request.getfixturevalue("stack")))
+    assert server.port
+    async with proxied("127.0.0.1", server.port) as proxy:
+        cache = RedisMappingCache(f"redis://127.0.0.1:{proxy.port}/{DATABASE}", deadline=PATIENT)
+        await cache.heads(fresh())  # connects, and teaches the scripts
+        for count in (1, 50):
+            keys = fresh(count)
+            before = proxy.trips
+            leases = await cache.pages([PageRequest(key, 5) for key in keys])
+            heads = await cache.heads(keys)
+            await cache.fill_pages([(leased(lease), Window([], True)) for lease in leases])
+            await cache.fill_heads([(leased(heads[key]), ListHead(0, 0)) for key in keys])
+            await cache.drop(keys)
+            assert proxy.trips - before == 5
+        await cache.close()

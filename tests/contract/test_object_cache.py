@@ -4,6 +4,7 @@ import asyncio
 import random
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -282,6 +283,27 @@ async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
         await proxy.mend()
         await cache.drop([id])
         assert isinstance((await cache.get([id]))[id], Lease)
+        await cache.close()
+
+
+async def test_a_call_takes_the_same_few_round_trips_for_any_number_of_ids(
+    address: tuple[str, int],
+) -> None:
+    async with proxied(*address) as proxy:
+        cache = MemcachedObjectCache([("127.0.0.1", proxy.port)], deadline=PATIENT)
+        await cache.ping()
+
+        for count in (1, 50):
+            ids, trips = fresh(count), [proxy.trips]
+            found = await cache.get(ids)
+            trips.append(proxy.trips)
+            await cache.fill([(leased(found, id), b"v") for id in ids])
+            trips.append(proxy.trips)
+            await cache.get(ids)
+            trips.append(proxy.trips)
+            await cache.drop(ids)
+            trips.append(proxy.trips)
+            assert [after - before for before, after in pairwise(trips)] == [2, 1, 1, 1]
         await cache.close()
 
 
