@@ -246,7 +246,7 @@ async function withoutToken(pinId) {
   }
 }
 
-report(async () => {
+await report(async () => {
   const apollo = client(authorization());
   const { shown, once, visit, pageSizes } = await homeFeed(apollo, 3);
   const pins = nodes(shown);

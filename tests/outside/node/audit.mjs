@@ -2,7 +2,7 @@
 import { auditServer } from "graphql-http";
 import { ENDPOINT, report } from "./support.mjs";
 
-report(async () => {
+await report(async () => {
   const results = await auditServer({ url: ENDPOINT });
   return {
     results: results.map(({ id, name, status, reason }) => ({ id, name, status, reason })),

@@ -118,7 +118,7 @@ async function editStorage(page, edit) {
   await page.locator(".graphiql-editors .monaco-editor").first().waitFor();
 }
 
-report(async () => {
+await report(async () => {
   const profile = mkdtempSync(join(tmpdir(), "pinway-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",

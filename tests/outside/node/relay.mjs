@@ -108,7 +108,7 @@ async function board(relayEnvironment, artifact) {
   };
 }
 
-report(async () => {
+await report(async () => {
   const folder = mkdtempSync(join(tmpdir(), "pinway-relay-"));
   try {
     const compiled = compile(folder);

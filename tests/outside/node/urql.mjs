@@ -74,20 +74,21 @@ function data({ data: answer, error }) {
 async function boardWhilePinIsAdded(urql) {
   const board = await makeBoard("urql's board", ["one"]);
   const shown = [];
-  const changed = Promise.withResolvers();
+  const steps = [Promise.withResolvers(), Promise.withResolvers()];
   const { unsubscribe } = urql.query(BOARD, { id: board.id }).subscribe((result) => {
-    if (result.stale || result.error) return;
-    shown.push(nodes(result.data.board.pins).map((pin) => pin.title));
-    if (shown.length === 2) changed.resolve();
+    if (result.stale) return;
+    shown.push(nodes(data(result).board.pins).map((pin) => pin.title));
+    steps[shown.length - 1]?.resolve();
   });
+  await steps[0].promise;
   const input = { boardId: board.id, title: "two" };
   const { createPin } = data(await urql.mutation(CREATE, { input }).toPromise());
-  await changed.promise;
+  await steps[1].promise;
   unsubscribe();
   return { shown, errors: createPin.errors };
 }
 
-report(async () => {
+await report(async () => {
   const urql = client(false);
   const feed = data(await urql.query(HOME_FEED, { first: 5 }).toPromise());
   const byGet = data(await client(true).query(HOME_FEED, { first: 5 }).toPromise());
