@@ -35,16 +35,6 @@ __all__ = [
     "valkey",
     "with_part",
 ]
-    "START",
-    "Feeding",
-    "Interrupted",
-    "Marking",
-    "Unwell",
-    "feeding",
-    "marking",
-    "valkey",
-    "with_part",
-]
 
 START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
 
