@@ -1,0 +1,52 @@
+"""What is imported into the real stores comes out as from the embedded ones."""
+
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from deploy.stack import Stack
+from gateway.importing.export import export_file
+from gateway.importing.loader import import_file
+from gateway.importing.report import ImportOptions
+from tests.gateways import Gateway
+from tests.importing.worlds import bookmarks, canonical_set, large
+from tests.real.configurations import both
+
+pytestmark = pytest.mark.anyio
+LINKS, PINS = 10_000, 2000
+
+
+@pytest.fixture
+async def gateways(stack: Stack, tmp_path: Path) -> AsyncIterator[tuple[Gateway, Gateway]]:
+    async with both(stack, tmp_path) as gateways:
+        yield gateways
+
+
+async def test_a_world_and_bookmarks_imported_twice_come_out_the_same(
+    gateways: tuple[Gateway, Gateway], tmp_path: Path
+) -> None:
+    world, marks = tmp_path / "world.jsonl", tmp_path / "bookmarks.html"
+    world.write_bytes(b"\n".join(large(PINS)))
+    marks.write_bytes(b"".join(bookmarks(LINKS)))
+    exports = []
+    for gateway in gateways:
+        first = await import_file(gateway.stores, world)
+        assert (first.bad, first.loaded["pin"]) == ([], PINS)
+        exported = await export(gateway)
+        assert exported == canonical_set(world.read_bytes())
+        for _ in range(2):
+            second = await import_file(
+                gateway.stores, marks, options=ImportOptions(owner="reader", feeds=False)
+            )
+            assert (second.bad, second.loaded["pin"]) == ([], LINKS)
+        exports.append(await export(gateway))
+    assert exports[0] == exports[1]
+    assert sum(b'"type":"pin"' in line for line in exports[0]) == PINS + LINKS
+
+
+async def export(gateway: Gateway) -> set[bytes]:
+    out = io.BytesIO()
+    await export_file(gateway.stores, out)
+    return canonical_set(out.getvalue())
