@@ -12,13 +12,13 @@ import redis.asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.errors import StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
 from datasources.mappings import Edge, ListHead, ListKey, Mapping, PageRequest, Position
 from datasources.protocols import Lease, MappingCache, Window
 from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
 from tests.proxy import proxied
-from tests.servers import redis_url
+from tests.servers import memcached_url, redis_url
 
 pytestmark = pytest.mark.anyio
 MODEL = settings(
@@ -307,6 +307,25 @@ async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
             dropped = stored
         elif step == "expire":
             await kit.expire([key])
+
+
+async def test_a_server_that_is_no_redis_is_unavailable(request: pytest.FixtureRequest) -> None:
+    memcached = urlsplit(memcached_url(request.getfixturevalue("stack")))
+    cache = RedisMappingCache(f"redis://{memcached.netloc}/0", deadline=1.0)
+    with pytest.raises(StoreError, match="mapping cache"):
+        await cache.heads(fresh())
+    await cache.close()
+
+
+async def test_a_key_of_another_type_is_corrupt(kit: Kit, url: str) -> None:
+    (key,) = fresh()
+    raw = redis.asyncio.Redis.from_url(url.replace("redis+unix:", "unix:"))
+    await raw.set(f"pinway:{{{key.mapping.code}:{key.from_id}}}:w", "text")
+    with pytest.raises(StoreCorrupt, match="mapping cache"):
+        await kit.here.pages(first(key))
+    await kit.here.drop([key])
+    assert isinstance((await kit.here.pages(first(key)))[0], Lease)
+    await raw.aclose()
 
 
 async def test_cancelled_calls_leave_every_later_answer_its_own_question(url: str) -> None:

@@ -17,7 +17,7 @@ from datasources.memcached import MemcachedObjectCache
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Lease, ObjectCache
 from tests.proxy import proxied
-from tests.servers import memcached_url
+from tests.servers import memcached_url, redis_url
 
 pytestmark = pytest.mark.anyio
 MODEL = settings(
@@ -234,6 +234,54 @@ async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
             await kit.expire_leases([id])
     answer = (await kit.here.get([id])).get(id)
     assert not isinstance(answer, bytes) or int(answer) >= dropped
+
+
+async def test_readers_at_the_same_time_as_writers_are_shown_nothing_overwritten(kit: Kit) -> None:
+    """Twelve readers and three writers over two gateways, none waiting for another: a reader that
+    asks after a drop returned is shown a version at least as new as that drop's."""
+    ids, dice = fresh(3), random.Random(11)
+    stored, dropped, shown = dict.fromkeys(ids, 0), dict.fromkeys(ids, 0), 0
+
+    async def read(cache: ObjectCache) -> None:
+        nonlocal shown
+        for _ in range(150):
+            least = dict(dropped)
+            leases = []
+            for id, answer in (await cache.get(ids)).items():
+                if isinstance(answer, Lease):
+                    leases.append((answer, b"%d" % stored[id]))
+                else:
+                    assert int(answer) >= least[id]
+                    shown += 1
+            await asyncio.sleep(dice.random() * 0.002)
+            await cache.fill(leases)
+
+    async def write(cache: ObjectCache, id: int) -> None:
+        for _ in range(60):
+            stored[id] += 1
+            committed = stored[id]
+            await asyncio.sleep(dice.random() * 0.002)
+            await cache.drop([id])
+            dropped[id] = max(dropped[id], committed)
+            await asyncio.sleep(dice.random() * 0.004)
+
+    async with asyncio.TaskGroup() as group:
+        for n, id in enumerate(ids):
+            group.create_task(write((kit.here, kit.there)[n % 2], id))
+        for n in range(12):
+            group.create_task(read((kit.here, kit.there)[n % 2]))
+    assert shown > 0
+
+
+async def test_a_server_that_is_no_memcached_is_unavailable(
+    request: pytest.FixtureRequest,
+) -> None:
+    redis = urlsplit(redis_url(request.getfixturevalue("stack")))
+    assert redis.port
+    cache = MemcachedObjectCache([("127.0.0.1", redis.port)], deadline=PATIENT)
+    with pytest.raises(StoreUnavailable, match="object cache"):
+        await cache.get(fresh())
+    await cache.close()
 
 
 async def test_cancelled_calls_leave_every_later_answer_its_own_question(
