@@ -2,8 +2,8 @@
 
 Reads orders from its standard input, a JSON object a line, and does each in a fork of itself: the
 named write, up to its n-th seam, where the fork kills itself with SIGKILL. A seam is before and
-after each call of a store, and before each call of a transaction. For each order it prints whether
-the write came to its end.
+after each call of a store, and before each commit. For each order it prints whether the write came
+to its end.
 """
 
 import asyncio
@@ -83,9 +83,9 @@ class Seams:
         if self._left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def around(self, store: Any, *, after: bool = True) -> Any:
+    def around(self, store: Any) -> Any:
         """The store, with a seam before and after each of its calls."""
-        return _Around(store, self, after)
+        return _Around(store, self)
 
     def of(self, stores: Stores) -> Stores:
         shards = stores.shards
@@ -105,8 +105,8 @@ class Seams:
 
 
 class _Around:
-    def __init__(self, store: Any, seams: Seams, after: bool) -> None:
-        self._store, self._seams, self._after = store, seams, after
+    def __init__(self, store: Any, seams: Seams) -> None:
+        self._store, self._seams = store, seams
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
@@ -116,8 +116,7 @@ class _Around:
         async def seamed(*args: Any, **kwargs: Any) -> Any:
             self._seams.passed()
             result = await call(*args, **kwargs)
-            if self._after:
-                self._seams.passed()
+            self._seams.passed()
             return result
 
         return seamed
@@ -134,7 +133,9 @@ class _Objects:
 
     async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[Any]]) -> Any:
         async def seamed(tx: ShardTx) -> Any:
-            return await work(self._seams.around(tx, after=False))
+            result = await work(tx)
+            self._seams.passed()
+            return result
 
         result = await self._objects.transact(shard, seamed)
         self._seams.passed()
@@ -142,7 +143,7 @@ class _Objects:
 
 
 async def _write(config: StoresConfig, name: str, ids: Ids, last: int) -> None:
-    board_tasks.CHUNK, board_tasks.LOOKED_AT = 2, 3
+    board_tasks.CHUNK = board_tasks.LOOKED_AT = 3
     stores = await open_stores(config)
     await WRITES[name](Seams(last).of(stores), ids)
     await settle()
