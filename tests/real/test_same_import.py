@@ -1,6 +1,7 @@
 """What is imported into the real stores comes out as from the embedded ones."""
 
 import io
+import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -28,7 +29,11 @@ async def test_a_world_and_bookmarks_imported_twice_come_out_the_same(
     gateways: tuple[Gateway, Gateway], tmp_path: Path
 ) -> None:
     world, marks = tmp_path / "world.jsonl", tmp_path / "bookmarks.html"
-    world.write_bytes(b"\n".join(large(PINS)))
+    # Names and slugs are unique across all shards, so a run on kept servers needs its own.
+    run = secrets.token_hex(3)
+    lines = b"\n".join(large(PINS)).replace(b'"user_', f'"{run}_'.encode())
+    world.write_bytes(lines.replace(b'"interest-', f'"{run}-'.encode()))
+    reader = ImportOptions(owner=f"{run}_reader", feeds=False)
     marks.write_bytes(b"".join(bookmarks(LINKS)))
     exports = []
     for gateway in gateways:
@@ -37,9 +42,7 @@ async def test_a_world_and_bookmarks_imported_twice_come_out_the_same(
         exported = await export(gateway)
         assert exported == canonical_set(world.read_bytes())
         for _ in range(2):
-            second = await import_file(
-                gateway.stores, marks, options=ImportOptions(owner="reader", feeds=False)
-            )
+            second = await import_file(gateway.stores, marks, options=reader)
             assert (second.bad, second.loaded["pin"]) == ([], LINKS)
         exports.append(await export(gateway))
     assert exports[0] == exports[1]
