@@ -2,18 +2,18 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 import msgspec
 import pytest
 
-from datasources.errors import StaleTopology, StoreConflict, StoreUnavailable
+from datasources.errors import StoreConflict, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping, PageRequest
-from datasources.protocols import ShardTx, Visit
+from datasources.protocols import ShardTx
 from datasources.sql.shards import SqlShards
-from tests.contract.shards import Deployment, RoundTrips, fresh_id, set_fence, with_epoch
+from tests.contract.shards import Deployment, RoundTrips, fresh_id
 
 pytestmark = pytest.mark.anyio
 PINS, LIKES = Mapping.BOARD_HAS_PINS, Mapping.USER_LIKES_PINS
@@ -202,120 +202,6 @@ async def test_a_lock_that_is_never_given_up_is_a_conflict_in_the_end(
     await holder
     assert await shards.objects.get([id]) == {id: b"held"}
     await shards.close()
-
-
-@pytest.fixture
-async def fenced(deployment: Deployment) -> AsyncIterator[Callable[..., Awaitable[None]]]:
-    """Sets the fence of a shard, and sets it back afterwards."""
-    mover = deployment.open(with_epoch(deployment.topology, 10**9))
-    before: dict[int, Any] = {}
-
-    async def set_to(shard: int, *, epoch: int, owner: str | None = None) -> None:
-        async def read(session: Any) -> Any:
-            return session.fence
-
-        if shard not in before:
-            before[shard] = await mover._router.write(shard, "fence", read)
-        await set_fence(mover, shard, epoch=epoch, owner=owner)
-
-    yield set_to
-    for shard, fence in before.items():
-        place = mover._router.place(shard)
-        async with mover._router.engine.begin(place, "fence") as session:
-            await session.run(
-                "fence",
-                "UPDATE {db}.fence SET epoch = ?, owner = ? WHERE id = 1",
-                (fence.epoch, fence.owner.encode()),
-            )
-    await mover.close()
-
-
-@pytest.mark.parametrize("fence", [{"epoch": 2}, {"epoch": 1, "owner": "Other"}])
-async def test_a_shard_that_has_moved_refuses_every_write(
-    deployment: Deployment, fenced: Callable[..., Awaitable[None]], fence: dict[str, Any]
-) -> None:
-    shards = deployment.open()
-    shard = deployment.shard(6)
-    user = fresh_id(Kind.USER, shard)
-    key = ListKey(LIKES, user)
-
-    async def prepare(tx: ShardTx) -> tuple[int, int]:
-        await tx.put_edge(LIKES, Edge(user, 1, 1, 1))
-        await tx.add_visit(Visit(user, 1, "visit", b"", False, 1))
-        return await tx.insert(Kind.PIN, b"{}"), await tx.post("change", b"")
-
-    pin, row = await shards.objects.transact(shard, prepare)
-    await fenced(shard, **fence)
-    newer = [(LIKES, Edge(user, 1, 1, 2, active=False))]
-    ran: list[ShardTx] = []
-
-    async def work(tx: ShardTx) -> None:
-        ran.append(tx)
-
-    for write in (
-        shards.objects.transact(shard, work),
-        shards.mappings.apply(newer),
-        shards.mappings.load(newer),
-        shards.outbox.advance(shard, row, b"cursor"),
-        shards.outbox.finish(shard, row),
-        shards.visits.mark_saved(user, 1),
-    ):
-        with pytest.raises(StaleTopology):
-            await write
-    assert not ran
-    assert await shards.objects.get([pin]) == {pin: b"{}"}
-    assert await shards.mappings.heads([key]) == {key: ListHead(1, 1)}
-    [visit] = await shards.visits.recent(user, 1)
-    assert not visit.saved
-    found = await shards.outbox.load(shard, row)
-    assert found is not None
-    assert found.cursor is None
-    await shards.close()
-
-
-async def test_a_writer_with_the_later_topology_goes_on(
-    deployment: Deployment, fenced: Callable[..., Awaitable[None]]
-) -> None:
-    shards = deployment.open()
-    shard = deployment.shard(7)
-    await fenced(shard, epoch=5)
-    with pytest.raises(StaleTopology):
-        await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
-    shards.use(with_epoch(deployment.topology, 4))
-    with pytest.raises(StaleTopology):
-        await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
-    shards.use(with_epoch(deployment.topology, 5))
-    await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
-    shards.use(with_epoch(deployment.topology, 3))
-    assert shards.objects.topology().epoch == 5
-    await shards.close()
-
-
-async def test_a_shard_without_a_fence_refuses(deployment: Deployment) -> None:
-    shards = deployment.open()
-    shard = deployment.shard(8)
-    engine, place = shards._router.engine, shards._router.place(shard)
-    async with engine.begin(place, "fence") as session:
-        fence = session.fence
-        await session.run("fence", "DELETE FROM {db}.fence")
-    with pytest.raises(StaleTopology, match="no fence"):
-        await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
-    async with engine.begin(place, "fence") as session:
-        assert session.fence is None
-        await session.run(
-            "fence",
-            "INSERT INTO {db}.fence (id, epoch, owner) VALUES (1, ?, ?)",
-            (fence.epoch, fence.owner.encode()),
-        )
-    await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
-    await shards.close()
-
-
-async def test_a_shard_that_is_not_open_refuses(shards: SqlShards) -> None:
-    with pytest.raises(StaleTopology, match="not open"):
-        await shards.objects.transact(7, lambda tx: tx.insert(Kind.PIN, b"{}"))
-    with pytest.raises(StaleTopology, match="not open"):
-        await shards.mappings.apply([(LIKES, Edge(fresh_id(Kind.USER, 7), 1, 1, 1))])
 
 
 async def test_one_shards_conflict_does_not_undo_what_others_wrote(
