@@ -36,8 +36,7 @@ async def build(load: Load) -> None:
         "OR EXISTS (SELECT 1 FROM likes WHERE user = u.key)"
     )
     for sql, mapping in _FOLLOWED_BY:
-        # Its own list of ids: the affected are written while it is read.
-        for rows in batches(iter(db.execute(sql).fetchall()), _LISTS):
+        for rows in batches(load.spool.rows(sql), _LISTS):
             await _add_followers(load, [ListKey(mapping, id) for (id,) in rows])
     total = load.spool.count("affected")
     done = 0

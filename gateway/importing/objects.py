@@ -9,7 +9,7 @@ from typing import Any
 from datasources import records
 from datasources.errors import StoreConflict
 from datasources.ids import Kind, shard_of
-from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, Mapping
+from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx
 from datasources.records import Board, Comment, Pin
 from feed_engine.edit import edited
@@ -131,15 +131,13 @@ async def _place(load: Load, shard: int, places: list[Edge]) -> None:
         pass
 
     async def work(tx: ShardTx) -> None:
-        for wanted in places:
-            edge = wanted
-            placed = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, edge.from_id, edge.to_id))
-            while placed is None:
-                try:
-                    await tx.put_edge(Mapping.BOARD_HAS_PINS, edge)
-                    break
-                except StoreConflict:
-                    edge = edge._replace(sequence=edge.sequence + 1)
+        for edge in places:
+            key = ListKey(Mapping.BOARD_HAS_PINS, edge.from_id)
+            if await tx.edge(EdgeKey(*key, edge.to_id)) is None:
+                free = edge.sequence
+                while (row := await tx.above(key, free - 1)) and row.sequence == free:
+                    free += 1
+                await tx.put_edge(key.mapping, edge._replace(sequence=free))
 
     await load.transact(shard, work)
     await load.forget_lists(edges)
