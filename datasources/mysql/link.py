@@ -6,7 +6,8 @@ would also lock the gaps around missing rows, and inserts of unrelated rows woul
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import aiomysql
@@ -22,11 +23,12 @@ _SQL_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION
 _IDLE_TRANSACTION = 60  # seconds until MariaDB rolls back for a gateway that vanished
 
 
-class Login(NamedTuple):
+@dataclass(frozen=True)
+class Login:
     host: str
     port: int
     user: str
-    password: str
+    password: str = field(repr=False)
 
     @classmethod
     def of(cls, url: str, user: str, password: str) -> "Login":

@@ -135,7 +135,7 @@ async def _check_identities(servers: Sequence[Server]) -> None:
     for server in servers:
         [[id]] = (await server.query("create", "SELECT @@server_id", (), "")).rows
         other = owners.setdefault(id, server)
-        if other.login[:2] != server.login[:2]:
+        if (other.login.host, other.login.port) != (server.login.host, server.login.port):
             raise StoreCorrupt(
                 f"{other.name} and {server.name} both have server_id {id}: "
                 "each server needs one of its own, or a shard can't tell who owns it"

@@ -1,5 +1,6 @@
 """Work that follows a commit: `datasources.protocols.Outbox` over SQL."""
 
+from collections.abc import Sequence
 from itertools import islice, zip_longest
 
 from datasources.protocols import OutboxRow
@@ -8,6 +9,7 @@ from datasources.sql.engine import Part, Session
 from datasources.sql.router import Router
 
 SHARDS_AT_A_TIME = 512
+FIRST_ROWS = 16
 
 
 class SqlOutbox:
@@ -26,27 +28,21 @@ class SqlOutbox:
         return codecs.outbox_row(shard, rows[0]) if rows else None
 
     async def pending(self, created_before: int, limit: int) -> list[OutboxRow]:
-        shards = self._router.topology.open_shards
-        of_shards: list[list[OutboxRow]] = []
-        for at in range(0, len(shards), SHARDS_AT_A_TIME):
-            some = shards[at : at + SHARDS_AT_A_TIME]
-            parts = [
-                Part(
-                    self._router.place(shard),
-                    codecs.OUTBOX_COLUMNS,
-                    "FROM {db}.outbox WHERE created < ? ORDER BY created, id LIMIT ?",
-                    (created_before, limit),
-                )
-                for shard in some
-            ]
-            read = await self._router.read("outbox.pending", parts)
-            of_shards += [
-                [codecs.outbox_row(shard, row) for row in rows]
-                for shard, rows in zip(some, read, strict=True)
-            ]
+        of_shards: dict[int, list[OutboxRow]] = {}
+        waiting = self._router.topology.open_shards
+        # Each shard gives a few; only when these are not enough, those with more are asked again.
+        most = max(FIRST_ROWS, -(-limit // len(waiting)))
+        while True:
+            for at in range(0, len(waiting), SHARDS_AT_A_TIME):
+                some = waiting[at : at + SHARDS_AT_A_TIME]
+                of_shards |= await self._pending(some, created_before, min(most, limit))
+            waiting = [shard for shard in waiting if len(of_shards[shard]) == most]
+            if not waiting or most >= limit or sum(map(len, of_shards.values())) >= limit:
+                break
+            most *= 4
         # The oldest of every shard first, so that no shard's long tail keeps the others waiting.
-        in_turn = (row for turn in zip_longest(*of_shards) for row in turn if row is not None)
-        return list(islice(in_turn, limit))
+        turns = zip_longest(*of_shards.values())
+        return list(islice((row for turn in turns for row in turn if row is not None), limit))
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         async def run(session: Session) -> None:
@@ -59,3 +55,21 @@ class SqlOutbox:
             session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (id,))
 
         await self._router.write(shard, "outbox.finish", run)
+
+    async def _pending(
+        self, shards: Sequence[int], created_before: int, limit: int
+    ) -> dict[int, list[OutboxRow]]:
+        parts = [
+            Part(
+                self._router.place(shard),
+                codecs.OUTBOX_COLUMNS,
+                "FROM {db}.outbox WHERE created < ? ORDER BY created, id LIMIT ?",
+                (created_before, limit),
+            )
+            for shard in shards
+        ]
+        read = await self._router.read("outbox.pending", parts)
+        return {
+            shard: [codecs.outbox_row(shard, row) for row in rows]
+            for shard, rows in zip(shards, read, strict=True)
+        }

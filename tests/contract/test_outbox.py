@@ -103,3 +103,25 @@ async def test_pending_rows_come_from_every_shard_oldest_first_in_turn(
     await empty(shards)
     assert await shards.outbox.pending(2**62, 100) == []
     await shards.close()
+
+
+async def test_one_shards_long_tail_is_given_up_to_the_limit(deployment: Deployment) -> None:
+    clock, trips = Clock(), RoundTrips()
+    shards = deployment.open(clock=clock, observe=trips)
+    await empty(shards)
+
+    async def work(tx: ShardTx) -> list[int]:
+        return [await tx.post("change", b"%d" % n) for n in range(150)]
+
+    tail = deployment.shard(4)
+    ids = await shards.objects.transact(tail, work)
+    other = await post(shards, deployment.shard(5))
+    for limit in (1, 2, 16, 17, 100, 150, 151, 500):
+        trips.clear()
+        rows = await shards.outbox.pending(clock.now + 1, limit)
+        assert len(rows) == min(limit, 151)
+        assert [row.id for row in rows if row.shard == tail] == ids[: min(limit - 1, 150) or 1]
+        assert all(row.id == other for row in rows if row.shard != tail)
+        assert max(trips.by_server().values()) <= 3
+    await empty(shards)
+    await shards.close()
