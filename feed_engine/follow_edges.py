@@ -1,7 +1,6 @@
 """What follow edges alone say about a feed: who is followed, and the cells that it brings."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from datasources.ids import Kind
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
@@ -20,13 +19,6 @@ FOLLOWS = {
     Kind.INTEREST: Mapping.USER_FOLLOWS_INTERESTS,
 }
 PAGE = 1000
-
-
-class FollowingCell(NamedTuple):
-    """A cell of a following feed, and the version of the edge that stamps it."""
-
-    column: bytes
-    version: int
 
 
 async def followed(
@@ -48,12 +40,10 @@ async def followed(
     return found
 
 
-def following_cells(viewer_id: int, edge: Edge, pins: Iterable[PinLike]) -> list[FollowingCell]:
-    """The cells of one followed user's or board's pins; the viewer's own are not among them."""
+def following_columns(viewer_id: int, cause_id: int, pins: Iterable[PinLike]) -> list[bytes]:
+    """The columns of one followed user's or board's pins; the viewer's own are not among them."""
     return [
-        FollowingCell(
-            following_column(FollowingColumn(pin.created, pin.id, edge.to_id)), edge.version
-        )
+        following_column(FollowingColumn(pin.created, pin.id, cause_id))
         for pin in pins
         if pin.owner_id != viewer_id
     ]

@@ -13,7 +13,7 @@ from feed_engine.change import Advance, Followed, Unfollowed
 from feed_engine.content import newest_pins
 from feed_engine.dual import write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
-from feed_engine.follow_edges import FOLLOWS, PINS_OF, following_cells
+from feed_engine.follow_edges import FOLLOWS, PINS_OF, following_columns
 from feed_engine.rows import (
     FOLLOWING,
     POOLS,
@@ -49,7 +49,7 @@ async def followed(
     pins = (await newest_pins(stores, [pins_of], limit))[pins_of]
     row = id_row(task.viewer_id)
     if kind is not Kind.INTEREST:
-        cells = {cell.column: b"" for cell in following_cells(task.viewer_id, edge, pins)}
+        cells = dict.fromkeys(following_columns(task.viewer_id, task.target_id, pins), b"")
         await put_both(stores.feeds, FOLLOWING, {row: cells}, follow_stamp(edge.version))
     pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
     best = pools.followed_cells(pins[: settings.backfill], task.viewer_id, task.target_id)
