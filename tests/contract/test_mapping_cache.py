@@ -22,7 +22,7 @@ from tests.servers import memcached_url, redis_url
 
 pytestmark = pytest.mark.anyio
 MODEL = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 PATIENT = 5.0  # seconds: the tests' machine may be busy
 DATABASE = 11
@@ -275,7 +275,8 @@ async def test_a_window_answers_as_the_list_does_or_not_at_all(
 
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["ask", "fill", "commit", "drop", "expire"]), st.integers(0, 3)),
+    st.tuples(st.sampled_from(["ask", "fill", "commit", "drop", "expire"]), st.integers(0, 1)),
+    min_size=12,
     max_size=40,
 )
 
@@ -340,15 +341,16 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(url: st
         nonlocal cancelled, answered
         some = dice.sample(keys, 5)
         task = asyncio.create_task(cache.pages([PageRequest(key, 5) for key in some]))
-        await asyncio.sleep(dice.random() * 0.004)
-        task.cancel()
+        if dice.random() < 0.5:
+            await asyncio.sleep(dice.random() * 0.004)
+            task.cancel()
         try:
             assert await task == [rows(key, key.from_id) for key in some]
             answered += 1
         except asyncio.CancelledError:
             cancelled += 1
 
-    while cancelled < 500 or answered < 500:
+    while cancelled < 300 or answered < 300:
         await asyncio.gather(*(ask() for _ in range(12)))
     everything = await cache.pages([PageRequest(key, 5) for key in keys])
     assert everything == [rows(key, key.from_id) for key in keys]
@@ -362,7 +364,7 @@ async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
     server = urlsplit(redis_url(request.getfixturevalue("stack")))
     assert server.port
     async with proxied("127.0.0.1", server.port) as proxy:
-        cache = RedisMappingCache(f"redis://127.0.0.1:{proxy.port}/{DATABASE}")
+        cache = RedisMappingCache(f"redis://127.0.0.1:{proxy.port}/{DATABASE}", deadline=1.0)
         lease = leased((await cache.pages(first(key)))[0])
         await proxy.cut()
         for call in (cache.pages(first(key)), cache.heads([key]), cache.drop([key]), cache.ping()):

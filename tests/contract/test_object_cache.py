@@ -21,7 +21,7 @@ from tests.servers import memcached_url, redis_url
 
 pytestmark = pytest.mark.anyio
 MODEL = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 PATIENT = 5.0  # seconds: the tests' machine may be busy
 
@@ -197,7 +197,8 @@ async def test_calls_without_ids_do_nothing(kit: Kit) -> None:
 
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["ask", "fill", "commit", "drop", "expire"]), st.integers(0, 3)),
+    st.tuples(st.sampled_from(["ask", "fill", "commit", "drop", "expire"]), st.integers(0, 1)),
+    min_size=12,
     max_size=40,
 )
 
@@ -207,7 +208,7 @@ STEPS = st.lists(
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
-    """Four gateways' readers ask, read the store when they hold a lease, and fill at any time;
+    """Two gateways' readers ask, read the store when they hold a lease, and fill at any time;
     writers commit and then drop. What a reader is shown is at least the newest version whose drop
     has returned."""
     (id,) = fresh()
@@ -297,15 +298,16 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(
         nonlocal cancelled, answered
         some = dice.sample(ids, 5)
         task = asyncio.create_task(cache.get(some))
-        await asyncio.sleep(dice.random() * 0.004)
-        task.cancel()
+        if dice.random() < 0.5:
+            await asyncio.sleep(dice.random() * 0.004)
+            task.cancel()
         try:
             assert await task == {id: b"%d" % id for id in some}
             answered += 1
         except asyncio.CancelledError:
             cancelled += 1
 
-    while cancelled < 500 or answered < 500:
+    while cancelled < 300 or answered < 300:
         await asyncio.gather(*(ask() for _ in range(12)))
     assert await cache.get(ids) == {id: b"%d" % id for id in ids}
     await cache.close()
@@ -316,7 +318,7 @@ async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
 ) -> None:
     (id,) = fresh()
     async with proxied(*address) as proxy:
-        cache = MemcachedObjectCache([("127.0.0.1", proxy.port)])
+        cache = MemcachedObjectCache([("127.0.0.1", proxy.port)], deadline=1.0)
         lease = leased(await cache.get([id]), id)
         await proxy.cut()
         for call in (cache.get([id]), cache.drop([id]), cache.fill([(lease, b"")]), cache.ping()):
@@ -360,7 +362,8 @@ async def test_a_server_that_is_down_fails_the_calls_for_its_share_of_the_ids(
 ) -> None:
     ids = fresh(50)
     async with proxied(*address) as up, proxied(*address) as down:
-        cache = MemcachedObjectCache([("127.0.0.1", up.port), ("127.0.0.1", down.port)])
+        servers = [("127.0.0.1", up.port), ("127.0.0.1", down.port)]
+        cache = MemcachedObjectCache(servers, deadline=PATIENT)
         found = await cache.get(ids)
         await cache.fill([(leased(found, id), b"v") for id in ids])
         assert set((await cache.get(ids)).values()) == {b"v"}

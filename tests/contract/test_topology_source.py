@@ -169,7 +169,7 @@ async def test_a_watcher_hears_of_what_changed_while_zookeeper_was_out_of_reach(
     writer = ZooKeeperTopology(hosts, path)
     await writer.save(FIRST, expected_epoch=None)
     async with proxied(host, int(port)) as proxy:
-        reader = ZooKeeperTopology(f"127.0.0.1:{proxy.port}", path, deadline=0.5)
+        reader = ZooKeeperTopology(f"127.0.0.1:{proxy.port}", path, deadline=2.0)
         watch = reader.watch()
         assert await anext(watch) == FIRST
         await proxy.cut()
