@@ -81,10 +81,13 @@ class StreaqQueue:
             concurrency=concurrency,
             takeover=self._takeover,
             answer_seconds=answer_seconds,
-            retry_delay=lambda tries: min(
-                self._first_retry * 2.0 ** min(tries - 1, 20), LAST_RETRY_SECONDS
-            ),
+            retry_delay=partial(retry_delay, self._first_retry),
         )
+
+
+def retry_delay(first: float, tries: int) -> float:
+    """Seconds until a job that has now been tried `tries` times is tried again."""
+    return min(first * 2.0 ** min(tries - 1, 30), LAST_RETRY_SECONDS)
 
 
 class _Client:

@@ -32,8 +32,9 @@ START_SECONDS, STOP_SECONDS = 60.0, 20.0
 LOOK_SECONDS, RESTART_SECONDS = 0.2, 30.0
 log = logging.getLogger("pinway.valkey")
 
-# Runs between fork and the server itself, on Linux: the kernel ends the server when its parent
-# dies in whatever way. A `preexec_fn` would do the same but is not safe beside threads.
+# Runs between fork and the server itself, on Linux: the kernel ends the server when the thread that
+# started it dies in whatever way (the event loop's, so the process). A `preexec_fn` would do the
+# same but is not safe beside threads.
 _LAUNCH = """
 import ctypes, os, signal, sys
 if sys.platform == "linux":
