@@ -68,5 +68,10 @@ def parse(text: str, kind: Kind | None = None) -> int:
         raise InvalidId(f"{text[:40]!r} is not an id: ids are decimal numbers of up to 19 digits")
     found = split(int(text)).kind
     if kind is not None and found is not kind:
-        raise InvalidId(f"{text} is the id of a {found.name.lower()}, not of a {kind.name.lower()}")
+        raise InvalidId(f"{text} is the id of {_a(found)}, not of {_a(kind)}")
     return int(text)
+
+
+def _a(kind: Kind) -> str:
+    name = kind.name.lower()
+    return f"an {name}" if kind is Kind.INTEREST else f"a {name}"

@@ -25,9 +25,10 @@ async def create_board(context: Context, input: Any) -> dict[str, Any]:
 
 @mutation("board")
 async def update_board(context: Context, input: Any) -> dict[str, Any]:
-    viewer_id, board_id = context.require_viewer(), object_id(input.board_id, Kind.BOARD)
+    viewer_id = context.require_viewer()
+    board_id = object_id(input.board_id, Kind.BOARD, argument="boardId")
     given = input.given()
-    if given.get("cover_pin_id"):
+    if given.get("cover_pin_id") is not None:
         given["cover_pin_id"] = object_id(given["cover_pin_id"], Kind.PIN, argument="coverPinId")
     board = await boards.update_board(
         context.stores,
@@ -54,7 +55,7 @@ async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
     board_id = object_id(input.board_id, Kind.BOARD, argument="boardId")
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     before, after = (
-        object_id(text, Kind.PIN, argument=argument) if text else None
+        None if text is None else object_id(text, Kind.PIN, argument=argument)
         for text, argument in (
             (input.before_pin_id, "beforePinId"),
             (input.after_pin_id, "afterPinId"),

@@ -1,0 +1,63 @@
+"""What a client gets for inputs that can't be: words and the field, and nothing is changed."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+    async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
+        await gateway.sign_up("ann")
+        yield gateway
+
+
+def wrong(payload: Any) -> list[tuple[str, str]]:
+    return [(error["code"], error["field"]) for error in payload["errors"]]
+
+
+async def test_an_empty_cover_is_refused_and_the_board_can_still_be_read(gateway: Gateway) -> None:
+    board = await gateway.board("ann", "Plans")
+    payload = await gateway.try_to(
+        "ann", "updateBoard", "board { id }", boardId=board, coverPinId=""
+    )
+    assert wrong(payload) == [("BAD_USER_INPUT", "coverPinId")]
+    read = await gateway.data("query($id: ID!) { board(id: $id) { cover { id } } }", id=board)
+    assert read == {"board": {"cover": None}}
+
+
+async def test_an_empty_anchor_is_refused_rather_than_taken_for_none(gateway: Gateway) -> None:
+    board = await gateway.board("ann", "Plans")
+    pins = [await gateway.pin("ann", board, title) for title in ("one", "two")]
+    for anchors, field in (
+        ({"beforePinId": "", "afterPinId": pins[1]}, "beforePinId"),
+        ({"beforePinId": pins[1], "afterPinId": ""}, "afterPinId"),
+    ):
+        payload = await gateway.try_to(
+            "ann", "reorderPin", "pin { id }", boardId=board, pinId=pins[0], **anchors
+        )
+        assert wrong(payload) == [("BAD_USER_INPUT", field)]
+
+
+@pytest.mark.parametrize(
+    ("mutation", "field"),
+    [("updateBoard", "boardId"), ("deleteBoard", "boardId"), ("updatePin", "pinId")],
+)
+async def test_an_id_of_another_type_is_told_by_the_inputs_own_field(
+    gateway: Gateway, mutation: str, field: str
+) -> None:
+    user = str(gateway.people["ann"])
+    payload = await gateway.try_to("ann", mutation, "__typename", **{field: user})
+    assert wrong(payload) == [("BAD_USER_INPUT", field)]
+    assert "id of a user, not of a" in payload["errors"][0]["message"]
+
+
+async def test_the_words_for_an_interest_are_english(gateway: Gateway) -> None:
+    user = str(gateway.people["ann"])
+    payload = await gateway.try_to("ann", "followInterest", "__typename", interestId=user)
+    assert payload["errors"][0]["message"] == f"{user} is the id of a user, not of an interest"
