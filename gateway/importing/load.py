@@ -21,6 +21,7 @@ Edges = list[tuple[Mapping, Edge]]
 
 
 _DROPPED = 500  # cache entries at once: caches have short deadlines
+_BATCHES = 4  # in work at a time
 _PAUSES = (0.1, 0.3, 1.0, 3.0, 10.0)  # seconds
 
 
@@ -79,6 +80,27 @@ async def patiently(call: Callable[[], Awaitable[T]]) -> T:
         except (StoreTimeout, StoreUnavailable):
             await asyncio.sleep(pause)
     return await call()
+
+
+async def concurrently(
+    batches: Iterable[tuple[int, list[Row]]], work: Callable[[int, list[Row]], Awaitable[None]]
+) -> None:
+    """Do the work of each batch, a few batches at a time: most of it is waiting for stores. Raises
+    the first error, when no other batch is running any more."""
+    running: set[asyncio.Future[None]] = set()
+    try:
+        for shard, rows in batches:
+            running.add(asyncio.ensure_future(work(shard, rows)))
+            if len(running) == _BATCHES:
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+        for task in asyncio.as_completed(running):
+            await task
+    finally:
+        for left in running:
+            left.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 def identity(parent: object, key: str) -> str:

@@ -4,7 +4,7 @@ The rows of boards and pins are those that `feed_engine.writes` makes for new on
 later mutations see no difference: their versions count a board's `flips`.
 """
 
-from typing import Any
+from collections.abc import Iterator
 
 from datasources import records
 from datasources.errors import StoreConflict
@@ -14,7 +14,7 @@ from datasources.protocols import ShardTx
 from datasources.records import Board, Comment, Pin
 from feed_engine.edit import edited
 from gateway.importing.jsonl import BoardLine, CommentLine, PinLine, created_ms, decode
-from gateway.importing.load import Edges, Load, Row, batches_by, identity, patiently
+from gateway.importing.load import Edges, Load, Row, batches_by, concurrently, identity, patiently
 
 
 async def load_boards(load: Load) -> bool:
@@ -61,20 +61,24 @@ async def load_pins(load: Load) -> None:
         "JOIN boards b ON b.key = p.board JOIN users u ON u.key = b.owner "
         "LEFT JOIN pins s ON s.key = p.source WHERE p.wave = {} ORDER BY board, p.n"
     )
+
+    async def load_some(shard: int, batch: list[Row]) -> None:
+        nonlocal done
+        pins = [_pin(row, interests) for row in batch]
+        keys = [identity(row[3], row[2]) for row in batch]
+        ids = await load.insert(shard, Kind.PIN, [records.encode(pin) for pin in pins], keys)
+        places = [
+            Edge(pin.board_id, id, int(row[7]), 1)
+            for pin, id, row in zip(pins, ids, batch, strict=True)
+        ]
+        await _place(load, shard, places)
+        await _list_pins(load, pins, ids)
+        _note(load, "pins", batch, ids)
+        done += len(batch)
+        load.step("pins", done, total, "pins")
+
     for wave in range(waves + 1):
-        for shard, batch in _by_shard(load, waiting.format(wave)):
-            pins = [_pin(row, interests) for row in batch]
-            keys = [identity(row[3], row[2]) for row in batch]
-            ids = await load.insert(shard, Kind.PIN, [records.encode(pin) for pin in pins], keys)
-            places = [
-                Edge(pin.board_id, id, int(row[7]), 1)
-                for pin, id, row in zip(pins, ids, batch, strict=True)
-            ]
-            await _place(load, shard, places)
-            await _list_pins(load, pins, ids)
-            _note(load, "pins", batch, ids)
-            done += len(batch)
-            load.step("pins", done, total, "pins")
+        await concurrently(_by_shard(load, waiting.format(wave)), load_some)
     load.report.loaded["pin"] = total
 
 
@@ -177,7 +181,7 @@ def _has_cover(board_id: int, data: bytes) -> bool:
     return isinstance(board, Board) and board.cover_pin_id is not None
 
 
-def _by_shard(load: Load, sql: str) -> Any:
+def _by_shard(load: Load, sql: str) -> Iterator[tuple[int, list[Row]]]:
     """Batches of rows whose fourth column, by which they are sorted, is an id."""
     return batches_by(load.spool.rows(sql), lambda row: shard_of(row[3]), load.options.batch)
 
