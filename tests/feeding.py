@@ -1,15 +1,14 @@
-"""Feeds over embedded stores: people who write, what they read, and stores that fail."""
+"""Feeds over embedded stores: people who write, and what they read."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import redis.asyncio
 
-from datasources.errors import StoreUnavailable
 from datasources.mappings import Mapping
-from datasources.protocols import OutboxRow, Sides, Stores, Table, WideColumnStore
+from datasources.protocols import OutboxRow, Stores
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
 from feed_engine import content, writes
@@ -24,83 +23,9 @@ from feed_engine.visible import Visible
 from tests.embedded import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
 
-__all__ = [
-    "START",
-    "Feeding",
-    "Interrupted",
-    "Marking",
-    "Unwell",
-    "feeding",
-    "marking",
-    "valkey",
-    "with_part",
-]
+__all__ = ["START", "Feeding", "feeding", "pins_of", "reader", "valkey"]
 
 START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
-
-
-class Unwell:
-    """A real store that stops answering: at once, or from its n-th call on, counted from 0.
-
-    The call is lost before it reaches the store.
-    """
-
-    def __init__(self, store: Any, *, after: int = 0) -> None:
-        self._store, self._left = store, after
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-
-        async def counted(*args: Any, **kwargs: Any) -> Any:
-            self._left -= 1
-            if self._left < 0:
-                raise StoreUnavailable(f"no answer to {name}")
-            return await call(*args, **kwargs)
-
-        return counted
-
-
-class Marking:
-    """A real store that trims as HBase does: what goes is deleted at its own stamp."""
-
-    def __init__(self, store: WideColumnStore) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    async def trim(self, table: Table, row: bytes, keep: int) -> None:
-        for cell in (await self._store.read(table, row, limit=10_000))[keep:]:
-            await self._store.delete(table, {row: [cell.column]}, cell.stamp)
-
-
-class Interrupted:
-    """A real store; after its first answer to a method, something else happens first."""
-
-    def __init__(self, store: Any, method: str, action: Callable[[], Awaitable[None]]) -> None:
-        self._store, self._method = store, method
-        self._actions = [action]
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-
-        async def interrupted(*args: Any, **kwargs: Any) -> Any:
-            answer = await call(*args, **kwargs)
-            if name == self._method and self._actions:
-                await self._actions.pop()()
-            return answer
-
-        return interrupted
-
-
-def with_part(stores: Stores, name: str, part: object) -> Stores:
-    """The stores, one part of whose shards is another."""
-
-    class Shards:
-        def __getattr__(self, asked: str) -> object:
-            return part if asked == name else getattr(stores.shards, asked)
-
-    return stores._replace(shards=Shards())  # type: ignore[arg-type]
 
 
 class Feeding(People):
@@ -202,8 +127,13 @@ def pins_of(page: HomePage | FollowingPage) -> list[int]:
     return [item.pin_id for item in page.items]
 
 
-def marking(sides: Sides) -> Sides:
-    return Sides(*(cast(WideColumnStore, Marking(side)) for side in sides))
+async def reader(feeding: Feeding, pins: int = 12) -> tuple[User, list[int]]:
+    """A viewer who follows somebody with so many pins; these, the best first."""
+    viewer, owner = await feeding.user(), await feeding.user()
+    await feeding.follow(viewer, owner.id)
+    made = await feeding.pins(await feeding.board(owner), pins)
+    await feeding.drain()
+    return viewer, [pin.id for pin in reversed(made)]
 
 
 @pytest.fixture

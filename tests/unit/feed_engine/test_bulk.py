@@ -20,7 +20,8 @@ async def rows(feeding: Feeding, users: list[User]) -> list[list[tuple[bytes, by
     found: list[list[tuple[bytes, bytes, int]]] = []
     for user in users:
         for side in feeding.stores.feeds:
-            found.append([tuple(c) for c in await read_row(side, FOLLOWING, id_row(user.id))])
+            row = await read_row(side, FOLLOWING, id_row(user.id))
+            found.append([(c.column, c.value, c.stamp) for c in row])
         for side in feeding.stores.pools:
             for source in (Source.FOLLOWED, Source.INTEREST):
                 cells: list[Cell] = await read_row(side, POOLS, pool_row(user.id, source))

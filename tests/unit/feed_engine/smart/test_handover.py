@@ -12,7 +12,8 @@ from feed_engine.feeds import FeedSettings
 from feed_engine.rows import MATERIALIZED, POOLS, SHOWN, Source, id_row, pool_row
 from feed_engine.smart.handover import TRIM_EVERY, visit_shown
 from feed_engine.wide import read_row
-from tests.feeding import Feeding, Unwell, pins_of, with_part
+from tests.faulty import Unwell, with_part
+from tests.feeding import Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 
@@ -89,7 +90,9 @@ def killed(stores: Stores, which: str, after: int) -> Stores:
     name, side = which.split()
     sides = list(getattr(stores, name))
     sides[int(side)] = Unwell(sides[int(side)], after=after)
-    return stores._replace(**{name: Sides(*sides)})
+    if name == "feeds":
+        return stores._replace(feeds=Sides(*sides))
+    return stores._replace(pools=Sides(*sides))
 
 
 async def test_jobs_of_several_visits_may_run_in_any_order(feeding: Feeding) -> None:

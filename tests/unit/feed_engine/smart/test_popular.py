@@ -27,7 +27,8 @@ from feed_engine.smart.popular import move_cell, update_popularity
 from feed_engine.smart.popular_bulk import build_popular
 from feed_engine.speculation import Side
 from feed_engine.wide import read_row
-from tests.feeding import START, Feeding, Unwell, pins_of
+from tests.faulty import Unwell
+from tests.feeding import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
 
