@@ -114,7 +114,7 @@ async def test_a_cancelled_request_does_not_stop_the_rest_of_its_write(place: Pl
     target = await people.user(away_from=viewer.id)
     await drain(stores)
     task = asyncio.ensure_future(writes.follow(stores, viewer.id, target.id))
-    while not _running:  # what follows the commit has begun
+    while not _running:  # noqa: ASYNC110 (until what follows the commit has begun)
         await asyncio.sleep(0)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -1,5 +1,7 @@
 """The arithmetic of sequences, as properties."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,7 +94,7 @@ def test_spread_sequences_ascend_strictly_inside_the_gap(lower, gap, count):
     assert (places is None) == (gap <= count)
     if places is not None:
         bounds = [lower, *places, lower + gap]
-        steps = [b - a for a, b in zip(bounds, bounds[1:], strict=False)]
+        steps = [b - a for a, b in pairwise(bounds)]
         assert len(places) == count
         assert min(steps) >= 1
         assert max(steps) - min(steps) <= 1
