@@ -25,7 +25,8 @@ def wants_page(request: Request) -> bool:
 
 
 def page() -> Response:
-    return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+    headers = {"cache-control": "no-cache", "content-security-policy": "frame-ancestors 'none'"}
+    return FileResponse(STATIC / "index.html", headers=headers)
 
 
 class Boot:

@@ -1,9 +1,9 @@
 """The embedded stores under `data_dir`: what `embedded` in a setting stands for."""
 
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from datasources.errors import ConfigError
 from datasources.factory import StoresConfig
@@ -12,7 +12,6 @@ from datasources.valkey import ValkeyServer
 from gateway.settings import EMBEDDED, Settings
 
 SHARDS, MOD_SHARDS = 16, 4
-log = logging.getLogger("pinway")
 
 
 @asynccontextmanager
@@ -32,11 +31,11 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
     if EMBEDDED in urls.values():
         _make_directory(data)
     if urls["topology"] == EMBEDDED:
-        urls["topology"] = f"file://{_topology_file(data)}"
+        urls["topology"] = f"file://{quote(str(_topology_file(data)))}"
     for role, side in (("primary", "primary"), ("standby", "standby")):
         for store in ("pools", "feeds"):
             if urls[f"{store}_{role}"] == EMBEDDED:
-                urls[f"{store}_{role}"] = f"rocksdb://{data / 'feeds' / side}"
+                urls[f"{store}_{role}"] = f"rocksdb://{quote(str(data / 'feeds' / side))}"
     try:
         if EMBEDDED in (urls["mapping_cache"], urls["queue"]):
             valkey = ValkeyServer(data)
@@ -71,7 +70,7 @@ def _topology_file(data: Path) -> Path:
         local = "local"
         topology = Topology(
             epoch=1,
-            servers={local: f"sqlite://{data / 'shards'}"},
+            servers={local: f"sqlite://{quote(str(data / 'shards'))}"},
             shards=(ShardRange((0, SHARDS - 1), local),),
             mod=ModShards(MOD_SHARDS, (ShardRange((0, MOD_SHARDS - 1), local),)),
         )

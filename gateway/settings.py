@@ -33,7 +33,6 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     public_url: str = ""
-    workers: int = Field(default=1, ge=1, le=64)
     log_level: str = "info"
 
     auth_secret: str = ""

@@ -9,9 +9,6 @@ from datasources.protocols import Lease, Window
 from loaders.base import Loader
 from loaders.servers import per_server
 
-WINDOW = 500
-"""Rows of a list that its cache entry holds: the first pages, which are most of what is read."""
-
 
 class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
     """Pages of lists, newest first."""
@@ -25,15 +22,15 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         asked: dict[PageRequest, None] = {}
         for key, entry in zip(keys, cached, strict=True):
             if isinstance(entry, Lease):
-                asked[_window(key)] = None
-                if key.after is not None or key.limit > WINDOW:
+                asked[self._window(key)] = None
+                if key.after is not None or key.limit > self._stores.lists.window:
                     asked[key] = None
             elif entry is None:
                 asked[key] = None
         stored = await self._stored(list(asked))
         await self._fill(keys, cached, stored)
         return [
-            entry if isinstance(entry, list) else _page(key, stored)
+            entry if isinstance(entry, list) else self._page(key, stored)
             for key, entry in zip(keys, cached, strict=True)
         ]
 
@@ -56,26 +53,27 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
     ) -> None:
         windows = []
         for key, entry in zip(keys, cached, strict=True):
-            if isinstance(entry, Lease) and isinstance(rows := stored.get(_window(key)), list):
-                windows.append((entry, Window(rows, complete=len(rows) < WINDOW)))
+            if isinstance(entry, Lease) and isinstance(rows := stored.get(self._window(key)), list):
+                windows.append(
+                    (entry, Window(rows, complete=len(rows) < self._stores.lists.window))
+                )
         if windows:
             try:
                 await self._stores.lists.fill_pages(windows)
             except StoreError:
                 return
 
+    def _window(self, request: PageRequest) -> PageRequest:
+        """The rows that a list's cache entry holds: its first pages, most of what is read."""
+        return PageRequest(request.key, self._stores.lists.window)
 
-def _window(request: PageRequest) -> PageRequest:
-    return PageRequest(request.key, WINDOW)
-
-
-def _page(
-    request: PageRequest, stored: dict[PageRequest, list[Edge] | BaseException]
-) -> list[Edge] | BaseException:
-    if request in stored:
-        return stored[request]
-    rows = stored.get(_window(request), [])
-    return rows if isinstance(rows, BaseException) else rows[: request.limit]
+    def _page(
+        self, request: PageRequest, stored: dict[PageRequest, list[Edge] | BaseException]
+    ) -> list[Edge] | BaseException:
+        if request in stored:
+            return stored[request]
+        rows = stored.get(self._window(request), [])
+        return rows if isinstance(rows, BaseException) else rows[: request.limit]
 
 
 class HeadByListLoader(Loader[ListKey, ListHead]):

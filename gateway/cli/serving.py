@@ -36,13 +36,10 @@ def run_command(settings: Settings, host: str | None, port: int | None) -> None:
 @click.command("serve")
 @click.option("--host", help="Where to listen.")
 @click.option("--port", type=int, help="Where to listen.")
-@click.option("--workers", type=int, help="How many processes answer requests.")
 @with_settings
-def serve_command(
-    settings: Settings, host: str | None, port: int | None, workers: int | None
-) -> None:
+def serve_command(settings: Settings, host: str | None, port: int | None) -> None:
     """Run the gateway on the stores that the settings name."""
-    settings = override(settings, host=host, port=port, workers=workers)
+    settings = override(settings, host=host, port=port)
     _serve(settings, demo=False)
 
 

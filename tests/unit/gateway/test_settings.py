@@ -35,7 +35,7 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("prot = 1", "prot"),
         ("port = 'many'", "port"),
         ("port = 70000", "port"),
-        ("workers = 0", "workers"),
+        ("request_timeout = 0", "request_timeout"),
         ("port = ", "not valid TOML"),
     ],
 )

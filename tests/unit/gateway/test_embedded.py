@@ -1,0 +1,20 @@
+"""The embedded stores, wherever their data directory is."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.gateways import embedded_gateway
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_data_directory_may_have_any_name(tmp_path: Path) -> None:
+    directory = tmp_path / "what? 100% #mine & ünïcode"
+    async with embedded_gateway(directory) as gateway:
+        await gateway.sign_up("ann")
+        await gateway.board("ann", "Cats")
+    async with embedded_gateway(directory) as gateway:
+        found = await gateway.data('{ user(username: "ann") { boardCount } }')
+    assert found == {"user": {"boardCount": 1}}
+    assert {path.name for path in directory.iterdir()} >= {"shards", "feeds", "valkey"}
