@@ -40,7 +40,8 @@ async def crowd(feeding: Feeding) -> list[User]:
         await feeding.pin_at(rng.choice(boards), START + number, *themes)
     for user in users:
         targets = [*(u.id for u in users if u != user), *(b.id for b in boards)]
-        for target in [*rng.sample(targets, 4), rng.choice(interests).id]:
+        own = boards[users.index(user)].id
+        for target in {*rng.sample(targets, 4), own, rng.choice(interests).id}:
             await feeding.follow(user, target)
     await feeding.unfollow(users[0], (await feeding.following_ids(users[0]))[0])
     return users
@@ -84,3 +85,18 @@ async def test_rows_built_in_bulk_keep_to_their_caps(feeding: Feeding) -> None:
     assert pins_of(await feeding.following(viewer)) == [pin.id for pin in pins[:-5:-1]]
     (_, _, pool, *_) = await rows(feeding, [viewer])
     assert len(pool) == 3
+
+
+async def test_own_pins_are_not_put_into_feeds_also_of_boards_one_follows(
+    feeding: Feeding,
+) -> None:
+    viewer = await feeding.user()
+    board = await feeding.board(viewer)
+    interest = await feeding.interest()
+    await feeding.pin_at(board, START, interest.id)
+    for target in (board.id, interest.id):
+        await feeding.follow(viewer, target)
+    await build_feeds(feeding.stores, [viewer.id])
+    assert not any(await rows(feeding, [viewer]))
+    await feeding.drain()
+    assert not any(await rows(feeding, [viewer]))

@@ -105,19 +105,25 @@ async def test_a_feed_holds_the_newest_up_to_its_cap_whatever_the_order(
     if trims_by == "marking":
         feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
     viewer, new, old = [await feeding.user() for _ in range(3)]
-    late = await feeding.pins(await feeding.board(new), 12, start=START + 1_000_000)
+    board = await feeding.board(new)
+    late = await feeding.pins(board, 12, start=START + 1_000_000)
     early = await feeding.pins(await feeding.board(old), 6)
     await feeding.drain()
-    await feeding.follow(viewer, new.id)
-    await feeding.follow(viewer, old.id)
+    for target in (new.id, board.id, old.id):
+        await feeding.follow(viewer, target)
     for task in await feeding.tasks():
         assert isinstance(task, Followed)
         await followed(feeding.stores, task, None, _nowhere, settings=settings)
-    assert pins_of(await feeding.following(viewer, first=4)) == [p.id for p in late[:-5:-1]]
-    await feeding.unfollow(viewer, new.id)
-    (task,) = [task for task in await feeding.tasks() if isinstance(task, Unfollowed)]
-    await unfollowed(feeding.stores, task, None, _nowhere, settings=settings)
-    assert pins_of(await feeding.following(viewer, first=4)) == [p.id for p in early[:-5:-1]]
+    found = await cells(feeding, viewer)
+    assert found[0] == found[1]
+    assert {pin_id for pin_id, _ in found[0]} == {pin.id for pin in late[-4:]}
+    assert pins_of(await feeding.following(viewer)) == [pin.id for pin in late[:-5:-1]]
+    for target in (new.id, board.id):
+        await feeding.unfollow(viewer, target)
+    for task in await feeding.tasks():
+        if isinstance(task, Unfollowed):
+            await unfollowed(feeding.stores, task, None, _nowhere, settings=settings)
+    assert pins_of(await feeding.following(viewer)) == [pin.id for pin in early[:-5:-1]]
 
 
 @pytest.mark.parametrize("dies", ["standby", "mappings"])
