@@ -16,6 +16,8 @@ async def create_board(context: Context, input: Any) -> dict[str, Any]:
     draft = NewBoard(name=input.name, description=input.description, secret=input.secret)
     written = await boards.create_board(context.stores, viewer_id, draft, key=input.idempotency_key)
     user = await context.loaders.users.load(viewer_id)
+    if not written.board.active:  # deleted since this answer was first given
+        return {"user": user}
     return {
         "board": written.board,
         "board_edge": edge(written.edge, written.board),

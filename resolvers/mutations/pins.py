@@ -21,7 +21,8 @@ def _image(given: Any) -> Image | None:
 async def _saved(context: Context, written: PinWritten) -> dict[str, Any]:
     context.loaders.reset()
     board = await visibility.board(context, written.pin.board_id)
-    return {"pin": written.pin, "pin_edge": edge(written.edge, written.pin), "board": board}
+    pin = await visibility.pin(context, written.pin.id)  # a repeated answer's may be gone
+    return {"pin": pin, "pin_edge": edge(written.edge, pin) if pin else None, "board": board}
 
 
 @mutation("pin", "pin_edge", "board")

@@ -1,0 +1,109 @@
+"""A mutation sent again with its key does nothing twice and answers the same."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+    async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
+        await gateway.sign_up("ann", "bob")
+        yield gateway
+
+
+async def twice(gateway: Gateway, viewer: str, field: str, selection: str, **input: Any) -> Any:
+    """The payload, the same both times."""
+    key = f"{field}-{sorted(input.items())}"[:200]
+    first = await gateway.mutate(viewer, field, selection, idempotencyKey=key, **input)
+    again = await gateway.mutate(viewer, field, selection, idempotencyKey=key, **input)
+    assert again == first
+    return first
+
+
+async def test_every_kind_of_mutation_answers_the_same_again(gateway: Gateway) -> None:
+    made = await twice(
+        gateway,
+        "ann",
+        "createBoard",
+        "board { id name } boardEdge { cursor node { id } } user { boardCount }",
+        name="Cats",
+    )
+    assert made["user"]["boardCount"] == 1
+    board = made["board"]["id"]
+    pins = []
+    for title in ("one", "two", "three"):
+        selection = "pin { id title } pinEdge { cursor } board { pinCount }"
+        pin = await twice(gateway, "ann", "createPin", selection, boardId=board, title=title)
+        pins.append(pin["pin"]["id"])
+        assert pin["board"]["pinCount"] == len(pins)
+    one, two, three = pins
+    await twice(gateway, "ann", "updateBoard", "board { name }", boardId=board, name="Dogs")
+    await twice(gateway, "ann", "updatePin", "pin { title link }", pinId=one, title="first")
+    liked = await twice(gateway, "bob", "likePin", "pin { likeCount }", pinId=one)
+    assert liked["pin"]["likeCount"] == 1
+    await twice(gateway, "bob", "unlikePin", "pin { likeCount }", pinId=one)
+    order = "pinEdge { cursor } board { pins { edges { node { id } } } }"
+    await twice(gateway, "ann", "reorderPin", order, boardId=board, pinId=one, afterPinId=three)
+    said = await twice(
+        gateway, "bob", "createComment", "comment { id } pin { commentCount }", pinId=two, text="hi"
+    )
+    assert said["pin"]["commentCount"] == 1
+    comment = said["comment"]["id"]
+    await twice(
+        gateway,
+        "bob",
+        "deleteComment",
+        "deletedCommentId pin { commentCount }",
+        commentId=comment,
+    )
+    own = await gateway.board("bob", "Own")
+    await twice(gateway, "bob", "repin", "pin { id source { id } }", pinId=two, boardId=own)
+    ann = str(gateway.people["ann"])
+    await twice(gateway, "bob", "followUser", "user { followerCount }", userId=ann)
+    await twice(gateway, "bob", "unfollowUser", "user { followerCount }", userId=ann)
+    await twice(gateway, "bob", "followBoard", "board { followerCount }", boardId=board)
+    await twice(gateway, "bob", "unfollowBoard", "board { followerCount }", boardId=board)
+    await twice(gateway, "ann", "deletePin", "deletedPinId board { pinCount }", pinId=three)
+    gone = await twice(
+        gateway, "ann", "deleteBoard", "deletedBoardId user { boardCount }", boardId=board
+    )
+    assert gone["user"]["boardCount"] == 0
+
+
+async def test_a_repeated_answer_does_not_show_what_was_deleted_since(gateway: Gateway) -> None:
+    given = {"name": "Short-lived", "idempotencyKey": "short"}
+    made = await gateway.mutate("ann", "createBoard", "board { id }", **given)
+    board = made["board"]["id"]
+    saved = {"boardId": board, "title": "gone", "idempotencyKey": "gone"}
+    pin = await gateway.mutate("ann", "createPin", "pin { id }", **saved)
+    await gateway.mutate("ann", "deletePin", "deletedPinId", pinId=pin["pin"]["id"])
+    again = await gateway.mutate("ann", "createPin", "pin { id } pinEdge { cursor }", **saved)
+    assert again == {"pin": None, "pinEdge": None, "errors": []}
+    await gateway.mutate("ann", "deleteBoard", "deletedBoardId", boardId=board)
+    again = await gateway.mutate("ann", "createBoard", "board { id } boardEdge { cursor }", **given)
+    assert again == {"board": None, "boardEdge": None, "errors": []}
+
+
+async def test_a_key_used_for_another_input_is_the_clients_mistake(gateway: Gateway) -> None:
+    await gateway.mutate("ann", "createBoard", "board { id }", name="A", idempotencyKey="k")
+    wrong = await gateway.try_to("ann", "createBoard", "board { id }", name="B", idempotencyKey="k")
+    assert [(e["code"], e["field"]) for e in wrong["errors"]] == [
+        ("BAD_USER_INPUT", "idempotencyKey")
+    ]
+
+
+async def test_a_sign_up_sent_again_is_the_same_user(gateway: Gateway) -> None:
+    query = (
+        'mutation { signUp(input: {username: "cleo", idempotencyKey: "s"}) '
+        "{ user { id username } errors { code } } }"
+    )
+    first, again = await gateway.data(query), await gateway.data(query)
+    assert first == again
+    taken = await gateway.data(query.replace('"s"', '"t"'))
+    assert [e["code"] for e in taken["signUp"]["errors"]] == ["CONFLICT"]
