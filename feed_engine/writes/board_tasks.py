@@ -12,10 +12,10 @@ from datasources.ids import shard_of
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest, Position
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
-from feed_engine.change import Advance, BoardDeleted, BoardSecrecy, Change, Task
+from feed_engine.change import Advance, AnyTask, BoardDeleted, BoardSecrecy, Change, Task
 from feed_engine.writes.access import lock_any, recall
 from feed_engine.writes.commit import Rows, commit
-from feed_engine.writes.pin_rows import put_public
+from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import deactivate
 
 CHUNK = 100  # pins a transaction
@@ -25,7 +25,7 @@ LOOKED_AT = 500  # of the owner's pins at a time, to find those on the board
 async def board_secrecy(
     stores: Stores, task: BoardSecrecy, cursor: bytes | None, advance: Advance
 ) -> None:
-    """Bring the board's pins into, or out of, the lists that all may see.
+    """Bring the board's pins into, or out of, the lists that all may see; and into feeds.
 
     It walks the owner's pins, whose order never changes, and not the board's, where a pin dragged
     from below the cursor to above it would be missed. Pins saved later have the right rows already.
@@ -63,12 +63,15 @@ HANDLERS: dict[type[Task], Handler] = {BoardSecrecy: board_secrecy, BoardDeleted
 async def _publish(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
     async def work(tx: ShardTx) -> Change:
         board, rows = await _locked_board(tx, board_id), Rows(tx)
+        tasks = list[AnyTask]()
         for pin_id in pin_ids:
             placed = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id))
             found = await lock_any(tx, Pin, pin_id)
             if placed is not None and placed.active and found is not None:
                 await put_public(rows, found[0], board, placed)
-        return rows.change()
+                if is_public(found[0], board):
+                    tasks.append(published(found[0]))
+        return rows.change(tasks=tasks)
 
     await commit(stores, shard_of(board_id), work)
 

@@ -5,17 +5,16 @@ version that its `flips` are a part of, so writes and jobs that see different st
 """
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from datasources import records
-from datasources.errors import BadInput, NotFound
+from datasources.errors import BadInput
 from datasources.ids import Kind
-from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
+from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, Mapping
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Board, Pin
+from datasources.records import Board
 from feed_engine.change import AnyTask, BoardDeleted, BoardSecrecy
 from feed_engine.edit import edited
 from feed_engine.writes import access
@@ -30,11 +29,7 @@ from feed_engine.writes.commit import (
     row_of,
 )
 from feed_engine.writes.inputs import BoardChange, NewBoard, Target
-from feed_engine.writes.pin_rows import published
 from feed_engine.writes.results import BoardWritten
-
-PUBLISHED = 10  # pins of a board that becomes public that go into feeds
-LOOKED_AT = 50  # rows at most, deleted ones included, to find those
 
 
 async def create_board(
@@ -87,8 +82,6 @@ async def update_board(
         after = await _replace(tx, board, raw, changes)
         if "secret" in changes:
             tasks.append(BoardSecrecy(board_id=board_id, secret=after.secret, at=now_ms()))
-            if not after.secret:
-                tasks.extend(await _newest(tx, board_id))
         if "secret" in fields and after.flips:
             # Also where nothing changes: the flip before may still be owed to another shard.
             await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
@@ -142,20 +135,6 @@ async def _check_cover(tx: ShardTx, board_id: int, pin_id: int) -> None:
     row = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id))
     if row is None or not row.active:
         raise BadInput(f"The cover has to be a pin of the board: {pin_id} is none.", "coverPinId")
-
-
-async def _newest(tx: ShardTx, board_id: int) -> list[AnyTask]:
-    """The publication of the topmost pins of a board that becomes public."""
-    key, found = ListKey(Mapping.BOARD_HAS_PINS, board_id), list[AnyTask]()
-    row = await tx.top(key)
-    for _ in range(LOOKED_AT):
-        if row is None or len(found) == PUBLISHED:
-            break
-        if row.active:
-            with suppress(NotFound):
-                found.append(published((await access.lock(tx, Pin, row.to_id))[0]))
-        row = await tx.below(key, row.sequence)
-    return found
 
 
 async def _on_board(

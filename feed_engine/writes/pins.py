@@ -107,7 +107,7 @@ async def update_pin(
         board, pin, raw = await _lock_own(tx, viewer_id, board_id, pin_id)
         changes = {name: it for name, it in fields.items() if it != getattr(pin, name)}
         after = msgspec.structs.replace(pin, **changes)
-        rows = Rows(tx)
+        rows, tasks = Rows(tx), list[AnyTask]()
         if changes:
             await tx.update(pin_id, edited(raw, changes, Pin))
         if set(after.interest_ids) != set(pin.interest_ids):
@@ -115,7 +115,9 @@ async def update_pin(
             placed = await _replace_row(tx, rows, pin, active=True)
             left = [id for id in pin.interest_ids if id not in after.interest_ids]
             await put_public(rows, after, board, placed, left=left)
-        following = rows.change(objects=[pin_id])
+            if is_public(after, board):  # into the pools of its new interests' followers
+                tasks.append(published(after))
+        following = rows.change(objects=[pin_id], tasks=tasks)
         return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
 
     async def again(saved: Saved) -> Pin:
