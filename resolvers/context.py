@@ -17,13 +17,15 @@ ID = NewType("ID", str)
 @dataclass(slots=True)
 class Context:
     """One request. `public_url` is the gateway's own address, without a slash at its end;
-    `issue_token` makes a bearer token for a user, where this gateway makes any."""
+    `issue_token` makes a bearer token for a user, where this gateway makes any; `asked` are the
+    names of all fields in the request's document."""
 
     stores: Stores
     feeds: Feeds
     viewer_id: int | None
     public_url: str
     issue_token: Callable[[int], str | None]
+    asked: frozenset[str] = frozenset()
     loaders: Loaders = field(init=False)
 
     def __post_init__(self) -> None:

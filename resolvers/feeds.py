@@ -1,8 +1,10 @@
 """The home feed and the following feed, as connections."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from datasources.mappings import ListKey, Mapping
 from datasources.records import Pin
 from feed_engine.following import following_page
 from feed_engine.rows import Reason
@@ -13,6 +15,12 @@ from feed_engine.visible import Visible
 from resolvers import visibility
 from resolvers.context import ID, Context
 from resolvers.paging import PageInfo, page_size
+
+_COUNTED = {
+    "likeCount": Mapping.PIN_LIKED_BY_USERS,
+    "commentCount": Mapping.PIN_HAS_COMMENTS,
+}
+"""The lists behind the fields of a pin that can't be null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ async def home_feed(
         visit=visit,
         visible=_visible(context),
     )
-    pins = await visibility.readable_pins(context, [item.pin_id for item in page.items])
+    pins = await _showable(context, [item.pin_id for item in page.items])
     edges = [
         FeedEdge(item.cursor, pins[item.pin_id], item.reason)
         for item in page.items
@@ -80,7 +88,7 @@ async def following_feed(
     page = await following_page(
         context.feeds, viewer_id, first=page_size(first), after=after, visible=_visible(context)
     )
-    pins = await visibility.readable_pins(context, [item.pin_id for item in page.items])
+    pins = await _showable(context, [item.pin_id for item in page.items])
     edges = [FeedEdge(item.cursor, pins[item.pin_id]) for item in page.items if item.pin_id in pins]
     health = FollowingHealth(page.side, page.side is Side.STANDBY)
     return FollowingFeed(edges, _info(edges, page.has_next, after), health)
@@ -88,9 +96,27 @@ async def following_feed(
 
 def _visible(context: Context) -> Visible:
     async def visible(ids: list[int]) -> dict[int, Pin]:
-        return await visibility.readable_pins(context, ids)
+        return await _showable(context, ids)
 
     return visible
+
+
+async def _showable(context: Context, ids: list[int]) -> dict[int, Pin]:
+    """The pins of which all that was asked, and can't be null, can be read.
+
+    A feed's pin can't be null either: one count whose server is down would take the whole feed
+    away, though the pin itself is cached.
+    """
+    pins = await visibility.readable_pins(context, ids)
+    keys = [
+        ListKey(mapping, id)
+        for name, mapping in _COUNTED.items()
+        if name in context.asked
+        for id in pins
+    ]
+    heads = await asyncio.gather(*map(context.loaders.heads.load, keys), return_exceptions=True)
+    lost = {k.from_id for k, head in zip(keys, heads, strict=True) if isinstance(head, Exception)}
+    return {id: pin for id, pin in pins.items() if id not in lost}
 
 
 def _health(health: Health) -> FeedHealth:

@@ -9,63 +9,64 @@ from schema.fields import field
 
 @strawberry.type(
     description="Every write. What a payload holds can be read at once, by everybody; what "
-    "follows later is said at the payload."
+    "follows later is said at the payload. A payload is null when nobody is signed in, or a store "
+    "failed: the error's code says which."
 )
 class Mutation:
-    sign_up: payloads.SignUpPayload = field(
+    sign_up: payloads.SignUpPayload | None = field(
         people.sign_up, "Make a user; open to all.", input=inputs.SignUpInput
     )
-    create_board: payloads.CreateBoardPayload = field(
+    create_board: payloads.CreateBoardPayload | None = field(
         boards.create_board, "Make a board.", input=inputs.CreateBoardInput
     )
-    update_board: payloads.UpdateBoardPayload = field(
+    update_board: payloads.UpdateBoardPayload | None = field(
         boards.update_board, "Change a board.", input=inputs.UpdateBoardInput
     )
-    delete_board: payloads.DeleteBoardPayload = field(
+    delete_board: payloads.DeleteBoardPayload | None = field(
         boards.delete_board, "Delete a board and its pins.", input=inputs.DeleteBoardInput
     )
-    create_pin: payloads.CreatePinPayload = field(
+    create_pin: payloads.CreatePinPayload | None = field(
         pins.create_pin, "Save a new pin on top of a board.", input=inputs.CreatePinInput
     )
-    update_pin: payloads.UpdatePinPayload = field(
+    update_pin: payloads.UpdatePinPayload | None = field(
         pins.update_pin, "Change a pin.", input=inputs.UpdatePinInput
     )
-    delete_pin: payloads.DeletePinPayload = field(
+    delete_pin: payloads.DeletePinPayload | None = field(
         pins.delete_pin, "Delete a pin.", input=inputs.DeletePinInput
     )
-    repin: payloads.RepinPayload = field(
+    repin: payloads.RepinPayload | None = field(
         pins.repin, "Save somebody's pin to one's own board.", input=inputs.RepinInput
     )
-    like_pin: payloads.LikePinPayload = field(
+    like_pin: payloads.LikePinPayload | None = field(
         pins.like_pin, "Like a pin.", input=inputs.LikePinInput
     )
-    unlike_pin: payloads.LikePinPayload = field(
+    unlike_pin: payloads.LikePinPayload | None = field(
         pins.unlike_pin, "Like a pin no more.", input=inputs.LikePinInput
     )
-    create_comment: payloads.CreateCommentPayload = field(
+    create_comment: payloads.CreateCommentPayload | None = field(
         pins.create_comment, "Write under a pin.", input=inputs.CreateCommentInput
     )
-    delete_comment: payloads.DeleteCommentPayload = field(
+    delete_comment: payloads.DeleteCommentPayload | None = field(
         pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput
     )
-    follow_user: payloads.FollowUserPayload = field(
+    follow_user: payloads.FollowUserPayload | None = field(
         people.follow_user, "Follow a user.", input=inputs.FollowUserInput
     )
-    unfollow_user: payloads.FollowUserPayload = field(
+    unfollow_user: payloads.FollowUserPayload | None = field(
         people.unfollow_user, "Follow a user no more.", input=inputs.FollowUserInput
     )
-    follow_board: payloads.FollowBoardPayload = field(
+    follow_board: payloads.FollowBoardPayload | None = field(
         people.follow_board, "Follow a board.", input=inputs.FollowBoardInput
     )
-    unfollow_board: payloads.FollowBoardPayload = field(
+    unfollow_board: payloads.FollowBoardPayload | None = field(
         people.unfollow_board, "Follow a board no more.", input=inputs.FollowBoardInput
     )
-    follow_interest: payloads.FollowInterestPayload = field(
+    follow_interest: payloads.FollowInterestPayload | None = field(
         people.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput
     )
-    unfollow_interest: payloads.FollowInterestPayload = field(
+    unfollow_interest: payloads.FollowInterestPayload | None = field(
         people.unfollow_interest, "Follow an interest no more.", input=inputs.FollowInterestInput
     )
-    reorder_pin: payloads.ReorderPinPayload = field(
+    reorder_pin: payloads.ReorderPinPayload | None = field(
         boards.reorder_pin, "Put a pin elsewhere on its board.", input=inputs.ReorderPinInput
     )

@@ -3,17 +3,29 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from graphql import DocumentNode, GraphQLError, GraphQLSchema, GraphQLSyntaxError, parse, validate
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    GraphQLError,
+    GraphQLSchema,
+    GraphQLSyntaxError,
+    Visitor,
+    parse,
+    validate,
+    visit,
+)
 
 from gateway.execution.limits import depth_errors
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that may be executed, or the errors (with their code) why it may not."""
+    """A document that may be executed, or the errors (with their code) why it may not; and the
+    names of all fields in it."""
 
     ast: DocumentNode | None
     errors: list[GraphQLError]
+    fields: frozenset[str] = frozenset()
 
 
 class Documents:
@@ -42,7 +54,20 @@ class Documents:
         except GraphQLSyntaxError as error:
             return Document(None, [_coded(error, "GRAPHQL_PARSE_FAILED")])
         errors = validate(self._schema, ast, max_errors=20) or depth_errors(ast, self._max_depth)
-        return Document(ast, [_coded(error, "GRAPHQL_VALIDATION_FAILED") for error in errors])
+        if errors:
+            return Document(ast, [_coded(error, "GRAPHQL_VALIDATION_FAILED") for error in errors])
+        names = _FieldNames()
+        visit(ast, names)
+        return Document(ast, [], frozenset(names.found))
+
+
+class _FieldNames(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        self.found.add(node.name.value)
 
 
 def _coded(error: GraphQLError, code: str) -> GraphQLError:

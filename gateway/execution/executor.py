@@ -59,6 +59,7 @@ class Executor:
             return refused(*document.errors)
         if problem := _operation_problem(document.ast, operation, read_only):
             return refused(problem)
+        context.asked = document.fields
         try:
             async with asyncio.timeout(self._timeout):
                 result = execute(

@@ -1,0 +1,131 @@
+"""A shard server that does not answer: its cards are blank, the page remains."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasources.errors import StoreUnavailable
+from datasources.ids import shard_of
+from datasources.topology import ModShards, ShardRange, Topology, dump
+from gateway.runtime import Runtime
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+DEAD = range(8, 16)
+
+
+class Cut:
+    """A real store; a call that touches a shard of the dead server is lost."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        if not callable(found) or name == "topology":
+            return found
+
+        async def call(*given: Any) -> Any:
+            if any(_shard(key) in DEAD for key in _keys(given[0])):
+                raise StoreUnavailable(f"no answer to {name}")
+            return await found(*given)
+
+        return call
+
+
+class CutShards:
+    """The real shards of two servers, of which one is dead."""
+
+    def __init__(self, shards: Any) -> None:
+        self.objects, self.mappings = Cut(shards.objects), Cut(shards.mappings)
+        self.outbox, self.visits, self.mod = shards.outbox, Cut(shards.visits), shards.mod
+
+
+@dataclass
+class World:
+    """A reader on the living server who follows people of both; the pins' ids by owner."""
+
+    before: Gateway
+    after: Gateway
+    pins: dict[str, str]
+    living: set[str]
+
+
+@pytest.fixture(scope="module")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    directory: Path = tmp_path_factory.mktemp("two")
+    topology = Topology(
+        epoch=1,
+        servers={name: f"sqlite://{directory}/{name}" for name in ("one", "two")},
+        shards=(ShardRange((0, 7), "one"), ShardRange((8, 15), "two")),
+        mod=ModShards(4, (ShardRange((0, 3), "one"),)),
+    )
+    (directory / "topology.json").write_bytes(dump(topology))
+    async with embedded_gateway(
+        directory / "data", topology=f"file://{directory}/topology.json"
+    ) as gateway:
+        names = [f"user{number}" for number in range(10)]
+        await gateway.sign_up(*names)
+        living = {name for name in names if shard_of(gateway.people[name]) not in DEAD}
+        gateway.people["reader"] = gateway.people[reader := min(living)]
+        pins = {}
+        for name in names:
+            board = await gateway.board(name, "Things")
+            pins[name] = await gateway.pin(name, board, f"pin of {name}")
+            if name != reader:
+                user = str(gateway.people[name])
+                await gateway.mutate("reader", "followUser", "user { id }", userId=user)
+        await gateway.settle()
+        await gateway.data("{ followingFeed { edges { node { board { id } } } } }", "reader")
+        stores = gateway.stores._replace(shards=CutShards(gateway.stores.shards))
+        feeds = replace(gateway.runtime.feeds, stores=stores)
+        cut = Gateway(Runtime(stores, feeds), gateway.executor, gateway.people)
+        del pins[reader]
+        yield World(gateway, cut, pins, living)
+
+
+def _keys(given: Any) -> Any:
+    return given if isinstance(given, list | tuple) and not hasattr(given, "from_id") else [given]
+
+
+def _shard(key: Any) -> int:
+    key = getattr(key, "key", key)
+    return shard_of(getattr(key, "from_id", key))
+
+
+@pytest.mark.parametrize("feed", ["homeFeed", "followingFeed"])
+@pytest.mark.parametrize("count", ["likeCount", "commentCount"])
+async def test_a_count_that_cannot_be_read_takes_its_pin_out_of_a_feed_and_no_other(
+    world: World, feed: str, count: str
+) -> None:
+    query = (
+        f"{{ {feed} {{ edges {{ node {{ id ...Card }} }} }} }} fragment Card on Pin {{ {count} }}"
+    )
+    response = await world.after.ask(query, "reader")
+    shown = {edge["node"]["id"] for edge in response["data"][feed]["edges"]}
+    assert shown == {pin for name, pin in world.pins.items() if name in world.living}
+
+
+async def test_a_cached_pin_of_a_dead_server_stays_in_a_feed_that_asks_for_no_count(
+    world: World,
+) -> None:
+    response = await world.after.data(
+        "{ followingFeed { edges { node { id title board { name } } } } }", "reader"
+    )
+    shown = {edge["node"]["id"] for edge in response["followingFeed"]["edges"]}
+    assert shown == set(world.pins.values())
+
+
+async def test_a_mutation_that_fails_leaves_the_others_answers(world: World) -> None:
+    dead = next(name for name in world.pins if name not in world.living)
+    response = await world.after.ask(
+        'mutation($pin: ID!) { made: createBoard(input: {name: "New"}) { board { name } }'
+        " liked: likePin(input: {pinId: $pin}) { pin { id } } }",
+        "reader",
+        pin=world.pins[dead],
+    )
+    assert response["data"] == {"made": {"board": {"name": "New"}}, "liked": None}
+    assert [error["extensions"]["code"] for error in response["errors"]] == ["UNAVAILABLE"]
