@@ -43,9 +43,10 @@ class Candidates:
     async def read(self) -> None:
         """Read the next page of each pool, and leave out what was shown. Raises StoreError."""
         sources = list(self._after)
+        after = dict(self._after)  # a side may still be reading when this has moved on
 
         async def pages(store: WideColumnStore) -> Sequence[list[Cell]]:
-            return await asyncio.gather(*(self._page(store, source) for source in sources))
+            return await asyncio.gather(*(self._page(store, s, after[s]) for s in sources))
 
         raced = await self._feeds.pools_race(pages)
         if self.side is not Side.STANDBY:
@@ -90,10 +91,12 @@ class Candidates:
         what fills gaps; else in any."""
         return any(not full or self._feeds.settings.rates[source] > 0 for source in self._after)
 
-    async def _page(self, store: WideColumnStore, source: Source) -> list[Cell]:
+    async def _page(
+        self, store: WideColumnStore, source: Source, after: bytes | None
+    ) -> list[Cell]:
         popular = source is Source.POPULAR
         row = POPULAR_ROW if popular else pool_row(self._viewer_id, source)
-        return await store.read(POOLS, row, after=self._after[source], limit=PAGE)
+        return await store.read(POOLS, row, after=after, limit=PAGE)
 
     def _is_poor(self, last: Candidate) -> bool:
         """Whether a pool has nothing above the floor behind this candidate."""

@@ -1,0 +1,27 @@
+"""Bounds on extra load: a token bucket that calls fill and extra calls empty.
+
+As Finagle's RetryBudget and gRPC's retry throttling: what may be added is a share of what is asked
+anyway, so that hedging can't feed on itself when everything is slow.
+"""
+
+
+class Budget:
+    """`share` of a token is earned by each call, up to `burst`; an extra call spends one."""
+
+    __slots__ = ("_burst", "_share", "tokens")
+
+    def __init__(self, share: float, burst: float) -> None:
+        self._share, self._burst = share, burst
+        self.tokens = burst
+
+    def earn(self) -> None:
+        """A call was made."""
+        tokens = self.tokens + self._share
+        self.tokens = tokens if tokens < self._burst else self._burst
+
+    def spend(self, *, keep: float = 0.0) -> bool:
+        """Whether an extra call may be made. `keep`: share of the burst that is for others."""
+        if self.tokens - 1 < keep * self._burst:
+            return False
+        self.tokens -= 1
+        return True

@@ -1,0 +1,148 @@
+"""The race: which side is asked first, what else is asked besides, and what all of it counts."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from datasources.errors import StoreTimeout
+from datasources.protocols import Sides
+from feed_engine.speculation import deadline as request
+from feed_engine.speculation.budget import Budget
+from feed_engine.speculation.call import Call, Raced
+from feed_engine.speculation.contender import Contender
+from feed_engine.speculation.health import Mode
+from feed_engine.speculation.policy import FIXED, Policy
+from feed_engine.speculation.stats import Side, Stats
+from feed_engine.speculation.warming import Ask, Comparison, Shadows, shadow
+
+__all__ = ["Race", "Raced"]
+
+T = TypeVar("T")
+
+KEPT_FROM_WARMING = 0.5  # share of the burst that only hedges may use up
+
+
+class Race:
+    """Asks the two sides of a feed store. One race serves any number of calls at once.
+
+    `cutoff` (seconds) is where it starts, `deadline` bounds each call. `clock` measures latencies
+    in seconds, `rng` draws in [0, 1). With a policy that has shadow calls, `close` at the end.
+    """
+
+    def __init__(
+        self,
+        sides: Sides,
+        *,
+        cutoff: float,
+        deadline: float,
+        policy: Policy = FIXED,
+        clock: Callable[[], float] = time.perf_counter,
+        rng: Callable[[], float] = random.random,
+    ) -> None:
+        self._deadline, self._policy, self.clock, self._rng = deadline, policy, clock, rng
+        self.stats = Stats()
+        self._primary, self._standby = (
+            Contender(side, store, cutoff, policy, self.stats, clock)
+            for side, store in ((Side.PRIMARY, sides.primary), (Side.STANDBY, sides.standby))
+        )
+        self._extra = Budget(policy.extra, policy.burst)
+        self._extra_when_ill = Budget(policy.extra_when_ill, policy.burst)
+        self._forced: Side | None = None
+        self._unlikely = policy.run_on + policy.warm  # both are drawn at once
+        self.run_ons = Shadows(policy.run_on_most)
+        self._probes, self._warmers = Shadows(policy.probe_most), Shadows(policy.warm_most)
+
+    async def __call__(self, ask: Ask[T]) -> Raced[T]:
+        """The first good answer; the loser is cancelled and gone when this returns.
+
+        `ask` may be cancelled anywhere, and may be called again for a side, then to be measured or
+        compared and dropped: it must not lean on what changes after this returned. Raises
+        StoreTimeout past the deadline (of the race or of the request, whichever is first),
+        StoreUnavailable when both sides failed, or one did and the budget is spent. What `ask`
+        raises other than a StoreError is its own mistake and passes through.
+        """
+        bound = self._deadline
+        ends = request.ends.get()
+        if ends is not None:
+            bound = min(bound, ends - asyncio.get_running_loop().time())
+            if bound <= 0:
+                raise StoreTimeout("the request's time is over")
+        self.stats.calls += 1
+        self._extra.earn()
+        self._extra_when_ill.earn()
+        began = self.clock()
+        first, second = self._primary, self._standby
+        if self._forced is not None:
+            alone = first if self._forced is Side.PRIMARY else second
+            raced = await Call(self, ask, alone, None, bound).run(began, apart=False)
+        else:
+            if first.health.mode is not Mode.WELL and self._leaves_primary(began):
+                first, second = second, first
+                self._probe(ask, bound, began)
+            call = Call(self, ask, first, second, bound)
+            draw = self._rng() if self._unlikely else 1.0
+            if draw < self._policy.warm and first is self._primary:
+                self._warm(call, ask, bound)
+            apart = self._policy.warm <= draw < self._unlikely
+            raced = await call.run(began, apart=apart)
+        if raced.side is Side.PRIMARY:
+            self.stats.primary_answers += 1
+        else:
+            self.stats.standby_answers += 1
+        return raced
+
+    def force(self, side: Side | None) -> None:
+        """Ask this side alone from now on; None: decide by call again."""
+        self._forced = side
+
+    def report(self) -> Stats:
+        """The counts, with the gauges as they are now."""
+        health = self._primary.health
+        self.stats.cutoff = self._primary.cutoff.seconds
+        self.stats.trust = health.trust(self.clock())
+        self.stats.outages, self.stats.returns = health.outages, health.returns
+        return self.stats
+
+    async def close(self) -> None:
+        """End every shadow call. No call may be made any more."""
+        for shadows in (self.run_ons, self._probes, self._warmers):
+            await shadows.close()
+
+    def may_hedge(self, *, ill: bool) -> bool:
+        """Charge a call to the second side to the budget that is for it."""
+        granted = (self._extra_when_ill if ill else self._extra).spend()
+        if granted:
+            self.stats.hedges += 1
+        else:
+            self.stats.refused += 1
+        return granted
+
+    def _leaves_primary(self, now: float) -> bool:
+        trust = self._primary.health.trust(now)
+        if trust >= 1 or (
+            self._standby.health.mode is Mode.LEFT and self._standby.health.trust(now) == 0
+        ):
+            return False
+        return trust <= 0 or self._rng() >= trust
+
+    def _probe(self, ask: Ask[T], bound: float, now: float) -> None:
+        """Ask the primary that was left, to see whether it is back."""
+        if not self._primary.health.probe_due(now):
+            return
+        if self._probes.room() and self._extra_when_ill.spend():
+            self.stats.probes += 1
+            self._probes.start(shadow(self._primary, ask, self.clock, bound))
+        else:
+            self.stats.shed += 1
+
+    def _warm(self, call: Call[T], ask: Ask[T], bound: float) -> None:
+        """Ask the standby as well, to keep it warm; compare its answer now and then."""
+        if not self._warmers.room() or not self._extra.spend(keep=KEPT_FROM_WARMING):
+            self.stats.shed += 1
+            return
+        self.stats.warm += 1
+        if self._rng() < self._policy.compare:
+            call.comparison = Comparison(self.stats)
+        self._warmers.start(shadow(self._standby, ask, self.clock, bound, call.comparison))

@@ -1,0 +1,36 @@
+"""What a race counts, for metrics."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Side(Enum):
+    """Which of a feed store's two sides answered."""
+
+    PRIMARY = "primary"
+    STANDBY = "standby"
+
+
+@dataclass(slots=True)
+class Stats:
+    """Counts since the start, apart from the gauges at the end."""
+
+    calls: int = 0
+    primary_answers: int = 0
+    standby_answers: int = 0
+    failed: int = 0  # calls that ended without an answer
+    late: int = 0  # calls whose first side had not answered at the cutoff
+    primary_failures: int = 0  # a store's errors, whatever became of the call
+    standby_failures: int = 0
+    hedges: int = 0  # second sides asked
+    refused: int = 0  # and not asked, for want of budget
+    run_ons: int = 0  # losers that ran on, to be measured
+    warm: int = 0
+    probes: int = 0  # shadow calls to a primary that is left
+    shed: int = 0  # warm calls and probes not made, for want of budget or room
+    compared: int = 0  # warm calls whose answer was compared
+    differing: int = 0  # and was not the primary's
+    outages: int = 0  # times that the primary was left
+    returns: int = 0  # and fully trusted again
+    cutoff: float = 0.0  # gauge: seconds, of the primary
+    trust: float = 1.0  # gauge: share of the calls that ask the primary first

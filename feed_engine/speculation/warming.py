@@ -1,0 +1,114 @@
+"""Shadow calls, whose result is dropped: to warm the standby, to probe a primary that was left."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from copy import copy
+from typing import Any, Generic, TypeVar
+
+from datasources.errors import StoreError
+from datasources.protocols import WideColumnStore
+from feed_engine.speculation.contender import Contender
+from feed_engine.speculation.stats import Stats
+
+T = TypeVar("T")
+Ask = Callable[[WideColumnStore], Awaitable[T]]
+
+log = logging.getLogger("pinway.speculation")
+
+
+class Shadows:
+    """Tasks that nobody waits for: `most` at a time, each of which ends by itself in bounded time,
+    and none left after `close`."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def room(self) -> bool:
+        return len(self._tasks) < self._most
+
+    def start(self, shadow: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(shadow)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Cancel them, and wait until they are gone."""
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks)
+
+
+class Comparison(Generic[T]):
+    """Holds the primary's answer against the standby's, whichever comes first."""
+
+    def __init__(self, stats: Stats) -> None:
+        self._stats = stats
+        self._answers: list[T] = []
+
+    def add(self, answer: T) -> None:
+        # A shallow copy: who asked may use its list up; cells and rows don't change.
+        self._answers.append(copy(answer))
+        if len(self._answers) == 2:
+            self._stats.compared += 1
+            self._stats.differing += self._answers[0] != self._answers[1]
+
+
+async def shadow(
+    side: Contender,
+    ask: Ask[T],
+    clock: Callable[[], float],
+    deadline: float,
+    comparison: Comparison[T] | None = None,
+) -> None:
+    """Ask one side, tell it how that went, and drop the answer."""
+    began, cutoff = clock(), side.cutoff.seconds
+    try:
+        async with asyncio.timeout(deadline) as limit:
+            answer = await ask(side.store)
+    except TimeoutError as error:
+        if limit.expired():
+            side.silent(deadline, late=False)
+        else:
+            log.debug("a shadow call to the %s went wrong", side.side.value, exc_info=error)
+    except StoreError as error:
+        log.debug("a shadow call to the %s failed: %s", side.side.value, error)
+        side.failed()
+    except Exception as error:
+        log.debug("a shadow call to the %s went wrong", side.side.value, exc_info=error)
+    else:
+        late = clock() - began > cutoff
+        if late:
+            side.is_late()
+        side.answered(began, late=late)
+        if comparison is not None:
+            comparison.add(answer)
+
+
+async def run_on(task: asyncio.Task[Any], side: Contender, began: float, left: float) -> None:
+    """Let a loser run on for the seconds left, measure it, and drop its answer."""
+    try:
+        await asyncio.wait((task,), timeout=left)
+        failed = task.done() and (task.cancelled() or task.exception() is not None)
+        side.ran_on(began, ended=not failed)
+    finally:
+        await end(task)
+
+
+async def end(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel tasks and wait until they are gone. A cancellation meanwhile is passed on then."""
+    interrupt = None
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        while not task.done():
+            try:
+                await asyncio.wait((task,))
+            except asyncio.CancelledError as error:
+                interrupt = error
+        if not task.cancelled():
+            task.exception()  # looking at it tells asyncio that somebody did
+    if interrupt is not None:
+        raise interrupt
