@@ -4,16 +4,16 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from datasources.factory import close_stores, open_stores
-from datasources.protocols import Stores
+from datasources.protocols import Sides, Stores
 from feed_engine.feeds import Feeds
 from feed_engine.follow_through import settle
 from feed_engine.jobs import run_job
 from feed_engine.relay import relay
-from feed_engine.speculation import Race
+from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway.embedded import embedded
 from gateway.settings import Settings
 
@@ -34,9 +34,8 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
     async with embedded(settings) as config:
         stores = await open_stores(config)
         tasks = [asyncio.create_task(_follow_topology(stores))]
+        feeds = Feeds(stores, _race(settings, stores.pools), _race(settings, stores.feeds))
         try:
-            race = partial(Race, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline)
-            feeds = Feeds(stores, race(stores.pools), race(stores.feeds))
             if settings.run_jobs if jobs is None else jobs:
                 tasks += [
                     asyncio.create_task(_work(stores, settings.job_concurrency)),
@@ -56,7 +55,21 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
                 with suppress(asyncio.CancelledError):
                     await task
             await settle()
+            await feeds.pools_race.close()
+            await feeds.feeds_race.close()
             await close_stores(stores)
+
+
+def _race(settings: Settings, sides: Sides) -> Race:
+    policy = FIXED
+    if settings.feed_policy == "adaptive":
+        policy = replace(
+            ADAPTIVE,
+            ceiling=settings.feed_cutoff_most,
+            extra=settings.feed_extra_load,
+            warm=settings.feed_warm,
+        )
+    return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
 
 
 async def _work(stores: Stores, concurrency: int) -> None:

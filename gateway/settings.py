@@ -6,7 +6,7 @@ The environment wins over the file. The embedded stores are the defaults, under 
 import secrets
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
@@ -22,6 +22,7 @@ EMBEDDED = "embedded"
 """Instead of a URL: the store that needs no server, under `data_dir`."""
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Settings(BaseSettings):
@@ -60,7 +61,11 @@ class Settings(BaseSettings):
     relay_seconds: Seconds = 5.0
 
     request_timeout: Seconds = 10.0
+    feed_policy: Literal["adaptive", "fixed"] = "adaptive"
     feed_cutoff: Seconds = 0.05
+    feed_cutoff_most: Seconds = 0.05
+    feed_extra_load: Share = 0.03
+    feed_warm: Share = 0.01
     feed_deadline: Seconds = 2.0
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
     max_query_tokens: int = Field(default=5_000, ge=100)

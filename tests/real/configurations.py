@@ -54,7 +54,8 @@ def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
         data_dir=directory,
         topology=topology(directory / "real.json", first, masters),
         run_jobs=False,
-        feed_cutoff=1.0,  # which side answers is not what these tests are about
+        feed_policy="fixed",  # which side answers is not what these tests are about
+        feed_cutoff=1.0,
         **feeds,
     )
 
@@ -66,6 +67,7 @@ def embedded_settings(directory: Path, first: int) -> Settings:
         data_dir=directory / "data",
         topology=topology(directory / "embedded.json", first, servers),
         run_jobs=False,
+        feed_policy="fixed",
         feed_cutoff=1.0,
     )
 
