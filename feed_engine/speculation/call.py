@@ -163,7 +163,9 @@ class Call(Generic[T]):
         """Ask the second side, if it was not asked yet and may be."""
         second = self._second
         if self._second_task is None and second is not None:
-            if not self._race.may_hedge(ill=failed or self._first.health.suspect):
+            # Where both are ill, hedging what is late does not help; what failed has no other way.
+            ill = self._first.health.suspect and not second.health.suspect
+            if not self._race.may_hedge(ill=failed or ill):
                 return None
             self._hedged = self._loop.time()
             self._second_task = self._loop.create_task(self._hedging(second))

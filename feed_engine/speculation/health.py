@@ -30,10 +30,10 @@ class Health:
         "_next_probe",
         "_policy",
         "_since",
-        "_suspicion",
         "mode",
         "outages",
         "returns",
+        "suspicion",
     )
 
     def __init__(self, policy: Policy) -> None:
@@ -41,7 +41,7 @@ class Health:
         self._bad = log(policy.ill / policy.well)
         self._good = log((1 - policy.well) / (1 - policy.ill))
         self._limit = policy.patience * self._bad
-        self._suspicion = 0.0
+        self.suspicion = 0.0
         self._hold = policy.hold
         self._since = self._next_probe = 0.0
         self.mode = Mode.WELL
@@ -50,17 +50,17 @@ class Health:
     @property
     def suspect(self) -> bool:
         """Whether it failed or was late again and again lately."""
-        return self._suspicion >= 0.5 * self._limit
+        return self.suspicion >= 0.5 * self._limit
 
     def good(self) -> None:
         """It answered in time."""
-        if self._suspicion:
-            self._suspicion = max(0.0, self._suspicion - self._good)
+        if self.suspicion:
+            self.suspicion = max(0.0, self.suspicion - self._good)
 
     def bad(self, now: float) -> None:
         """It failed or is late."""
-        self._suspicion = min(self._limit, self._suspicion + self._bad)
-        if self._suspicion < self._limit or self.mode is Mode.LEFT:
+        self.suspicion = min(self._limit, self.suspicion + self._bad)
+        if self.suspicion < self._limit or self.mode is Mode.LEFT:
             return
         relapse = self.mode is Mode.RETURNING or (
             self.outages and now - self._since < self._policy.hold_most
@@ -72,7 +72,7 @@ class Health:
     def trust(self, now: float) -> float:
         """The share of the calls that should ask it first."""
         if self.mode is Mode.LEFT:
-            if self._suspicion or now - self._since < self._hold:
+            if self.suspicion or now - self._since < self._hold:
                 return 0.0
             self.mode, self._since = Mode.RETURNING, now
         if self.mode is Mode.RETURNING:

@@ -120,12 +120,12 @@ class Race:
         return granted
 
     def _leaves_primary(self, now: float) -> bool:
-        trust = self._primary.health.trust(now)
-        if trust >= 1 or (
-            self._standby.health.mode is Mode.LEFT and self._standby.health.trust(now) == 0
-        ):
-            return False
-        return trust <= 0 or self._rng() >= trust
+        """Whether this call asks the standby first. Of two that were left, the better one is."""
+        primary, standby = self._primary.health, self._standby.health
+        trust = primary.trust(now)
+        if trust < 1 and standby.trust(now) <= 0:
+            return standby.suspicion < primary.suspicion
+        return trust <= 0 or (trust < 1 and self._rng() >= trust)
 
     def _probe(self, ask: Ask[T], bound: float, now: float) -> None:
         """Ask the primary that was left, to see whether it is back."""

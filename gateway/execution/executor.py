@@ -17,6 +17,7 @@ from graphql import (
 )
 
 from datasources.errors import PinwayError, RequestError, Unfinished
+from feed_engine.speculation.deadline import ending_at
 from gateway.execution.documents import Documents
 from resolvers.context import Context
 
@@ -61,16 +62,18 @@ class Executor:
             return refused(problem)
         context.asked = document.fields
         try:
-            async with asyncio.timeout(self._timeout):
-                result = execute(
-                    self._schema,
-                    document.ast,
-                    context_value=context,
-                    variable_values=variables,
-                    operation_name=operation,
-                )
-                if isawaitable(result):
-                    result = await result
+            ends = asyncio.get_running_loop().time() + self._timeout
+            with ending_at(ends):
+                async with asyncio.timeout_at(ends):
+                    result = execute(
+                        self._schema,
+                        document.ast,
+                        context_value=context,
+                        variable_values=variables,
+                        operation_name=operation,
+                    )
+                    if isawaitable(result):
+                        result = await result
         except TimeoutError:
             error = GraphQLError(
                 f"The operation took longer than {self._timeout:g} s.",
