@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.protocols import WideColumnStore
 from feed_engine.speculation import Side
 from feed_engine.speculation.deadline import ending_at
 from tests.unit.feed_engine.speculation.scripted import (
@@ -229,3 +230,36 @@ def test_a_hedge_that_fails_is_told_at_debug_alone(caplog: pytest.LogCaptureFixt
     with caplog.at_level(logging.DEBUG, "pinway.speculation"):
         run(main())
     assert [(r.levelname, r.message) for r in caplog.records] == [("DEBUG", "a hedge failed: down")]
+
+
+def test_what_the_caller_does_to_its_answer_does_not_make_it_differ() -> None:
+    async def main() -> int:
+        primary, standby = Store(takes(0.01)), Store(takes(0.02))
+        raced = race(primary, standby, WARM)
+
+        async def cells(store: WideColumnStore) -> list[str]:
+            return [await ask(store)]
+
+        (await raced(cells)).value.clear()
+        await asyncio.sleep(0.1)
+        assert raced.stats.compared == 1
+        return raced.stats.differing
+
+    assert run(main()) == 0
+
+
+def test_a_standby_asked_first_that_hangs_is_distrusted_once_the_primary_beats_it() -> None:
+    async def main() -> None:
+        primary, standby = Store(down), Store(takes(0.01))
+        raced = race(primary, standby)
+        for _ in range(5):
+            await raced(ask)
+        primary.act, standby.act = takes(0.01), takes(NEVER)
+        for _ in range(6):
+            assert (await raced(ask)).side is Side.PRIMARY
+        asked = standby.asked
+        await raced(ask)
+        assert standby.asked == asked
+        await raced.close()
+
+    run(main())

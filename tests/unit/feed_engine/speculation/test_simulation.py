@@ -140,3 +140,11 @@ def test_extra_load_stays_bounded_when_both_sides_are_slow() -> None:
     assert not errors(seen)
     asked = stats.hedges + stats.warm
     assert asked <= ADAPTIVE.extra * stats.calls + 3 * ADAPTIVE.burst
+
+
+def test_of_two_sides_that_were_left_the_one_that_is_back_is_asked_first() -> None:
+    primary = between(10, NEVER, lambda _: NEVER, healthy(1))
+    standby = between(10, 15, lambda _: StoreUnavailable("dead"), healthy(2))
+    seen, _ = simulated(primary, standby, seconds=30)
+    assert not [1 for began, _, answer in seen if began > 15.5 and isinstance(answer, StoreError)]
+    assert percentile(seen, 0.99, 17) < 0.02
