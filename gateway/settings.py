@@ -6,12 +6,13 @@ The environment wins over the file. The embedded stores are the defaults, under 
 import secrets
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -22,6 +23,8 @@ EMBEDDED = "embedded"
 """Instead of a URL: the store that needs no server, under `data_dir`."""
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
+Names = Annotated[tuple[str, ...], NoDecode]
+"""A list; in the environment, with commas."""
 
 
 class Settings(BaseSettings):
@@ -33,13 +36,13 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     public_url: str = ""
-    log_level: str = "info"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     auth_secret: str = ""
     token_hours: int = Field(default=24 * 7, ge=1)
     issue_tokens: bool = True
-    allowed_hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
-    allowed_origins: tuple[str, ...] = ()
+    allowed_hosts: Names = ("localhost", "127.0.0.1", "[::1]")
+    allowed_origins: Names = ()
     graphiql: bool = True
     demo_viewer: str = ""
 
@@ -72,10 +75,18 @@ class Settings(BaseSettings):
     def _no_slash(cls, value: str) -> str:
         return value.rstrip("/")
 
+    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return tuple(name.strip() for name in value.split(",") if name.strip())
+        return value
+
     @property
     def url(self) -> str:
         """The gateway's own address."""
-        return self.public_url or f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
 
     @property
     def secret(self) -> str:
@@ -119,5 +130,17 @@ def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
     try:
         return Sources(**overrides)
     except ValidationError as error:
-        lines = [f"setting {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-        raise ConfigError("; ".join(lines) + " (see docs/settings.md)") from None
+        raise _wrong(error) from None
+
+
+def changed(settings: Settings, values: dict[str, Any]) -> Settings:
+    """The settings with other values, checked like all. Raises ConfigError."""
+    try:
+        return Settings(**settings.model_dump() | values)
+    except ValidationError as error:
+        raise _wrong(error) from None
+
+
+def _wrong(error: ValidationError) -> ConfigError:
+    lines = [f"setting {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+    return ConfigError("; ".join(lines) + " (see docs/settings.md)")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import ConfigError
+from gateway.cli.options import override
 from gateway.settings import Settings, read_settings
 
 ROOT = Path(__file__).parents[3]
@@ -35,6 +36,7 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("prot = 1", "prot"),
         ("port = 'many'", "port"),
         ("port = 70000", "port"),
+        ("log_level = 'loud'", "log_level"),
         ("request_timeout = 0", "request_timeout"),
         ("port = ", "not valid TOML"),
     ],
@@ -45,6 +47,37 @@ def test_a_wrong_setting_is_named_in_one_line(tmp_path: Path, text: str, named: 
     with pytest.raises(ConfigError, match=named) as error:
         read_settings(path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "named"),
+    [("PINWAY_PORT", "many", "port"), ("PINWAY_LOG_LEVEL", "loud", "log_level")],
+)
+def test_a_wrong_variable_is_named_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, named: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError, match=named) as error:
+        read_settings()
+    assert "\n" not in str(error.value)
+
+
+def test_a_variable_holds_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINWAY_ALLOWED_HOSTS", "localhost, pins.example")
+    monkeypatch.setenv("PINWAY_ALLOWED_ORIGINS", "")
+    settings = read_settings()
+    assert settings.allowed_hosts == ("localhost", "pins.example")
+    assert settings.allowed_origins == ()
+
+
+def test_an_option_of_the_command_line_is_checked_like_a_setting() -> None:
+    assert override(read_settings(port=1), port=2, host=None).port == 2
+    with pytest.raises(ConfigError, match="port"):
+        override(read_settings(), port=99_999)
+
+
+def test_an_address_of_ipv6_stands_in_brackets() -> None:
+    assert read_settings(host="::1", port=80).url == "http://[::1]:80"
 
 
 def test_a_missing_settings_file_is_named(tmp_path: Path) -> None:
