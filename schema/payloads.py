@@ -45,7 +45,9 @@ def _edge() -> Any:
 @strawberry.type(description="The new user.")
 class SignUpPayload:
     user: User | None = _object()
-    token: str | None = plain("A bearer token that names the user.")
+    token: str | None = plain(
+        "A bearer token that names the user; null for one who signed up long ago."
+    )
     errors: list[UserError] = _errors()
 
 
