@@ -3,9 +3,12 @@
 The environment wins over the file. The embedded stores are the defaults, under `data_dir`.
 """
 
+import os
 import secrets
 import tomllib
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
@@ -90,15 +93,31 @@ class Settings(BaseSettings):
 
     @property
     def secret(self) -> str:
-        """The key that signs tokens: set, or made once and kept under `data_dir`."""
+        """The key that signs tokens: set, or made once and kept under `data_dir`. Raises
+        ConfigError when what is kept can't be used."""
         if self.auth_secret:
             return self.auth_secret
         path = self.data_dir / "auth_secret"
-        if not path.exists():
-            self.data_dir.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-            path.write_text(secrets.token_hex(32))
-        return path.read_text().strip()
+        try:
+            if not path.exists():
+                self.data_dir.mkdir(parents=True, exist_ok=True)
+                _keep_once(path, secrets.token_hex(32))
+            secret = path.read_text().strip()
+        except OSError as error:
+            raise ConfigError(f"can't keep the signing key in {path}: {error.strerror}") from None
+        if not secret:
+            raise ConfigError(f"{path} is empty: remove it, and a new key is made")
+        return secret
+
+
+def _keep_once(path: Path, text: str) -> None:
+    """Make a file that only its owner can read, whole or not at all; one that is there stays."""
+    with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(file.name, path)
 
 
 def read_settings(path: Path | None = None, **overrides: Any) -> Settings:

@@ -90,3 +90,22 @@ def test_the_made_secret_is_kept_and_nobody_else_can_read_it(tmp_path: Path) -> 
     assert settings.secret == settings.secret
     assert len(settings.secret) == 64
     assert (tmp_path / "data" / "auth_secret").stat().st_mode & 0o077 == 0
+
+
+def test_an_empty_secret_is_refused_rather_than_signed_with(tmp_path: Path) -> None:
+    (tmp_path / "auth_secret").touch()
+    with pytest.raises(ConfigError, match="auth_secret is empty"):
+        _ = read_settings(data_dir=tmp_path).secret
+
+
+def test_a_secret_is_made_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("secrets.token_hex", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            _ = read_settings(data_dir=tmp_path).secret
+    assert len(read_settings(data_dir=tmp_path).secret) == 64
