@@ -73,6 +73,13 @@ class Settings(BaseSettings):
     max_query_depth: int = Field(default=16, ge=4)
     document_cache: int = Field(default=1_000, ge=1)
 
+    @field_validator("auth_secret")
+    @classmethod
+    def _long(cls, value: str) -> str:
+        if value and len(value) < 32:
+            raise ValueError("must be at least 32 characters, or left out to have one made")
+        return value
+
     @field_validator("public_url")
     @classmethod
     def _no_slash(cls, value: str) -> str:

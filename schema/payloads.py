@@ -35,7 +35,9 @@ def _errors() -> Any:
 
 
 def _object() -> Any:
-    return plain("The object as it is now; null when there are errors.")
+    return plain(
+        "The object as it is now; null when there are errors, or when it can't be seen (any more)."
+    )
 
 
 def _edge() -> Any:

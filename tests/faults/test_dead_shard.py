@@ -114,10 +114,22 @@ async def test_a_cached_pin_of_a_dead_server_stays_in_a_feed_that_asks_for_no_co
     world: World,
 ) -> None:
     response = await world.after.data(
-        "{ followingFeed { edges { node { id title board { name } } } } }", "reader"
+        "{ followingFeed { edges { node { id title board { name } } } health { mayBeStale } } }",
+        "reader",
     )
-    shown = {edge["node"]["id"] for edge in response["followingFeed"]["edges"]}
-    assert shown == set(world.pins.values())
+    feed = response["followingFeed"]
+    assert {edge["node"]["id"] for edge in feed["edges"]} == set(world.pins.values())
+    assert feed["health"] == {"mayBeStale": False}
+
+
+@pytest.mark.parametrize("feed", ["homeFeed", "followingFeed"])
+async def test_a_feed_that_had_to_leave_a_pin_out_says_that_something_may_be_missing(
+    world: World, feed: str
+) -> None:
+    query = f"{{ {feed} {{ edges {{ node {{ likeCount }} }} health {{ mayBeStale }} }} }}"
+    before = (await world.before.data(query, "reader"))[feed]["health"]
+    after = (await world.after.data(query, "reader"))[feed]["health"]
+    assert (before, after) == ({"mayBeStale": False}, {"mayBeStale": True})
 
 
 async def test_a_mutation_that_fails_leaves_the_others_answers(world: World) -> None:

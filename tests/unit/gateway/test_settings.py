@@ -38,6 +38,7 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("port = 70000", "port"),
         ("log_level = 'loud'", "log_level"),
         ("request_timeout = 0", "request_timeout"),
+        ("auth_secret = 'x'", "auth_secret"),
         ("port = ", "not valid TOML"),
     ],
 )
