@@ -123,3 +123,5 @@ def _logging(settings: Settings) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s"
     )
+    for driver in ("kazoo", "streaq", "coredis"):  # what matters of theirs comes as our errors
+        logging.getLogger(driver).setLevel(logging.WARNING)
