@@ -5,9 +5,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from datasources.errors import ConfigError
+import msgspec
+
+from datasources.errors import ConfigError, StoreCorrupt
 from datasources.factory import StoresConfig
-from datasources.topology import ModShards, ShardRange, Topology, dump
+from datasources.topology import ModShards, ShardRange, Topology, dump, parse
 from datasources.valkey import ValkeyServer
 from gateway.settings import EMBEDDED, Settings
 
@@ -64,15 +66,31 @@ def _make_directory(data: Path) -> None:
 
 
 def _topology_file(data: Path) -> Path:
-    """The embedded shards' topology, made at the first start."""
+    """The embedded shards' topology, made at the first start; its shards are those of `data`, also
+    when the directory was moved or copied."""
     path = data / "topology.json"
-    if not path.exists():
-        local = "local"
+    local, url = "local", f"sqlite://{quote(str(data / 'shards'))}"
+    if path.exists():
+        try:
+            topology = parse(path.read_bytes())
+        except StoreCorrupt:
+            return path  # who opens it says what is wrong
+        if topology.servers.get(local, url) != url:
+            servers = topology.servers | {local: url}
+            _write_whole(path, dump(msgspec.structs.replace(topology, servers=servers)))
+    else:
         topology = Topology(
             epoch=1,
-            servers={local: f"sqlite://{quote(str(data / 'shards'))}"},
+            servers={local: url},
             shards=(ShardRange((0, SHARDS - 1), local),),
             mod=ModShards(MOD_SHARDS, (ShardRange((0, MOD_SHARDS - 1), local),)),
         )
-        path.write_bytes(dump(topology))
+        _write_whole(path, dump(topology))
     return path
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that it is never seen half written."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_bytes(content)
+    new.replace(path)

@@ -3,15 +3,19 @@
 The environment wins over the file. The embedded stores are the defaults, under `data_dir`.
 """
 
+import os
 import secrets
 import tomllib
+from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -23,6 +27,8 @@ EMBEDDED = "embedded"
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Names = Annotated[tuple[str, ...], NoDecode]
+"""A list; in the environment, with commas."""
 
 
 class Settings(BaseSettings):
@@ -34,13 +40,13 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     public_url: str = ""
-    log_level: str = "info"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     auth_secret: str = ""
     token_hours: int = Field(default=24 * 7, ge=1)
     issue_tokens: bool = True
-    allowed_hosts: tuple[str, ...] = ("localhost", "127.0.0.1", "[::1]")
-    allowed_origins: tuple[str, ...] = ()
+    allowed_hosts: Names = ("localhost", "127.0.0.1", "[::1]")
+    allowed_origins: Names = ()
     graphiql: bool = True
     demo_viewer: str = ""
 
@@ -72,27 +78,58 @@ class Settings(BaseSettings):
     max_query_depth: int = Field(default=16, ge=4)
     document_cache: int = Field(default=1_000, ge=1)
 
+    @field_validator("auth_secret")
+    @classmethod
+    def _long(cls, value: str) -> str:
+        if value and len(value) < 32:
+            raise ValueError("must be at least 32 characters, or left out to have one made")
+        return value
+
     @field_validator("public_url")
     @classmethod
     def _no_slash(cls, value: str) -> str:
         return value.rstrip("/")
 
+    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return tuple(name.strip() for name in value.split(",") if name.strip())
+        return value
+
     @property
     def url(self) -> str:
         """The gateway's own address."""
-        return self.public_url or f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
 
     @property
     def secret(self) -> str:
-        """The key that signs tokens: set, or made once and kept under `data_dir`."""
+        """The key that signs tokens: set, or made once and kept under `data_dir`. Raises
+        ConfigError when what is kept can't be used."""
         if self.auth_secret:
             return self.auth_secret
         path = self.data_dir / "auth_secret"
-        if not path.exists():
-            self.data_dir.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-            path.write_text(secrets.token_hex(32))
-        return path.read_text().strip()
+        try:
+            if not path.exists():
+                self.data_dir.mkdir(parents=True, exist_ok=True)
+                _keep_once(path, secrets.token_hex(32))
+            secret = path.read_text().strip()
+        except OSError as error:
+            raise ConfigError(f"can't keep the signing key in {path}: {error.strerror}") from None
+        if not secret:
+            raise ConfigError(f"{path} is empty: remove it, and a new key is made")
+        return secret
+
+
+def _keep_once(path: Path, text: str) -> None:
+    """Make a file that only its owner can read, whole or not at all; one that is there stays."""
+    with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(file.name, path)
 
 
 def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
@@ -124,5 +161,17 @@ def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
     try:
         return Sources(**overrides)
     except ValidationError as error:
-        lines = [f"setting {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-        raise ConfigError("; ".join(lines) + " (see docs/settings.md)") from None
+        raise _wrong(error) from None
+
+
+def changed(settings: Settings, values: dict[str, Any]) -> Settings:
+    """The settings with other values, checked like all. Raises ConfigError."""
+    try:
+        return Settings(**settings.model_dump() | values)
+    except ValidationError as error:
+        raise _wrong(error) from None
+
+
+def _wrong(error: ValidationError) -> ConfigError:
+    lines = [f"setting {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+    return ConfigError("; ".join(lines) + " (see docs/settings.md)")

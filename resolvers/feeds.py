@@ -11,7 +11,6 @@ from feed_engine.rows import Reason
 from feed_engine.smart.results import Health, HomePage
 from feed_engine.smart.service import home_page
 from feed_engine.speculation import Side
-from feed_engine.visible import Visible
 from resolvers import visibility
 from resolvers.context import ID, Context
 from resolvers.paging import PageInfo, page_size
@@ -64,71 +63,81 @@ class FollowingFeed:
 async def home_feed(
     context: Context, *, first: int = 25, after: str | None = None, visit: ID | None = None
 ) -> HomeFeed:
+    cards = Cards(context)
     page: HomePage = await home_page(
         context.feeds,
         context.viewer_id,
         first=page_size(first),
         after=after,
         visit=visit,
-        visible=_visible(context),
+        visible=cards.visible,
     )
-    pins = await _showable(context, [item.pin_id for item in page.items])
+    pins = await cards.visible([item.pin_id for item in page.items])
     edges = [
         FeedEdge(item.cursor, pins[item.pin_id], item.reason)
         for item in page.items
         if item.pin_id in pins
     ]
-    return HomeFeed(edges, _info(edges, page.has_next, after), page.visit, _health(page.health))
+    info = _info([item.cursor for item in page.items], page.has_next, after)
+    return HomeFeed(edges, info, page.visit, _health(page.health, cards.lost))
 
 
 async def following_feed(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> FollowingFeed:
-    viewer_id = context.require_viewer()
+    viewer_id, cards = context.require_viewer(), Cards(context)
     page = await following_page(
-        context.feeds, viewer_id, first=page_size(first), after=after, visible=_visible(context)
+        context.feeds, viewer_id, first=page_size(first), after=after, visible=cards.visible
     )
-    pins = await _showable(context, [item.pin_id for item in page.items])
+    pins = await cards.visible([item.pin_id for item in page.items])
     edges = [FeedEdge(item.cursor, pins[item.pin_id]) for item in page.items if item.pin_id in pins]
-    health = FollowingHealth(page.side, page.side is Side.STANDBY)
-    return FollowingFeed(edges, _info(edges, page.has_next, after), health)
+    health = FollowingHealth(page.side, cards.lost or page.side is Side.STANDBY)
+    info = _info([item.cursor for item in page.items], page.has_next, after)
+    return FollowingFeed(edges, info, health)
 
 
-def _visible(context: Context) -> Visible:
-    async def visible(ids: list[int]) -> dict[int, Pin]:
-        return await _showable(context, ids)
+class Cards:
+    """The pins of a feed that can be shown now; `lost` when one could not be read.
 
-    return visible
-
-
-async def _showable(context: Context, ids: list[int]) -> dict[int, Pin]:
-    """The pins of which all that was asked, and can't be null, can be read.
-
-    A feed's pin can't be null either: one count whose server is down would take the whole feed
-    away, though the pin itself is cached.
+    A feed's pin can't be null: one whose server is down is left out, and so is one of whose counts
+    that was asked and can't be null either, though the pin itself is cached.
     """
-    pins = await visibility.readable_pins(context, ids)
-    keys = [
-        ListKey(mapping, id)
-        for name, mapping in _COUNTED.items()
-        if name in context.asked
-        for id in pins
-    ]
-    heads = await asyncio.gather(*map(context.loaders.heads.load, keys), return_exceptions=True)
-    lost = {k.from_id for k, head in zip(keys, heads, strict=True) if isinstance(head, Exception)}
-    return {id: pin for id, pin in pins.items() if id not in lost}
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.lost = False
+
+    async def visible(self, ids: list[int]) -> dict[int, Pin]:
+        found = await visibility.pins(self._context, ids)
+        pins = {id: pin for id, pin in found.items() if isinstance(pin, Pin)}
+        unread = await self._uncounted(list(pins))
+        self.lost |= len(pins) < len(found) or bool(unread)
+        return {id: pin for id, pin in pins.items() if id not in unread}
+
+    async def _uncounted(self, ids: list[int]) -> set[int]:
+        keys = [
+            ListKey(mapping, id)
+            for name, mapping in _COUNTED.items()
+            if name in self._context.asked
+            for id in ids
+        ]
+        load = self._context.loaders.heads.load
+        heads = await asyncio.gather(*map(load, keys), return_exceptions=True)
+        pairs = zip(keys, heads, strict=True)
+        return {key.from_id for key, head in pairs if isinstance(head, Exception)}
 
 
-def _health(health: Health) -> FeedHealth:
+def _health(health: Health, lost: bool) -> FeedHealth:
     since = health.stale_since
     return FeedHealth(
         health.pools,
         health.materialized,
-        health.may_be_stale,
+        health.may_be_stale or lost,
         None if since is None else datetime.fromtimestamp(since / 1000, UTC),
     )
 
 
-def _info(edges: list[FeedEdge], has_next: bool, after: str | None) -> PageInfo:
-    start, end = (edges[0].cursor, edges[-1].cursor) if edges else (None, None)
+def _info(cursors: list[str], has_next: bool, after: str | None) -> PageInfo:
+    # Of all that the page holds, also what could not be shown: the next page goes on behind it.
+    start, end = (cursors[0], cursors[-1]) if cursors else (None, None)
     return PageInfo(has_next, after is not None, start, end)

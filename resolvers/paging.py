@@ -2,16 +2,18 @@
 
 import base64
 import binascii
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from datasources.errors import BadInput
+from datasources.errors import BadInput, StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import ListKey, PageRequest, Position
 from datasources.records import RECORDS, Record, decode
 from resolvers.context import Context
 
+log = logging.getLogger("pinway")
 MAX_PAGE = 100
 R = TypeVar("R", bound=Record)
 Keep = Callable[[Context, Sequence[int]], Awaitable[Mapping[int, R | BaseException]]]
@@ -98,12 +100,15 @@ async def object_page(
     after: str | None,
     keep: Callable[[Context, Sequence[R]], Awaitable[Sequence[R]]],
 ) -> Connection[R]:
-    """`first` objects of a kind that `keep` lets through, in id order, after a cursor."""
+    """`first` objects of a kind that `keep` lets through, in id order, after a cursor.
+
+    One that can't be read is left out, since nobody knows whether it may be seen.
+    """
     size, edges = page_size(first), list[Edge[R]]()
     after_id = _decode(after, "o", 1)[0] if after is not None else 0
     while True:
         rows = await context.stores.shards.objects.list(kind, after_id, size + 1)
-        records = [decode(kind, id, data) for id, data in rows]
+        records = _readable(kind, rows)
         active = [r for r in records if r.active and isinstance(r, RECORDS[kind])]
         for record in await keep(context, active):  # type: ignore[arg-type]
             if len(edges) == size:
@@ -112,6 +117,16 @@ async def object_page(
         if len(rows) <= size:
             return connection(edges, has_next=False, has_previous=after is not None)
         after_id = rows[-1][0]
+
+
+def _readable(kind: Kind, rows: Sequence[tuple[int, bytes]]) -> list[Record]:
+    records = list[Record]()
+    for id, data in rows:
+        try:
+            records.append(decode(kind, id, data))
+        except StoreCorrupt as error:
+            log.warning("left out of a list: %s", error)
+    return records
 
 
 def _encode(text: str) -> str:

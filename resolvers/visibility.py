@@ -59,12 +59,6 @@ async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     return visible
 
 
-async def readable_pins(context: Context, ids: Sequence[int]) -> dict[int, Pin]:
-    """`pins` without those that could not be read."""
-    found = await pins(context, ids)
-    return {id: pin for id, pin in found.items() if isinstance(pin, Pin)}
-
-
 async def comment(context: Context, id: int) -> Comment | None:
     """A comment, if its pin is visible."""
     found = await context.loaders.comments.load(id)

@@ -36,14 +36,18 @@ class FeedHealth:
     materialized: FeedStore | None = named(
         FeedStore, "materialized", "The feed as shown before; null: no answer, so it is missing."
     )
-    may_be_stale: bool = plain("Whether something newer may be missing.")
+    may_be_stale: bool = plain(
+        "Whether something may be missing: newer pins, or pins of a server that is down."
+    )
     stale_since: datetime | None = plain("From when on, where that is known.")
 
 
 @strawberry.type(description="Which store answered a following feed, and how fresh it is.")
 class FollowingFeedHealth:
     store: FeedStore | None = named(FeedStore, "side", "The side that answered.")
-    may_be_stale: bool = plain("Whether something newer may be missing.")
+    may_be_stale: bool = plain(
+        "Whether something may be missing: newer pins, or pins of a server that is down."
+    )
 
 
 @strawberry.type(description="A pin of the home feed.")

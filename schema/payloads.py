@@ -35,7 +35,9 @@ def _errors() -> Any:
 
 
 def _object() -> Any:
-    return plain("The object as it is now; null when there are errors.")
+    return plain(
+        "The object as it is now; null when there are errors, or when it can't be seen (any more)."
+    )
 
 
 def _edge() -> Any:
@@ -45,7 +47,9 @@ def _edge() -> Any:
 @strawberry.type(description="The new user.")
 class SignUpPayload:
     user: User | None = _object()
-    token: str | None = plain("A bearer token that names the user.")
+    token: str | None = plain(
+        "A bearer token that names the user; null for one who signed up long ago."
+    )
     errors: list[UserError] = _errors()
 
 

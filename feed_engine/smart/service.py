@@ -59,8 +59,12 @@ async def _first_page(
 ) -> HomePage:
     candidates = Candidates(feeds, viewer_id, visible)
     saved = Saved(feeds, viewer_id, None, first + 1)
+
+    async def read_pools() -> StoreError | None:
+        return await _attempt(candidates.read())  # made here: a task may be cancelled unbegun
+
     async with asyncio.TaskGroup() as group:
-        pools = group.create_task(_attempt(candidates.read()))
+        pools = group.create_task(read_pools())
         materialized = group.create_task(saved.read())
         told = await _attempt(_told(feeds, viewer_id, name))
         if isinstance(told, StoreError) or told[0] is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gateway.settings import Settings, read_settings
+from gateway.settings import Settings, changed, read_settings
 
 Command = Callable[..., Any]
 
@@ -33,6 +33,6 @@ def with_settings(command: Command) -> Command:
 
 
 def override(settings: Settings, **values: Any) -> Settings:
-    """The settings with options of the command line that were given."""
+    """The settings with options of the command line that were given. Raises ConfigError."""
     given = {name: value for name, value in values.items() if value is not None}
-    return settings.model_copy(update=given) if given else settings
+    return changed(settings, given) if given else settings

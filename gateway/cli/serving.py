@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import socket
 
 import click
@@ -97,9 +96,14 @@ def _listen(settings: Settings) -> socket.socket:
         listener.listen(1024)
     except OSError as error:
         listener.close()
+        named = isinstance(error, socket.gaierror)
         raise ConfigError(
-            f"can't listen on {settings.host} port {settings.port}: {os.strerror(error.errno or 0)}"
-            "; stop what does, or choose another with --port"
+            f"can't listen on {settings.host} port {settings.port}: {error.strerror}; "
+            + (
+                "choose another --host"
+                if named
+                else "stop what does, or choose another with --port"
+            )
         ) from None
     return listener
 
@@ -119,3 +123,5 @@ def _logging(settings: Settings) -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s"
     )
+    for driver in ("kazoo", "streaq", "coredis"):  # what matters of theirs comes as our errors
+        logging.getLogger(driver).setLevel(logging.WARNING)

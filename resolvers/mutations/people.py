@@ -1,5 +1,6 @@
 """Signing up, and following users, boards and interests."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from datasources.ids import Kind
@@ -9,12 +10,17 @@ from resolvers import nodes
 from resolvers.context import ID, Context, object_id
 from resolvers.payloads import mutation
 
+TOKEN_FOR = timedelta(minutes=15)
+"""How long a sign-up that is sent again gets a token: long enough for a lost answer, and too short
+for somebody who learns or guesses an old key."""
+
 
 @mutation("user", "token")
 async def sign_up(context: Context, input: Any) -> dict[str, Any]:
     draft = NewUser(username=input.username, full_name=input.full_name, about=input.about)
     user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
-    return {"user": user, "token": context.issue_token(user.id)}
+    is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR
+    return {"user": user, "token": context.issue_token(user.id) if is_new else None}
 
 
 async def _follow(context: Context, input: Any, kind: Kind, on: bool) -> dict[str, Any]:

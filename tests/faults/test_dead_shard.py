@@ -1,9 +1,10 @@
 """A shard server that does not answer: its cards are blank, the page remains."""
 
+import gc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -80,7 +81,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
                 await gateway.mutate("reader", "followUser", "user { id }", userId=user)
         await gateway.settle()
         await gateway.data("{ followingFeed { edges { node { board { id } } } } }", "reader")
-        stores = gateway.stores._replace(shards=CutShards(gateway.stores.shards))
+        stores = gateway.stores._replace(shards=cast(Any, CutShards(gateway.stores.shards)))
         feeds = replace(gateway.runtime.feeds, stores=stores)
         cut = Gateway(Runtime(stores, feeds), gateway.executor, gateway.people)
         del pins[reader]
@@ -113,10 +114,22 @@ async def test_a_cached_pin_of_a_dead_server_stays_in_a_feed_that_asks_for_no_co
     world: World,
 ) -> None:
     response = await world.after.data(
-        "{ followingFeed { edges { node { id title board { name } } } } }", "reader"
+        "{ followingFeed { edges { node { id title board { name } } } health { mayBeStale } } }",
+        "reader",
     )
-    shown = {edge["node"]["id"] for edge in response["followingFeed"]["edges"]}
-    assert shown == set(world.pins.values())
+    feed = response["followingFeed"]
+    assert {edge["node"]["id"] for edge in feed["edges"]} == set(world.pins.values())
+    assert feed["health"] == {"mayBeStale": False}
+
+
+@pytest.mark.parametrize("feed", ["homeFeed", "followingFeed"])
+async def test_a_feed_that_had_to_leave_a_pin_out_says_that_something_may_be_missing(
+    world: World, feed: str
+) -> None:
+    query = f"{{ {feed} {{ edges {{ node {{ likeCount }} }} health {{ mayBeStale }} }} }}"
+    before = (await world.before.data(query, "reader"))[feed]["health"]
+    after = (await world.after.data(query, "reader"))[feed]["health"]
+    assert (before, after) == ({"mayBeStale": False}, {"mayBeStale": True})
 
 
 async def test_a_mutation_that_fails_leaves_the_others_answers(world: World) -> None:
@@ -129,3 +142,15 @@ async def test_a_mutation_that_fails_leaves_the_others_answers(world: World) -> 
     )
     assert response["data"] == {"made": {"board": {"name": "New"}}, "liked": None}
     assert [error["extensions"]["code"] for error in response["errors"]] == ["UNAVAILABLE"]
+
+
+async def test_a_viewer_of_a_dead_shard_gets_a_feed_that_says_so_and_nothing_is_left_behind(
+    world: World, recwarn: pytest.WarningsRecorder
+) -> None:
+    dead = next(name for name in world.pins if name not in world.living)
+    feed = await world.after.data(
+        "{ homeFeed { edges { node { id } } health { pools mayBeStale } } }", dead
+    )
+    assert feed["homeFeed"]["health"] == {"pools": None, "mayBeStale": True}
+    gc.collect()
+    assert not list(recwarn)

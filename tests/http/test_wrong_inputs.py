@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from feed_engine.feeds import epoch_ms
+from feed_engine.writes.inputs import NewUser
+from feed_engine.writes.users import sign_up
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -61,3 +64,18 @@ async def test_the_words_for_an_interest_are_english(gateway: Gateway) -> None:
     user = str(gateway.people["ann"])
     payload = await gateway.try_to("ann", "followInterest", "__typename", interestId=user)
     assert payload["errors"][0]["message"] == f"{user} is the id of a user, not of an interest"
+
+
+async def test_an_old_sign_up_sent_again_gets_its_user_and_no_new_token(gateway: Gateway) -> None:
+    now = epoch_ms()
+    for age, has_token in ((60_000, True), (3_600_000, False)):
+        name = f"hand{age}"
+        await sign_up(gateway.stores, NewUser(username=name), key="once", at=now - age)
+        payload = await gateway.data(
+            "mutation($name: String!) { signUp(input: {username: $name, idempotencyKey: "
+            '"once"}) { user { username } token errors { code } } }',
+            name=name,
+        )
+        assert payload["signUp"]["user"] == {"username": name}
+        assert payload["signUp"]["errors"] == []
+        assert (payload["signUp"]["token"] is not None) is has_token

@@ -101,13 +101,16 @@ async def fill(gateway: Gateway, trips: Counter[str], prefix: str) -> World:
             "reader", "followUser", "user { id }", userId=str(gateway.people[person])
         )
     own = await gateway.board("reader", "Own")
-    for pin in pins:
+    repins = [
         await gateway.mutate("reader", "repin", "pin { id }", pinId=pin, boardId=own)
+        for pin in pins
+    ]
     await gateway.settle()
     assert len({shard_of(int(pin)) for pin in pins[:50]}) >= 20
 
     async def forget() -> None:
-        await forget_all(gateway.stores, [int(pin) for pin in pins], gateway)
+        ids = [*pins, *(repin["pin"]["id"] for repin in repins)]
+        await forget_all(gateway.stores, [int(id) for id in ids], gateway)
 
     return World(gateway, trips, own, forget)
 

@@ -169,7 +169,8 @@ def test_up_starts_again_only_what_was_killed(own: Stack) -> None:
         own.services[name].kill()
     assert {row.name for row in own.status() if row.health.state is State.DOWN} == killed
     assert invoke(own, "status")[0] == 1
-    assert invoke(own, "up")[0] == 0
+    status, told = invoke(own, "up")
+    assert status == 0, told
     after = pids(own)
     assert {name for name in after if after[name] != before[name]} == killed
     assert store.get("kept") == b"yes"

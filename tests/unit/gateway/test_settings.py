@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from datasources.errors import ConfigError
+from gateway.cli.options import override
 from gateway.settings import Settings, read_settings
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +36,9 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("prot = 1", "prot"),
         ("port = 'many'", "port"),
         ("port = 70000", "port"),
+        ("log_level = 'loud'", "log_level"),
         ("request_timeout = 0", "request_timeout"),
+        ("auth_secret = 'x'", "auth_secret"),
         ("port = ", "not valid TOML"),
     ],
 )
@@ -45,6 +48,37 @@ def test_a_wrong_setting_is_named_in_one_line(tmp_path: Path, text: str, named: 
     with pytest.raises(ConfigError, match=named) as error:
         read_settings(path)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "named"),
+    [("PINWAY_PORT", "many", "port"), ("PINWAY_LOG_LEVEL", "loud", "log_level")],
+)
+def test_a_wrong_variable_is_named_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, named: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError, match=named) as error:
+        read_settings()
+    assert "\n" not in str(error.value)
+
+
+def test_a_variable_holds_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINWAY_ALLOWED_HOSTS", "localhost, pins.example")
+    monkeypatch.setenv("PINWAY_ALLOWED_ORIGINS", "")
+    settings = read_settings()
+    assert settings.allowed_hosts == ("localhost", "pins.example")
+    assert settings.allowed_origins == ()
+
+
+def test_an_option_of_the_command_line_is_checked_like_a_setting() -> None:
+    assert override(read_settings(port=1), port=2, host=None).port == 2
+    with pytest.raises(ConfigError, match="port"):
+        override(read_settings(), port=99_999)
+
+
+def test_an_address_of_ipv6_stands_in_brackets() -> None:
+    assert read_settings(host="::1", port=80).url == "http://[::1]:80"
 
 
 def test_a_missing_settings_file_is_named(tmp_path: Path) -> None:
@@ -57,3 +91,22 @@ def test_the_made_secret_is_kept_and_nobody_else_can_read_it(tmp_path: Path) -> 
     assert settings.secret == settings.secret
     assert len(settings.secret) == 64
     assert (tmp_path / "data" / "auth_secret").stat().st_mode & 0o077 == 0
+
+
+def test_an_empty_secret_is_refused_rather_than_signed_with(tmp_path: Path) -> None:
+    (tmp_path / "auth_secret").touch()
+    with pytest.raises(ConfigError, match="auth_secret is empty"):
+        _ = read_settings(data_dir=tmp_path).secret
+
+
+def test_a_secret_is_made_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("secrets.token_hex", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            _ = read_settings(data_dir=tmp_path).secret
+    assert len(read_settings(data_dir=tmp_path).secret) == 64
