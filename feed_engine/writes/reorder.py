@@ -1,6 +1,6 @@
 """Moving a pin on its board: to the midpoint between its new neighbours, one row written."""
 
-from datasources.errors import BadInput, Conflict
+from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
@@ -10,7 +10,7 @@ from feed_engine.writes import access
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms, row_of
 from feed_engine.writes.inputs import Reorder
 from feed_engine.writes.respace import Step, make_room
-from feed_engine.writes.results import Reordered
+from feed_engine.writes.results import Crossed, Reordered
 
 
 async def reorder_pin(
@@ -29,8 +29,8 @@ async def reorder_pin(
     The two are the pins directly above and below the drop as the client saw them, newest first;
     one is enough. Others may have come between them since: the pin then goes below the first.
     Moving a pin to where it is changes nothing. Raises BadInput (neither anchor given, pins that
-    are not on the board or not distinct), Conflict (both given, and in the opposite order now),
-    NotFound, Forbidden. It never fails for lack of room.
+    are not on the board or not distinct), Crossed (both given, and in the opposite order now: it
+    names the pin's present neighbours), NotFound, Forbidden. It never fails for lack of room.
     """
     given = Reorder(
         board_id=board_id, pin_id=pin_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
@@ -72,10 +72,7 @@ async def _move(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
     if given.after_pin_id is not None:
         after = await _on_board(tx, key, given.after_pin_id, "afterPinId")
     if before and after and before.sequence < after.sequence:
-        raise Conflict(
-            f"Pin {before.to_id} stands below pin {after.to_id} now: load the board again",
-            "beforePinId",
-        )
+        raise await _crossed(tx, key, moved, before, after)
     if before is not None:
         above: Edge | None = before
         below = await _next_active(tx.below, key, before)
@@ -95,6 +92,20 @@ async def _move(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
     edge = moved._replace(sequence=sequence, version=moved.version + 1)
     await tx.put_edge(key.mapping, edge)
     return await _outcome(tx, key, edge, above, below, durable=True)
+
+
+async def _crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
+    above = await _next_active(tx.above, key, moved)
+    below = await _next_active(tx.below, key, moved)
+    names = [f"pin {edge.to_id}" if edge else "nothing" for edge in (above, below)]
+    return Crossed(
+        f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved: pin "
+        f"{moved.to_id} has {names[0]} above it and {names[1]} below. Load the board again",
+        "beforePinId",
+        above_id=above and above.to_id,
+        below_id=below and below.to_id,
+        version=(await tx.head(key)).version,
+    )
 
 
 async def _on_board(tx: ShardTx, key: ListKey, pin_id: int, field: str) -> Edge:
