@@ -8,7 +8,6 @@ from typing import Any
 
 from datasources.errors import RequestError, Unauthenticated
 from datasources.mappings import Edge as Row
-from datasources.mappings import Position
 from datasources.records import Record
 from resolvers.context import Context
 from resolvers.paging import Edge, list_cursor
@@ -65,4 +64,4 @@ def problem(error: RequestError) -> UserError:
 
 def edge(row: Row, record: Record) -> Edge[Any]:
     """The entry of a list that a write made or moved."""
-    return Edge(list_cursor(Position(row.sequence, row.to_id)), record)
+    return Edge(list_cursor(row), record)

@@ -1,10 +1,13 @@
 """Dragging pins, as a client with a cache of its own sees it."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from datasources.mappings import ListKey, Mapping, PageRequest
+from feed_engine.writes import reorder_pin
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -81,3 +84,69 @@ async def test_drags_in_one_document_run_in_their_order(gateway: Gateway) -> Non
     versions = [int(done[f"m{n}"]["orderVersion"]) for n in range(3)]
     assert versions == sorted(set(versions))
     assert (await page(gateway, board))[0] == [a, b, c, d]
+
+
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("gone", [None, "moved", "deleted"])
+async def test_pages_go_on_where_they_were_when_the_board_was_respaced_between_them(
+    gateway: Gateway, size: int, gone: str | None
+) -> None:
+    """Each page is followed by drags of another pin that use up all the room about the cursor."""
+    board, pins = await board_of(gateway, 12)
+    still, dragged = pins[:-2], pins[-2:]
+    key = ListKey(Mapping.BOARD_HAS_PINS, int(board))
+    seen, cursor = list[str](), None
+    lost = set[str]()
+    while True:
+        ids, after = await page(gateway, board, size, cursor)
+        if not ids:
+            break
+        seen += [id for id in ids if id in still]
+        cursor = after
+        if gone and ids[-1] in still and len(lost) < 2:
+            lost.add(ids[-1])
+            if gone == "moved":
+                await gateway.mutate(
+                    "ann", "reorderPin", WHERE, boardId=board, pinId=ids[-1], afterPinId=still[0]
+                )
+            else:
+                await gateway.mutate("ann", "deletePin", "deletedPinId", pinId=ids[-1])
+        await crowd(gateway, board, seen, still, lost, dragged)
+    assert [id for id in seen if id not in lost] == [id for id in still if id not in lost]
+    assert len([id for id in seen if id in lost]) >= len(lost)
+    assert (await gateway.stores.shards.mappings.pages([PageRequest(key, 1)]))[0][0].era > 0
+
+
+async def crowd(
+    gateway: Gateway,
+    board: str,
+    seen: list[str],
+    still: list[str],
+    lost: set[str],
+    dragged: list[str],
+) -> None:
+    """Halve the gap above the next pin until it is re-spaced, and a little more."""
+    following = [id for id in still if id not in seen and id not in lost]
+    if not following:
+        return
+    for number in range(90):
+        await reorder_pin(
+            gateway.stores,
+            gateway.people["ann"],
+            int(board),
+            int(dragged[number % 2]),
+            None,
+            int(following[0]),
+        )
+        if number % 30 == 29:
+            await gateway.settle()
+
+
+async def test_a_cursor_that_names_no_era_of_the_board_is_refused(gateway: Gateway) -> None:
+    board, _ = await board_of(gateway, 2)
+    forged = urlsafe_b64encode(b"l:1:1:7").decode().rstrip("=")
+    response = await gateway.ask(PAGE, "ann", board=board, first=1, after=forged)
+    assert response["data"] == {"board": {"pins": {"edges": [], "pageInfo": {"endCursor": None}}}}
+    high = urlsafe_b64encode(b"l:99999999999999999999999999999999999999:1:7").decode().rstrip("=")
+    response = await gateway.ask(PAGE, "ann", board=board, first=1, after=high)
+    assert response["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
