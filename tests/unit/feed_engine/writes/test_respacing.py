@@ -81,7 +81,7 @@ async def test_a_region_is_queued_once_when_its_gap_becomes_narrow_and_the_job_w
     assert await people.list(ON_BOARD, board.id) == shown
     at = shown.index(anchor)
     rows = {row.to_id: row for row in await _rows(stores, board)}
-    for above, below in zip(shown[: at + 3], shown[1 : at + 4], strict=True):
+    for above, below in pairwise(shown[: at + 4]):
         gap = rows[above].sequence - rows[below].sequence
         assert gap.bit_length() > ROOM
     await respace(stores, task, None, _saved)  # and once more changes nothing
