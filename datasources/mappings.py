@@ -52,13 +52,18 @@ REVERSE = {
 
 
 class Edge(NamedTuple):
-    """One mapping row. `sequence` has up to 38 digits; lists are read from the highest down."""
+    """One mapping row. `sequence` has up to 38 digits; lists are read from the highest down.
+
+    `era` is how often the row's list had been re-spaced when a page of it was read: a place in the
+    list is a sequence and the era that it is of.
+    """
 
     from_id: int
     to_id: int
     sequence: int
     version: int
     active: bool = True
+    era: int = 0
 
     def reversed(self) -> "Edge":
         return Edge(self.to_id, self.from_id, self.sequence, self.version, self.active)
@@ -98,3 +103,11 @@ class PageRequest(NamedTuple):
     key: ListKey
     limit: int
     after: Position | None = None
+
+
+class Respacing(NamedTuple):
+    """The rows of an ordered list that got new sequences at once, in an order that stayed the same:
+    `moves` are pairs (old, new), ascending. It began the list's `era`."""
+
+    era: int
+    moves: tuple[tuple[int, int], ...]

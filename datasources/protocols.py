@@ -10,11 +10,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import NamedTuple, Protocol, TypeVar
 
 from datasources.ids import Kind
-from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, PageRequest
+from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, PageRequest, Respacing
 from datasources.mappings import Mapping as MappingName
 from datasources.topology import Topology
 
 T = TypeVar("T")
+
+RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
 
 
 # ------------------------------------------------------------------ sharded objects and mappings
@@ -91,6 +93,19 @@ class ShardTx(Protocol):
     async def above(self, key: ListKey, sequence: int) -> Edge | None:
         """The row with the next higher sequence, active or not."""
 
+    async def rows_below(self, key: ListKey, sequence: int, limit: int) -> list[Edge]:
+        """Up to `limit` rows with lower sequences, nearest first, active or not."""
+
+    async def rows_above(self, key: ListKey, sequence: int, limit: int) -> list[Edge]:
+        """Up to `limit` rows with higher sequences, nearest first, active or not."""
+
+    async def era(self, key: ListKey) -> int:
+        """How often an ordered list was re-spaced; 0 for other lists."""
+
+    async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
+        """Begin the list's next era, and remember for RESPACINGS_KEPT_MS which sequences became
+        which: (old, new) ascending in both, of rows whose order stays the same. The era."""
+
     async def post(self, kind: str, payload: bytes) -> int:
         """Add an outbox row; its id on this shard."""
 
@@ -132,14 +147,17 @@ class MappingStore(Protocol):
     """Mapping rows, each on the shard of its from id."""
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
-        """For each request its active rows from the highest (sequence, to_id) down, by seek. One
-        round trip a server for all requests together."""
+        """For each request its active rows from the highest (sequence, to_id) down, by seek, with
+        the list's era at that moment. One round trip a server for all requests together."""
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
         """Count and version of each list; (0, 0) for an untouched one."""
 
     async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
         """The rows that exist, active or not."""
+
+    async def respacings(self, key: ListKey, after_era: int) -> list[Respacing]:
+        """What is remembered of the list's re-spacings later than an era, in their order."""
 
     async def apply(self, edges: Sequence[tuple[MappingName, Edge]]) -> None:
         """Write rows wherever they are newer, a transaction a shard, all servers at once."""
@@ -270,7 +288,8 @@ class MappingCache(Protocol):
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
         """For each request its rows when a window covers them; a Lease to fill the whole window
         when there is none; None when somebody else fills it or it does not reach that deep.
-        Edges come with version 0: caches know order, not versions. One round trip."""
+        Edges come with version 0 (caches know order, not versions) and the window's era. One round
+        trip."""
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead | Lease]: ...
 

@@ -66,6 +66,15 @@ class BoardDeleted(Task, frozen=True):
     at: int
 
 
+class Respace(Task, frozen=True):
+    """A gap on a board takes few bisections more: around the sequence `around` (decimal digits), a
+    place of the list's `era`, neighbours are to be spread."""
+
+    board_id: int
+    around: str
+    era: int
+
+
 class VisitShown(Task, frozen=True):
     """A visit's chunk was remembered: save it to the materialised feed, empty the pools of it."""
 
@@ -73,7 +82,16 @@ class VisitShown(Task, frozen=True):
     generation: int
 
 
-AnyTask = PinPublished | Followed | Unfollowed | PinLiked | BoardSecrecy | BoardDeleted | VisitShown
+AnyTask = (
+    PinPublished
+    | Followed
+    | Unfollowed
+    | PinLiked
+    | BoardSecrecy
+    | BoardDeleted
+    | Respace
+    | VisitShown
+)
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):

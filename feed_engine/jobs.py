@@ -15,12 +15,16 @@ from datasources.protocols import Job, OutboxRow, Stores
 from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
 from feed_engine.follow_through import change_of, fulfill
-from feed_engine.writes import board_tasks
+from feed_engine.writes import board_tasks, respace_job
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
-HANDLERS: dict[type[Task], Handler] = {**feed_tasks.HANDLERS, **board_tasks.HANDLERS}
+HANDLERS: dict[type[Task], Handler] = {
+    **feed_tasks.HANDLERS,
+    **board_tasks.HANDLERS,
+    **respace_job.HANDLERS,
+}
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -5,7 +5,10 @@ of its new neighbours. All of it is done on `int`: a decimal of 28 digits or a d
 a midpoint out of its gap.
 """
 
-from datasources.mappings import SEQUENCE_STEP
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from datasources.mappings import SEQUENCE_STEP, Respacing
 
 HIGHEST = 10**38 - 1  # 38 digits is what the column holds; 0 is kept below every row
 
@@ -42,3 +45,32 @@ def spread(lower: int, upper: int, count: int) -> list[int] | None:
     if gap <= count:
         return None
     return [lower + gap * place // (count + 1) for place in range(1, count + 1)]
+
+
+def translate(sequence: int, respacings: Iterable[Respacing]) -> int:
+    """Where a place is after re-spacings: of the rows that were moved, those that were below it are
+    below it still, the row at it is at it, and the same holds for all other rows."""
+    for respacing in respacings:
+        moves = respacing.moves
+        at = bisect_left(moves, (sequence, 0))
+        if at == len(moves):
+            sequence = max(sequence, moves[-1][1] + 1) if moves else sequence
+        elif at == 0 and sequence < moves[0][0]:
+            sequence = min(sequence, moves[0][1])
+        else:
+            sequence = moves[at][1]
+    return sequence
+
+
+def widened(lower: int, upper: int, below: int, above: int) -> list[int]:
+    """Ascending sequences strictly between two for `below` rows, a wide gap, and `above` rows: the
+    rows share half of the room evenly, the other half is around the topmost of those below, where
+    the next are likely to come."""
+    count, room = below + above, upper - lower
+    shared = room - room // 2
+    wide = room // 2
+    extra = [0] * max(below - 1, 0) + [wide // 2] * min(below, 1) + [wide] * above
+    return [
+        lower + shared * place // (count + 1) + more
+        for place, more in zip(range(1, count + 1), extra, strict=True)
+    ]

@@ -9,9 +9,11 @@ from typing import Generic, TypeVar
 
 from datasources.errors import BadInput, StoreCorrupt
 from datasources.ids import Kind
-from datasources.mappings import ListKey, PageRequest, Position
+from datasources.mappings import Edge as Row
+from datasources.mappings import ListKey, Position
 from datasources.records import RECORDS, Record, decode
 from resolvers.context import Context
+from resolvers.places import Place, rows_after
 
 log = logging.getLogger("pinway")
 MAX_PAGE = 100
@@ -61,34 +63,35 @@ def page_size(first: int) -> int:
     return first
 
 
-def list_cursor(position: Position) -> str:
+def list_cursor(row: Row) -> str:
     """The opaque cursor of a place in a list."""
-    return _encode(f"l:{position.sequence}:{position.to_id}")
+    era = f":{row.era}" if row.era else ""
+    return _encode(f"l:{row.sequence}:{row.to_id}{era}")
 
 
-def list_position(cursor: str | None) -> Position | None:
+def list_place(cursor: str | None) -> Place | None:
     """The place that a cursor names. Raises BadInput."""
     if cursor is None:
         return None
-    sequence, to_id = _decode(cursor, "l", 2)
-    return Position(sequence, to_id)
+    sequence, to_id, *era = _decode(cursor, "l", 2, 3)
+    return Place(Position(sequence, to_id), era[0] if era else 0)
 
 
 async def list_page(
     context: Context, key: ListKey, first: int, after: str | None, keep: Keep[R]
 ) -> Connection[R]:
     """`first` visible entries of a list, newest first, after a cursor."""
-    size, position, edges = page_size(first), list_position(after), list[Edge[R]]()
+    size, place, edges = page_size(first), list_place(after), list[Edge[R]]()
     while True:
-        rows = await context.loaders.pages.load(PageRequest(key, size + 1, position))
+        rows = await rows_after(context, key, size + 1, place)
         kept = await keep(context, [row.to_id for row in rows])
         for row in rows:
-            position = Position(row.sequence, row.to_id)
+            place = Place(Position(row.sequence, row.to_id), row.era)
             if (record := kept.get(row.to_id)) is None:
                 continue
             if len(edges) == size:
                 return connection(edges, has_next=True, has_previous=after is not None)
-            edges.append(Edge(list_cursor(position), record))
+            edges.append(Edge(list_cursor(row), record))
         if len(rows) <= size:
             return connection(edges, has_next=False, has_previous=after is not None)
 
@@ -133,13 +136,13 @@ def _encode(text: str) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _decode(cursor: str, kind: str, numbers: int) -> list[int]:
+def _decode(cursor: str, kind: str, *numbers: int) -> list[int]:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
         tag, *parts = text.split(":")
         if (
             tag == kind
-            and len(parts) == numbers
+            and len(parts) in numbers
             and all(p.isdecimal() and len(p) < 40 for p in parts)
         ):
             return [int(part) for part in parts]

@@ -8,7 +8,6 @@ from typing import Any
 
 from datasources.errors import RequestError, Unauthenticated
 from datasources.mappings import Edge as Row
-from datasources.mappings import Position
 from datasources.records import Record
 from resolvers.context import Context
 from resolvers.paging import Edge, list_cursor
@@ -34,7 +33,8 @@ def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Paylo
     """A resolver of a mutation whose payload has these fields, and `errors`.
 
     What the client can mend is in `errors`; not being signed in and a store that failed are
-    errors of the whole field.
+    errors of the whole field. A write that has more to say about what it refused answers with
+    `errors` of its own.
     """
 
     def decorate(write: Mutation) -> Callable[..., Awaitable[Payload]]:
@@ -45,12 +45,11 @@ def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Paylo
             except Unauthenticated:
                 raise
             except RequestError as error:
-                problem = UserError(error.code, error.message, error.field)
-                return Payload(**dict.fromkeys(fields), errors=[problem])
+                return Payload(**dict.fromkeys(fields), errors=[problem(error)])
             finally:
                 # The payload, and whatever follows in the document, reads what was written.
                 context.loaders.reset()
-            return Payload(**dict.fromkeys(fields) | written, errors=[])
+            return Payload(**{**dict.fromkeys(fields), "errors": [], **written})
 
         del resolve.__wrapped__  # its own signature is the one to read
         return resolve
@@ -58,6 +57,11 @@ def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Paylo
     return decorate
 
 
+def problem(error: RequestError) -> UserError:
+    """What the client is told of what it can mend."""
+    return UserError(error.code, error.message, error.field)
+
+
 def edge(row: Row, record: Record) -> Edge[Any]:
     """The entry of a list that a write made or moved."""
-    return Edge(list_cursor(Position(row.sequence, row.to_id)), record)
+    return Edge(list_cursor(row), record)

@@ -148,8 +148,11 @@ class FollowInterestInput:
 
 @strawberry.input(
     description="Where a pin was dropped. Its new neighbours are named as the client saw them, "
-    "newest first; one of the two is enough. It goes directly below `beforePinId`, or, if that is "
-    "null, directly above `afterPinId`."
+    "newest first; one of the two is enough, neither is `BAD_USER_INPUT`; all must be on the board "
+    "and distinct. It goes directly below `beforePinId`, or, if that is null, directly above "
+    "`afterPinId`. If others have come between the two it still goes directly below `beforePinId`; "
+    "if the two stand in the opposite order now the answer is `CONFLICT` and nothing changes. A "
+    "pin dropped where it is stays there, and that is no error."
 )
 class ReorderPinInput:
     board_id: strawberry.ID = _given("A board of the viewer's.")

@@ -44,6 +44,13 @@ def _edge() -> Any:
     return plain("Its entry in the list it went into.")
 
 
+def _order_version() -> Any:
+    return plain(
+        "How often what is on the board changed: a whole number of up to 64 bits, so in a string. "
+        "It grows with every change; of two answers the one with the higher number is the later."
+    )
+
+
 @strawberry.type(description="The new user.")
 class SignUpPayload:
     user: User | None = _object()
@@ -163,9 +170,17 @@ class FollowInterestPayload:
     errors: list[UserError] = _errors()
 
 
-@strawberry.type(description="The pin in its new place.")
+@strawberry.type(
+    description="Where the pin ended: its edge, whose cursor is new, and the pins that are its "
+    "neighbours now, others than the anchors if some came between. When the anchors stand in the "
+    "opposite order (`CONFLICT`), nothing was changed, and these are the pin and its neighbours "
+    "where it still stands; then the edge is null."
+)
 class ReorderPinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
+    above_pin: Pin | None = plain("The pin directly above it now; null at the top of the board.")
+    below_pin: Pin | None = plain("The pin directly below it now; null at the bottom.")
     board: Board | None = _object()
+    order_version: str | None = _order_version()
     errors: list[UserError] = _errors()

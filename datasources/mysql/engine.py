@@ -95,8 +95,9 @@ class MySqlEngine:
         self, server: str, operation: str, parts: Sequence[Part], numbers: Sequence[int]
     ) -> list[Row]:
         selects = [
-            f"(SELECT {n} AS part, {parts[n].columns} "
-            f"{parts[n].rest.replace('{db}', parts[n].place.database)})"
+            f"(SELECT {n} AS part, {parts[n].columns} {parts[n].rest})".replace(
+                "{db}", parts[n].place.database
+            )
             for n in numbers
         ]
         sql = " UNION ALL ".join(selects).replace("?", "%s")

@@ -9,7 +9,7 @@ from datasources.mysql.engine import MySqlEngine
 from datasources.mysql.link import connect
 from datasources.mysql.server import DRIVER_ERRORS, Server
 from datasources.sql.engine import Place
-from datasources.sql.schema import MOD_SHARD, OBJECT_SHARD, Table, Type
+from datasources.sql.schema import MOD_SHARD, NEWEST, OBJECT_SHARD, Table, Type
 from datasources.sql.together import together
 
 CONNECTIONS = 4  # a server; DDL gains little from more
@@ -108,7 +108,7 @@ async def _work(
 
 
 async def _whole(server: Server, databases: Sequence[str]) -> set[str]:
-    """Those of the databases that have a fence."""
+    """Those of the databases that have a fence and all tables."""
     listed = await server.query("create", "SHOW DATABASES", (), "")
     names = {name.decode() for [name] in listed.rows}.intersection(databases)
     whole: set[str] = set()
@@ -124,7 +124,15 @@ async def _whole(server: Server, databases: Sequence[str]) -> set[str]:
 
 
 async def _fenced(server: Server, databases: Sequence[str]) -> set[str]:
-    selects = [f"SELECT '{name}' FROM {name}.fence" for name in databases]
+    selects = [
+        f"SELECT '{name}' FROM {name}.fence"
+        + (
+            ""
+            if name.startswith("mod")
+            else f" WHERE NOT EXISTS (SELECT 1 FROM {name}.{NEWEST} LIMIT 0)"
+        )
+        for name in databases
+    ]
     found = await server.query("create", " UNION ALL ".join(selects), (), "")
     return {name.decode() for [name] in found.rows}
 

@@ -71,7 +71,8 @@ class RedisMappingCache:
             kept = window.edges[: self.window]
             complete = window.complete and len(kept) == len(window.edges)
             rows = "".join(_row(edge.sequence, edge.to_id) for edge in kept)
-            arguments += (lease.token, "C" if complete else "P", rows)
+            era = kept[0].era if kept else 0
+            arguments += (lease.token, "C" if complete else "P", era, rows)
         keys = [_window(_key_of(lease)) for lease, _ in windows]
         await self._redis.script(lambda s: s.fill_pages, keys, arguments)
 
@@ -123,7 +124,7 @@ def _page(key: ListKey, token: str, answer: bytes) -> list[Edge] | Lease | None:
         return Lease(key, token)
     if answer == b"-":
         return None
-    rows = answer[1:]
+    era, _, rows = answer[1:].partition(b"|")
     if len(rows) % ROW_CHARS:
         raise StoreCorrupt(f"mapping cache: the window of {key} has rows of a wrong length")
     return [
@@ -132,6 +133,7 @@ def _page(key: ListKey, token: str, answer: bytes) -> list[Edge] | Lease | None:
             int(rows[at + SEQUENCE_DIGITS + 1 : at + ROW_CHARS]),
             int(rows[at : at + SEQUENCE_DIGITS]),
             0,
+            era=int(era or 0),
         )
         for at in range(0, len(rows), ROW_CHARS)
     ]

@@ -5,8 +5,8 @@ the member `sequence:to_id`, zero-padded, whose order as text is that of (sequen
 more member, which sorts before all rows, is the state:
 
     !L<run><token>   leased: who holds the token may fill it
-    !C<run>          filled, and these are all rows of the list
-    !P<run>          filled with the newest rows only
+    !C<run><era>     filled, and these are all rows of the list, in that era of it
+    !P<run><era>     filled with the newest rows only
 
 State and rows in one key expire and are evicted together: a lone state would look like an empty
 list. A head is one string `pinway:{code:from_id}:h`: `L<run><token>` or `H<run><size>:<version>`.
@@ -23,7 +23,7 @@ from typing import NamedTuple
 RUN_CHARS = 16
 
 # KEYS: windows. ARGV: token, lease ms, then per window limit and upper bound. Answers per window:
-# L (leased to the caller), - (not for the caller), or = and its rows in one string.
+# L (leased to the caller), - (not for the caller), or = and era|rows, the rows in one string.
 _PAGES = """
 local answers = {}
 for i, key in ipairs(KEYS) do
@@ -42,7 +42,7 @@ for i, key in ipairs(KEYS) do
     local limit = tonumber(ARGV[2 * i + 1])
     local rows = redis.call('ZREVRANGEBYLEX', key, ARGV[2 * i + 2], '[0', 'LIMIT', 0, limit)
     if #rows == limit or string.sub(state, 2, 2) == 'C' then
-      answers[i] = '=' .. table.concat(rows)
+      answers[i] = '=' .. string.sub(state, 3 + #RUN) .. '|' .. table.concat(rows)
     else
       answers[i] = '-'
     end
@@ -51,15 +51,15 @@ end
 return answers
 """
 
-# KEYS: windows. ARGV: time to live in ms, width of a row, then per window token, C or P, and its
-# rows in one string.
+# KEYS: windows. ARGV: time to live in ms, width of a row, then per window token, C or P, its era,
+# and its rows in one string.
 _FILL_PAGES = """
 local width = tonumber(ARGV[2])
 for i, key in ipairs(KEYS) do
-  local token, state, rows = ARGV[3 * i], ARGV[3 * i + 1], ARGV[3 * i + 2]
+  local token, state, era, rows = unpack(ARGV, 4 * i - 1, 4 * i + 2)
   if redis.call('ZSCORE', key, '!L' .. RUN .. token) then
     redis.call('DEL', key)
-    local members = {0, '!' .. state .. RUN}
+    local members = {0, '!' .. state .. RUN .. era}
     for at = 1, #rows, width do
       members[#members + 1] = 0
       members[#members + 1] = string.sub(rows, at, at + width - 1)

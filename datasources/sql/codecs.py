@@ -1,8 +1,9 @@
 """Rows of the shared tables as the protocols' records, and keys as they are stored."""
 
 import hashlib
+from collections.abc import Sequence
 
-from datasources.mappings import Edge
+from datasources.mappings import Edge, Respacing
 from datasources.protocols import Answer, OutboxRow, Visit
 from datasources.sql.engine import Row
 
@@ -14,7 +15,17 @@ MAX_KEY = 191  # bytes; what an index of MySQL takes in every row format
 
 
 def edge(row: Row) -> Edge:
-    return Edge(row[0], row[1], int(row[2]), row[3], bool(row[4]))
+    return Edge(row[0], row[1], int(row[2]), row[3], bool(row[4]), *row[5:])
+
+
+def moves(moves: Sequence[tuple[int, int]]) -> bytes:
+    """JSON numbers don't reach to 38 digits."""
+    return " ".join(f"{old}:{new}" for old, new in moves).encode()
+
+
+def respacing(row: Row) -> Respacing:
+    pairs = (pair.split(b":") for pair in row[1].split())
+    return Respacing(row[0], tuple((int(old), int(new)) for old, new in pairs))
 
 
 def outbox_row(shard: int, row: Row) -> OutboxRow:

@@ -29,7 +29,7 @@ def mod_place(server: str, shard: int) -> Place:
 
 class Part(NamedTuple):
     """One SELECT of a batch, in two pieces so that a backend may tag its rows with the part's
-    number. In `rest`, `{db}` is the shard's database and `?` a parameter."""
+    number. `{db}` is the shard's database and, in `rest`, `?` a parameter."""
 
     place: Place
     columns: str

@@ -12,9 +12,11 @@ from datasources.mappings import BY_CODE, Edge, EdgeKey, ListHead, ListKey, Mapp
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, rows_of_marks
 from datasources.sql.engine import Row, Session
+from datasources.sql.schema import ERAS
 
 ROWS_A_STATEMENT = 500  # SQLite takes expressions up to 1,000 terms deep
 _HEAD = "size, version"
+_HEAD_KEY = ("mapping", "from_id")
 
 
 class Lists:
@@ -25,10 +27,30 @@ class Lists:
         self._heads: dict[ListKey, ListHead] = {}
         self._rows: dict[EdgeKey, Edge | None] = {}
         self._changed: set[ListKey] = set()
+        self._eras: dict[ListKey, int] = {}
 
     async def head(self, key: ListKey) -> ListHead:
         await self.lock([key])
         return self._heads[key]
+
+    async def era(self, key: ListKey) -> int:
+        """The list's era; the list is locked."""
+        await self.lock([key])
+        if key not in self._eras and key.mapping.ordered:
+            # Its head was locked together with a row.
+            where, args = heads_condition([key], eras=True)
+            await self._note_heads([key], where, args)
+        return self._eras.get(key, 0)
+
+    async def next_era(self, key: ListKey) -> int:
+        """Begin the list's next era."""
+        era = self._eras[key] = await self.era(key) + 1
+        self._session.at_commit(
+            "INSERT INTO {db}.lists (mapping, from_id, size, version) "
+            f"VALUES {rows_of_marks(1, 4)} {self._dialect.replace(_HEAD_KEY, ('version',))}",
+            (ERAS + key.mapping.code, key.from_id, 0, era),
+        )
+        return era
 
     async def lock(self, keys: Iterable[ListKey]) -> None:
         """Lock lists in one order, so that transactions that lock many don't cross."""
@@ -93,15 +115,24 @@ class Lists:
             await self._read_heads(absent)
 
     async def _read_heads(self, keys: Sequence[ListKey]) -> None:
-        where, args = heads_condition(keys)
+        where, args = heads_condition(keys, eras=True)
+        await self._note_heads(keys, where, args)
+
+    async def _note_heads(self, keys: Sequence[ListKey], where: str, args: Sequence[Any]) -> None:
         found = await self._session.run(
             "tx.head",
             f"SELECT mapping, from_id, {_HEAD} FROM {{db}}.lists{self._dialect.by()} "
             f"WHERE {where}{self._dialect.lock}",
             args,
         )
+        eras = dict.fromkeys((key for key in keys if key.mapping.ordered), 0)
         for code, from_id, size, version in found.rows:
-            self._heads[ListKey(BY_CODE[code], from_id)] = ListHead(size, version)
+            if code > ERAS:
+                eras[ListKey(BY_CODE[code - ERAS], from_id)] = version
+            else:
+                self._heads.setdefault(ListKey(BY_CODE[code], from_id), ListHead(size, version))
+        # A list whose head was not there is read again when it is.
+        self._eras |= {key: era for key, era in eras.items() if key in self._heads}
 
     async def _touch(self, keys: Sequence[ListKey]) -> None:
         await touch(self._session, self._dialect, [(k.mapping.code, k.from_id) for k in keys])
@@ -199,11 +230,14 @@ async def touch(session: Session, dialect: Dialect, lists: Sequence[tuple[int, i
     )
 
 
-def heads_condition(keys: Iterable[ListKey]) -> tuple[str, list[Any]]:
-    """The condition for the heads of some lists: ranges of the primary key."""
+def heads_condition(keys: Iterable[ListKey], *, eras: bool = False) -> tuple[str, list[Any]]:
+    """The condition for the heads of some lists, and with `eras` for the eras of those that are
+    ordered: ranges of the primary key."""
     grouped: dict[int, list[int]] = {}
     for key in keys:
         grouped.setdefault(key.mapping.code, []).append(key.from_id)
+        if eras and key.mapping.ordered:
+            grouped.setdefault(ERAS + key.mapping.code, []).append(key.from_id)
     return _condition("mapping", "from_id", grouped)
 
 

@@ -13,13 +13,14 @@ from datasources.mappings import (
     Mapping,
     PageRequest,
     Position,
+    Respacing,
 )
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect
 from datasources.sql.engine import Part, Place, Session
 from datasources.sql.lists import ROWS_A_STATEMENT, Lists, edges_condition, heads_condition
 from datasources.sql.router import Router
-from datasources.sql.schema import PAGES
+from datasources.sql.schema import ERAS, PAGES
 from datasources.sql.together import together
 
 MAX_ID = 2**63 - 1
@@ -76,6 +77,18 @@ class SqlMappings:
             for edge in map(codecs.edge, rows):
                 found[EdgeKey(mapping, edge.from_id, edge.to_id)] = edge
         return found
+
+    async def respacings(self, key: ListKey, after_era: int) -> list[Respacing]:
+        place = self._place(key.from_id)
+        if place is None:
+            return []
+        rest = (
+            "FROM {db}.respacings WHERE from_id = ? AND mapping = ? AND era > ? ORDER BY era "
+            "LIMIT 1000000"  # MySQL forgets the order of a SELECT in parentheses without a limit
+        )
+        part = Part(place, "era, moves", rest, (key.from_id, key.mapping.code, after_era))
+        [rows] = await self._router.read("mappings.respacings", [part])
+        return [codecs.respacing(row) for row in rows]
 
     async def apply(self, edges: Sequence[tuple[Mapping, Edge]]) -> None:
         await self._write(edges, len(edges) or 1)
@@ -140,7 +153,16 @@ def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
         f"WHERE from_id = ? AND active = 1 {seek}"
         "ORDER BY sequence DESC, to_id DESC LIMIT ?"
     )
-    return Part(place, codecs.EDGE_COLUMNS, rest, (request.key.from_id, *args, request.limit))
+    # In the same statement, so that the rows and the era are of one moment.
+    era = "0"
+    if request.key.mapping.ordered:
+        number, from_id = ERAS + request.key.mapping.code, request.key.from_id
+        era = (
+            "COALESCE((SELECT version FROM {db}.lists "
+            f"WHERE mapping = {number:d} AND from_id = {from_id:d}), 0)"
+        )
+    columns = f"{codecs.EDGE_COLUMNS}, {era} AS era"
+    return Part(place, columns, rest, (request.key.from_id, *args, request.limit))
 
 
 def _seek(dialect: Dialect, after: Position) -> tuple[str, Any]:

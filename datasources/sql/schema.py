@@ -109,6 +109,21 @@ LISTS = Table(
     primary=("mapping", "from_id"),
 )
 
+# What re-spacings of an ordered list did, so that places named before can be found after. The
+# list's era itself is the version in its row of `lists` under ERAS + Mapping.code.
+RESPACINGS = Table(
+    "respacings",
+    (
+        Column("from_id", Type.ID),
+        Column("mapping", Type.SMALL),
+        Column("era", Type.ID),
+        Column("moves", Type.BYTES),
+        Column("created", Type.ID),
+    ),
+    primary=("from_id", "mapping", "era"),
+)
+ERAS = 1000
+
 OUTBOX = Table(
     "outbox",
     (
@@ -170,5 +185,7 @@ OBJECT_SHARD = (
     OUTBOX,
     ANSWERS,
     VISITS,
+    RESPACINGS,
 )
+NEWEST = RESPACINGS.name  # a shard that has this table has all
 MOD_SHARD = (FENCE, CLAIMS)

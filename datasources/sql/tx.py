@@ -6,7 +6,7 @@ from datasources import ids
 from datasources.errors import StoreConflict
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping
-from datasources.protocols import Answer, Visit
+from datasources.protocols import RESPACINGS_KEPT_MS, Answer, Visit
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
@@ -93,6 +93,34 @@ class SqlTx:
     async def above(self, key: ListKey, sequence: int) -> Edge | None:
         bound = (self._dialect.bound(sequence),)
         return await self._neighbor("tx.above", key, "AND sequence > ?", bound, "ASC")
+
+    async def rows_below(self, key: ListKey, sequence: int, limit: int) -> list[Edge]:
+        bound = (self._dialect.bound(sequence),)
+        return await self._neighbors("tx.rows", key, "AND sequence < ?", bound, "DESC", limit)
+
+    async def rows_above(self, key: ListKey, sequence: int, limit: int) -> list[Edge]:
+        bound = (self._dialect.bound(sequence),)
+        return await self._neighbors("tx.rows", key, "AND sequence > ?", bound, "ASC", limit)
+
+    async def era(self, key: ListKey) -> int:
+        self._check(key.from_id)
+        return await self._lists.era(key)
+
+    async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
+        self._check(key.from_id)
+        era, now = await self._lists.next_era(key), self._clock()
+        of_list = (key.from_id, key.mapping.code)
+        await self._session.run(
+            "tx.respaced",
+            "INSERT INTO {db}.respacings (from_id, mapping, era, moves, created) "
+            f"VALUES {rows_of_marks(1, 5)}",
+            (*of_list, era, codecs.moves(moves), now),
+        )
+        self._session.at_commit(
+            "DELETE FROM {db}.respacings WHERE from_id = ? AND mapping = ? AND created < ?",
+            (*of_list, now - RESPACINGS_KEPT_MS),
+        )
+        return era
 
     async def post(self, kind: str, payload: bytes) -> int:
         made = await self._session.run(
@@ -189,20 +217,32 @@ class SqlTx:
     async def _neighbor(
         self, operation: str, key: ListKey, condition: str, bound: tuple[object, ...], order: str
     ) -> Edge | None:
+        edges = await self._neighbors(operation, key, condition, bound, order, 1)
+        return edges[0] if edges else None
+
+    async def _neighbors(
+        self,
+        operation: str,
+        key: ListKey,
+        condition: str,
+        bound: tuple[object, ...],
+        order: str,
+        limit: int,
+    ) -> list[Edge]:
         await self.head(key)
         # The index has `active` before the sequence: one dive for each of its values.
         table = f"{key.mapping.value}{self._dialect.by(PAGES)}"
         dives = [
             f"SELECT * FROM (SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{table} "
             f"WHERE from_id = ? AND active = {active} {condition} "
-            f"ORDER BY sequence {order}, to_id {order} LIMIT 1) AS dive{active}"
+            f"ORDER BY sequence {order}, to_id {order} LIMIT {limit:d}) AS dive{active}"
             for active in (0, 1)
         ]
         found = await self._session.run(
             operation, " UNION ALL ".join(dives), (key.from_id, *bound) * 2
         )
         edges = sorted(map(codecs.edge, found.rows), key=lambda e: (e.sequence, e.to_id))
-        return edges[0 if order == "ASC" else -1] if edges else None
+        return (edges if order == "ASC" else edges[::-1])[:limit]
 
     async def _read_visits(self, user_id: int, after_generation: int) -> list[Visit] | None:
         """Locks; None when there is nothing yet to lock."""

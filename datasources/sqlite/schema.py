@@ -7,7 +7,7 @@ from pathlib import Path
 from datasources.sql.engine import Place
 from datasources.sql.schema import MOD_SHARD, OBJECT_SHARD, Table, Type
 
-VERSION = 1  # in user_version: this file's tables are all there
+VERSION = 2  # in user_version: this file's tables are all there
 
 _TYPES = {
     Type.LOCAL_ID: "INTEGER",

@@ -34,6 +34,7 @@ class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
 
     id: int = 0
     row: tuple[int, int, str, int, bool] | None = None
+    era: int = 0
     version: int = 0
     above_id: int | None = None
     below_id: int | None = None
@@ -43,7 +44,7 @@ class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.row is None:
             raise StoreCorrupt("the answer saved under an idempotency key has no row")
         from_id, to_id, sequence, version, active = self.row
-        return Edge(from_id, to_id, int(sequence), version, active)
+        return Edge(from_id, to_id, int(sequence), version, active, self.era)
 
 
 def row_of(edge: Edge) -> tuple[int, int, str, int, bool]:

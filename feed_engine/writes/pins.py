@@ -167,13 +167,13 @@ async def _save(tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]) -> 
     top = await tx.top(key)
     pin = msgspec.structs.replace(pin, id=await tx.insert(Kind.PIN, records.encode(pin)))
     sequence = order.top(pin.created, top.sequence if top else None)
-    rows, placed = Rows(tx), Edge(board.id, pin.id, sequence, 1)
+    rows, placed = Rows(tx), Edge(board.id, pin.id, sequence, 1, era=await tx.era(key))
     await rows.put(Mapping.BOARD_HAS_PINS, placed)
     await put_owned(rows, pin, board, placed)
     if is_public(pin, board):
         await put_public(rows, pin, board, placed)
         tasks = [published(pin), *tasks]
-    saved = Saved(id=pin.id, row=row_of(placed))
+    saved = Saved(id=pin.id, row=row_of(placed), era=placed.era)
     return Outcome(PinWritten(pin, placed), saved, rows.change(tasks=tasks))
 
 

@@ -1,16 +1,17 @@
 """Moving a pin on its board: to the midpoint between its new neighbours, one row written."""
 
-from datasources.errors import BadInput, Conflict
+from datasources.errors import BadInput
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from feed_engine import order
-from feed_engine.change import change
+from feed_engine.change import AnyTask, Respace, change
 from feed_engine.writes import access
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms, row_of
 from feed_engine.writes.inputs import Reorder
 from feed_engine.writes.respace import Step, make_room
-from feed_engine.writes.results import Reordered
+from feed_engine.writes.respace_job import THRESHOLD
+from feed_engine.writes.results import Crossed, Reordered
 
 
 async def reorder_pin(
@@ -29,8 +30,8 @@ async def reorder_pin(
     The two are the pins directly above and below the drop as the client saw them, newest first;
     one is enough. Others may have come between them since: the pin then goes below the first.
     Moving a pin to where it is changes nothing. Raises BadInput (neither anchor given, pins that
-    are not on the board or not distinct), Conflict (both given, and in the opposite order now),
-    NotFound, Forbidden. It never fails for lack of room.
+    are not on the board or not distinct), Crossed (both given, and in the opposite order now: it
+    names the pin's present neighbours), NotFound, Forbidden. It never fails for lack of room.
     """
     given = Reorder(
         board_id=board_id, pin_id=pin_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
@@ -72,10 +73,7 @@ async def _move(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
     if given.after_pin_id is not None:
         after = await _on_board(tx, key, given.after_pin_id, "afterPinId")
     if before and after and before.sequence < after.sequence:
-        raise Conflict(
-            f"Pin {before.to_id} stands below pin {after.to_id} now: load the board again",
-            "beforePinId",
-        )
+        raise await _crossed(tx, key, moved, before, after)
     if before is not None:
         above: Edge | None = before
         below = await _next_active(tx.below, key, before)
@@ -90,11 +88,35 @@ async def _move(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
     else:
         lower, upper = below, await tx.above(key, below.sequence) if below else None
     sequence = _between(lower, upper, now)
+    tight = sequence is None
     if sequence is None:
         sequence = await make_room(tx, key, moved, lower, upper, now)
-    edge = moved._replace(sequence=sequence, version=moved.version + 1)
+    elif upper is not None:
+        under = lower.sequence if lower else 0
+        tight = (
+            order.bisections(sequence, upper.sequence) < THRESHOLD
+            or order.bisections(under, sequence) < THRESHOLD
+        ) and order.bisections(under, upper.sequence) >= THRESHOLD
+    edge = moved._replace(sequence=sequence, version=moved.version + 1, era=await tx.era(key))
     await tx.put_edge(key.mapping, edge)
-    return await _outcome(tx, key, edge, above, below, durable=True)
+    # Once a region: only the move that makes a gap a narrow one asks, those in narrow gaps don't.
+    task = Respace(board_id=key.from_id, around=str(sequence), era=edge.era)
+    tasks: list[AnyTask] = [task] if tight else []
+    return await _outcome(tx, key, edge, above, below, tasks, durable=True)
+
+
+async def _crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
+    above = await _next_active(tx.above, key, moved)
+    below = await _next_active(tx.below, key, moved)
+    names = [f"pin {edge.to_id}" if edge else "nothing" for edge in (above, below)]
+    return Crossed(
+        f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved: pin "
+        f"{moved.to_id} has {names[0]} above it and {names[1]} below. Load the board again",
+        "beforePinId",
+        above_id=above and above.to_id,
+        below_id=below and below.to_id,
+        version=(await tx.head(key)).version,
+    )
 
 
 async def _on_board(tx: ShardTx, key: ListKey, pin_id: int, field: str) -> Edge:
@@ -122,14 +144,24 @@ def _between(lower: Edge | None, upper: Edge | None, now: int) -> int | None:
 async def _unchanged(tx: ShardTx, key: ListKey, moved: Edge) -> Outcome[Reordered]:
     above = await _next_active(tx.above, key, moved)
     below = await _next_active(tx.below, key, moved)
-    return await _outcome(tx, key, moved, above, below, durable=False)
+    stayed = moved._replace(era=await tx.era(key))
+    return await _outcome(tx, key, stayed, above, below, [], durable=False)
 
 
 async def _outcome(
-    tx: ShardTx, key: ListKey, edge: Edge, above: Edge | None, below: Edge | None, *, durable: bool
+    tx: ShardTx,
+    key: ListKey,
+    edge: Edge,
+    above: Edge | None,
+    below: Edge | None,
+    tasks: list[AnyTask],
+    *,
+    durable: bool,
 ) -> Outcome[Reordered]:
     version = (await tx.head(key)).version
     above_id, below_id = above and above.to_id, below and below.to_id
-    saved = Saved(row=row_of(edge), version=version, above_id=above_id, below_id=below_id)
+    saved = Saved(
+        row=row_of(edge), era=edge.era, version=version, above_id=above_id, below_id=below_id
+    )
     result = Reordered(edge, version, above_id, below_id)
-    return Outcome(result, saved, change(lists=[key]), durable)
+    return Outcome(result, saved, change(lists=[key], tasks=tasks), durable)

@@ -4,7 +4,7 @@ The window around the gap grows until every gap in it takes `ROOM` bisections, a
 order-maintenance literature (Bender and others), so that the next moves there rewrite one row each.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from datasources.mappings import SEQUENCE_STEP, Edge, ListKey
@@ -16,6 +16,8 @@ ROWS = 64  # rewritten in one transaction while that makes any room at all
 
 Step = Callable[[ListKey, int], Awaitable[Edge | None]]
 """`ShardTx.above` or `ShardTx.below`."""
+Move = tuple[Edge, int]
+"""A row and its new sequence."""
 
 
 class _Window(NamedTuple):
@@ -40,13 +42,24 @@ async def make_room(
     places.remove(moved.sequence if moved.sequence in places else places[-1])
     place = places.pop(window.slot)
     moves = list(zip(window.rows, places, strict=True))
-    # Rows that rise are written from the top and rows that sink from the bottom: then none takes a
-    # sequence that another row still has.
+    await relabel(tx, key, in_order(moves))
+    return place
+
+
+def in_order(moves: Sequence[Move]) -> list[Move]:
+    """The moves that change something, so that after each of them the rows' order is the same and
+    no two have one sequence: those that rise from the top, then those that sink from the bottom."""
     rising = [(row, to) for row, to in reversed(moves) if to > row.sequence]
     sinking = [(row, to) for row, to in moves if to < row.sequence]
-    for row, to in rising + sinking:
+    return rising + sinking
+
+
+async def relabel(tx: ShardTx, key: ListKey, moves: Sequence[Move]) -> None:
+    """Give rows new sequences, and remember it for places that were named before."""
+    for row, to in moves:
         await tx.put_edge(key.mapping, row._replace(sequence=to, version=row.version + 1))
-    return place
+    if moves:
+        await tx.respaced(key, sorted((row.sequence, to) for row, to in moves))
 
 
 async def _window(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from datasources.errors import Conflict
 from datasources.mappings import Edge
 from datasources.records import Board, Comment, Pin
 
@@ -39,3 +40,14 @@ class Reordered:
     version: int
     above_id: int | None
     below_id: int | None
+
+
+class Crossed(Conflict):
+    """The anchors of a move stand in the opposite order now: nothing was changed. It holds the
+    neighbours of the pin where it stands, and the board's order version."""
+
+    def __init__(
+        self, message: str, field: str, *, above_id: int | None, below_id: int | None, version: int
+    ) -> None:
+        super().__init__(message, field)
+        self.above_id, self.below_id, self.version = above_id, below_id, version

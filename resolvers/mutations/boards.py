@@ -3,11 +3,13 @@
 from typing import Any
 
 from datasources.ids import Kind
+from datasources.records import Pin
 from feed_engine.writes import boards, reorder
 from feed_engine.writes.inputs import BoardChange, NewBoard
+from feed_engine.writes.results import Crossed, Reordered
 from resolvers import visibility
 from resolvers.context import Context, object_id
-from resolvers.payloads import edge, mutation
+from resolvers.payloads import edge, mutation, problem
 
 
 @mutation("board", "board_edge", "user")
@@ -51,22 +53,40 @@ async def delete_board(context: Context, input: Any) -> dict[str, Any]:
     return {"deleted_board_id": input.board_id, "user": user}
 
 
-@mutation("pin", "pin_edge", "board")
+@mutation("pin", "pin_edge", "above_pin", "below_pin", "board", "order_version")
 async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
     viewer_id = context.require_viewer()
     board_id = object_id(input.board_id, Kind.BOARD, argument="boardId")
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
-    before, after = (
-        None if text is None else object_id(text, Kind.PIN, argument=argument)
-        for text, argument in (
-            (input.before_pin_id, "beforePinId"),
-            (input.after_pin_id, "afterPinId"),
+    before = _anchor(input.before_pin_id, "beforePinId")
+    after = _anchor(input.after_pin_id, "afterPinId")
+    try:
+        moved = await reorder.reorder_pin(
+            context.stores, viewer_id, board_id, pin_id, before, after, key=input.idempotency_key
         )
-    )
-    moved = await reorder.reorder_pin(
-        context.stores, viewer_id, board_id, pin_id, before, after, key=input.idempotency_key
-    )
+    except Crossed as error:
+        return {**await _placed(context, board_id, pin_id, error), "errors": [problem(error)]}
+    placed = await _placed(context, board_id, pin_id, moved)
+    pin = placed["pin"]
+    return {**placed, "pin_edge": edge(moved.edge, pin) if pin else None}
+
+
+def _anchor(text: str | None, argument: str) -> int | None:
+    return None if text is None else object_id(text, Kind.PIN, argument=argument)
+
+
+async def _placed(
+    context: Context, board_id: int, pin_id: int, at: Reordered | Crossed
+) -> dict[str, Any]:
+    """Where a pin stands, as the client's cache needs it."""
     context.loaders.reset()
-    pin = await visibility.pin(context, pin_id)
-    board = await visibility.board(context, board_id)
-    return {"pin": pin, "pin_edge": edge(moved.edge, pin) if pin else None, "board": board}
+    ids = [id for id in (pin_id, at.above_id, at.below_id) if id is not None]
+    found = await visibility.pins(context, ids)
+    pins = {id: pin for id, pin in found.items() if isinstance(pin, Pin)}
+    return {
+        "pin": pins.get(pin_id),
+        "above_pin": at.above_id and pins.get(at.above_id),
+        "below_pin": at.below_id and pins.get(at.below_id),
+        "board": await visibility.board(context, board_id),
+        "order_version": str(at.version),
+    }

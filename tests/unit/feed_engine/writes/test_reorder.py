@@ -5,13 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from datasources.errors import BadInput, Conflict, Forbidden, NotFound
+from datasources.errors import BadInput, Forbidden, NotFound
 from datasources.ids import shard_of
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine import order, writes
 from feed_engine.writes.respace import ROWS
+from feed_engine.writes.results import Crossed
 from tests.people import People
 
 pytestmark = pytest.mark.anyio
@@ -89,8 +90,11 @@ async def test_anchors_that_stand_the_other_way_now_are_a_conflict(
     stores: Stores, people: People
 ) -> None:
     board, ids = await _board(people, 3)
-    with pytest.raises(Conflict):
+    with pytest.raises(Crossed) as refused:
         await writes.reorder_pin(stores, board.owner_id, board.id, ids[0], ids[2], ids[1])
+    assert (refused.value.above_id, refused.value.below_id) == (None, ids[1])
+    key = ListKey(ON_BOARD, board.id)
+    assert refused.value.version == (await stores.shards.mappings.heads([key]))[key].version
     assert await people.list(ON_BOARD, board.id) == ids
 
 
