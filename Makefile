@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test check lock stack-up stack-down stack-status bench graphiql
+.PHONY: help run test check lock stack-up stack-down stack-status graphiql
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
@@ -12,7 +12,6 @@ help:
 	@echo "make check       formatter, linter, types and unit tests: quick"
 	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
 	@echo "make stack-down  stop them (stack-status says what runs)"
-	@echo "make bench NAME=execution [QUICK=1]  run a benchmark; its table stands last"
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
 	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
 
@@ -36,9 +35,6 @@ stack-down:
 
 stack-status:
 	@$(BOOTSTRAP) exec pinway stack status $(ARGS)
-
-bench:
-	@$(BOOTSTRAP) exec python -m bench.$(or $(NAME),$(error say which: make bench NAME=execution)) $(if $(QUICK),--quick) $(ARGS)
 
 graphiql:
 	@$(BOOTSTRAP) exec python -m tests.outside.node_tools graphiql
