@@ -87,8 +87,9 @@ class RedisMappingCache:
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
         if keys:
+            # A read that is late goes to the shards; a drop has nowhere else to go.
             await self._redis.command(
-                "UNLINK", *(name(key) for key in keys for name in (_window, _head))
+                "UNLINK", *(name(key) for key in keys for name in (_window, _head)), patience=4
             )
 
     async def ping(self) -> None:

@@ -38,9 +38,9 @@ class Connection:
         self._deadline = deadline
         self._digests: Scripts | None = None
 
-    async def command(self, *words: Argument) -> Any:
-        """Run one command."""
-        async with self._guarded():
+    async def command(self, *words: Argument, patience: float = 1.0) -> Any:
+        """Run one command, within `patience` times the deadline."""
+        async with self._guarded(patience):
             return await self._redis.execute_command(*words)
 
     async def script(
@@ -80,12 +80,13 @@ class Connection:
         return self._digests
 
     @asynccontextmanager
-    async def _guarded(self) -> AsyncIterator[None]:
+    async def _guarded(self, patience: float = 1.0) -> AsyncIterator[None]:
+        seconds = self._deadline * patience
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(seconds):
                 yield
         except (TimeoutError, RedisTimeoutError) as error:
-            raise StoreTimeout(f"mapping cache: no answer within {self._deadline} s") from error
+            raise StoreTimeout(f"mapping cache: no answer within {seconds:g} s") from error
         except (RedisConnectionError, OSError) as error:
             raise StoreUnavailable(f"mapping cache: {error}") from error
         except (RedisError, ValueError) as error:
