@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from aiodataloader import DataLoader
 
-from datasources.errors import NotFound
 from datasources.records import Board, Comment, Interest, Pin, Record, User
 from resolvers.context import Context
 
@@ -79,11 +78,6 @@ def one(found: Found[R], id: int) -> R | None:
     if isinstance(record, BaseException):
         raise record
     return record
-
-
-def missing(what: str, id: int) -> NotFound:
-    """The same words for what is secret, deleted, or never was."""
-    return NotFound(f"there is no {what} {id}")
 
 
 async def _load(loader: DataLoader[int, R | None], ids: Sequence[int]) -> Found[R]:
