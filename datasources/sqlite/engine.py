@@ -87,7 +87,7 @@ class SqliteEngine:
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = self._connections.open(path, create=True)
             try:
-                schema.create(connection, place, epoch)
+                schema.create(connection, path, place, epoch)
             finally:
                 connection.close()
 
