@@ -31,6 +31,14 @@ class OutboxRow(NamedTuple):
     payload: bytes
     cursor: bytes | None
     created: int  # epoch ms
+    attempts: int = 0  # how often it was parked
+
+
+class Parked(NamedTuple):
+    """Rows that can't be done: how many, and why one of them can't."""
+
+    rows: int
+    reason: str
 
 
 class Answer(NamedTuple):
@@ -172,11 +180,20 @@ class Outbox(Protocol):
     async def load(self, shard: int, id: int) -> OutboxRow | None:
         """The row, or None when its work is finished."""
 
-    async def pending(self, created_before: int, limit: int) -> list[OutboxRow]:
-        """Unfinished rows older than an epoch ms, over all shards, oldest first of each."""
+    async def pending(self, due_before: int, limit: int) -> list[OutboxRow]:
+        """Unfinished rows that became due before an epoch ms, over all shards, the longest due
+        first of each. A row is due when it is written, and again when it was parked for long
+        enough."""
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         """Remember how far the work came."""
+
+    async def park(self, row: OutboxRow, reason: str, delay: int) -> None:
+        """The row can't be done as it is: it is not due again for `delay` ms, so that it keeps no
+        others waiting, and is parked once more often."""
+
+    async def parked(self) -> Parked:
+        """The parked rows of all shards."""
 
     async def finish(self, shard: int, id: int) -> None:
         """The work is done: remove the row. Done twice is no error."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from datasources.errors import StoreCorrupt
+from datasources.errors import StoreCorrupt, StoreError
 from datasources.protocols import Job, OutboxRow, Stores
 from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
@@ -18,6 +18,8 @@ from feed_engine.follow_through import change_of, fulfill
 from feed_engine.writes import board_tasks, respace_job
 
 log = logging.getLogger(__name__)
+
+FIRST_DELAY, LAST_DELAY = 60.0, 3600.0  # seconds until a parked row is tried again
 
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
 HANDLERS: dict[type[Task], Handler] = {
@@ -36,18 +38,31 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
 
 async def run_job(stores: Stores, job: Job) -> None:
     """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
-    and the job is run again."""
+    and the job is run again.
+
+    A row that this version can't read or can't do is parked, for longer from time to time: a later
+    version can, perhaps.
+    """
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None:
         return
     try:
-        change, progress = change_of(row), _progress(row)
-        unknown = [task for task in change.tasks if type(task) not in HANDLERS]
-        if unknown:
-            raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
+        await _complete(stores, row)
     except StoreCorrupt as error:
-        log.error("%s; the row is kept", error)
+        log.debug("%s; the row is parked", error)  # the relay tells of all that are
+        await _park(stores, row, error)
+    except StoreError:
         raise
+    except Exception as error:
+        await _park(stores, row, error)
+        raise
+
+
+async def _complete(stores: Stores, row: OutboxRow) -> None:
+    change, progress = change_of(row), _progress(row)
+    unknown = [task for task in change.tasks if type(task) not in HANDLERS]
+    if unknown:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
     if row.cursor is None:
         await fulfill(stores, change)
     for number in range(progress.task, len(change.tasks)):
@@ -57,6 +72,12 @@ async def run_job(stores: Stores, job: Job) -> None:
         if number + 1 < len(change.tasks):
             await _save(stores, row, Progress(number + 1))
     await stores.shards.outbox.finish(row.shard, row.id)
+
+
+async def _park(stores: Stores, row: OutboxRow, error: Exception) -> None:
+    delay = min(FIRST_DELAY * 2 ** min(row.attempts, 16), LAST_DELAY)
+    reason = str(error) or type(error).__name__
+    await stores.shards.outbox.park(row, reason, int(delay * 1000))
 
 
 def _progress(row: OutboxRow) -> Progress:

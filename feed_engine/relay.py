@@ -1,6 +1,7 @@
 """Feeds the queue from outbox rows that are left: what a dead process or a lost queue forgot."""
 
 import asyncio
+import itertools
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -12,6 +13,7 @@ log = logging.getLogger(__name__)
 
 ROWS = 1000  # at a time; the queue holds each job once, however often it is fed
 LONGEST = 60.0  # seconds between two tries while a store is down
+TELL_EVERY = 12  # rounds
 
 
 async def relay(
@@ -22,11 +24,13 @@ async def relay(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
     """Run `relay_once` every so many seconds until cancelled. While a store fails, it waits longer
-    from try to try, and says so once."""
-    failures = 0
-    while True:
+    from try to try, and says so once; so it does when rows were parked."""
+    failures = parked = 0
+    for rounds in itertools.count():
         try:
             await relay_once(stores, older_than=older_than)
+            if rounds % TELL_EVERY == 0:
+                parked = await _tell_parked(stores, parked)
         except StoreError as error:
             failures += 1
             if failures == 1:
@@ -39,10 +43,20 @@ async def relay(
 
 
 async def relay_once(stores: Stores, *, older_than: float) -> int:
-    """Queue a job for every row older than so many seconds; how many. Younger ones are most likely
-    being completed by the request that wrote them."""
+    """Queue a job for every row that has been due for so many seconds; how many. Those younger are
+    most likely being completed by the request that wrote them."""
     before = time.time_ns() // 1_000_000 - int(older_than * 1000)
     rows = await stores.shards.outbox.pending(before, ROWS)
     if rows:
         await stores.queue.enqueue([Job(row.shard, row.id) for row in rows])
     return len(rows)
+
+
+async def _tell_parked(stores: Stores, told: int) -> int:
+    """Log how many rows are parked, if it is another number than was told."""
+    count, reason = await stores.shards.outbox.parked()
+    if count and count != told:
+        log.warning("%d outbox rows can't be done and are parked, one because: %s", count, reason)
+    elif told and not count:
+        log.info("no outbox row is parked any more")
+    return count

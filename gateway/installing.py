@@ -5,6 +5,7 @@ from pathlib import Path
 
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt
 from datasources.factory import StoresConfig, close_stores, open_stores, open_topology
+from datasources.together import together
 from datasources.topology import parse
 from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
 from gateway.embedded import embedded
@@ -18,12 +19,15 @@ async def install(settings: Settings, on_progress: Callable[[Progress], None]) -
         await _seed(config, settings.topology_seed)
         stores = await open_stores(config)
         try:
-            await stores.shards.create(
-                lambda done, total: on_progress(Progress("Shards", done, total, "shards"))
+            await together(
+                [
+                    stores.shards.create(
+                        lambda done, total: on_progress(Progress("Shards", done, total, "shards"))
+                    ),
+                    *(side.create(TABLES_POOLS) for side in stores.pools),
+                    *(side.create(TABLES_FEEDS) for side in stores.feeds),
+                ]
             )
-            for sides, tables in ((stores.pools, TABLES_POOLS), (stores.feeds, TABLES_FEEDS)):
-                for side in sides:
-                    await side.create(tables)
         finally:
             await close_stores(stores)
 

@@ -93,4 +93,5 @@ async def drain(stores: Stores) -> None:
     await settle()
     while rows := await stores.shards.outbox.pending(2**62, 1000):
         for row in rows:
+            assert not row.attempts, await stores.shards.outbox.parked()
             await run_job(stores, Job(row.shard, row.id))

@@ -61,6 +61,24 @@ class Interrupted:
         return interrupted
 
 
+class Preceded:
+    """A real store; before its first call of a method, something else happens."""
+
+    def __init__(self, store: Any, method: str, action: Callable[[], Awaitable[None]]) -> None:
+        self._store, self._method = store, method
+        self._actions = [action]
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        async def preceded(*args: Any, **kwargs: Any) -> Any:
+            if name == self._method and self._actions:
+                await self._actions.pop()()
+            return await call(*args, **kwargs)
+
+        return preceded
+
+
 def down(sides: Sides) -> Sides:
     return Sides(Unwell(sides.primary), Unwell(sides.standby))
 

@@ -15,6 +15,7 @@ from datasources.hbase import filters
 from datasources.hbase.pool import Pool
 from datasources.hbase.thrift import Connection, Request, idl
 from datasources.protocols import Cell, Table
+from datasources.together import together
 
 _FAMILY = b"f:"
 _PAGE = 1_000  # cells in one answer
@@ -142,9 +143,8 @@ class HBaseWideColumns:
     async def create(self, tables: Sequence[Table]) -> None:
         names = list(dict.fromkeys(self._named(table) for table in tables))
         there = set(await self._pool.run(lambda c: c.call("getTableNames"), _CREATE_DEADLINE))
-        for name in names:
-            if name not in there:
-                await self._create(name)
+        # Most of a table's making is waiting.
+        await together(self._create(name) for name in names if name not in there)
         try:
             async with asyncio.timeout(_CREATE_DEADLINE):
                 for name in names:

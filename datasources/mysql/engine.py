@@ -9,7 +9,7 @@ from datasources.mysql.server import Server
 from datasources.mysql.session import MySqlSession
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Observe, Part, Place, Row
-from datasources.sql.together import together
+from datasources.together import together
 from datasources.topology import Topology
 
 

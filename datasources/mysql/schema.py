@@ -10,7 +10,7 @@ from datasources.mysql.link import connect
 from datasources.mysql.server import DRIVER_ERRORS, Server
 from datasources.sql.engine import Place
 from datasources.sql.schema import MOD_SHARD, NEWEST, OBJECT_SHARD, Table, Type
-from datasources.sql.together import together
+from datasources.together import together
 
 CONNECTIONS = 4  # a server; DDL gains little from more
 _FENCES_A_STATEMENT = 256

@@ -8,7 +8,7 @@ from datasources.mysql.engine import MySqlEngine
 from datasources.sql.engine import Observe
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
-from datasources.sql.together import together
+from datasources.together import together
 from datasources.topology import Topology
 
 DEADLINE = 5.0  # seconds

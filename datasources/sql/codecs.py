@@ -8,7 +8,7 @@ from datasources.protocols import Answer, OutboxRow, Visit
 from datasources.sql.engine import Row
 
 EDGE_COLUMNS = "from_id, to_id, sequence, version, active"
-OUTBOX_COLUMNS = "id, kind, payload, progress, created"
+OUTBOX_COLUMNS = "id, kind, payload, progress, created, attempts"
 ANSWER_COLUMNS = "fingerprint, answer, outbox_id"
 VISIT_COLUMNS = "user_id, generation, visit, chunk, saved, created"
 MAX_KEY = 191  # bytes; what an index of MySQL takes in every row format
@@ -29,8 +29,8 @@ def respacing(row: Row) -> Respacing:
 
 
 def outbox_row(shard: int, row: Row) -> OutboxRow:
-    id, kind, payload, progress, created = row
-    return OutboxRow(shard, id, kind.decode(), payload, progress, created)
+    id, kind, payload, progress, created, attempts = row
+    return OutboxRow(shard, id, kind.decode(), payload, progress, created, attempts)
 
 
 def answer(row: Row) -> Answer:

@@ -21,7 +21,7 @@ from datasources.sql.engine import Part, Place, Session
 from datasources.sql.lists import ROWS_A_STATEMENT, Lists, edges_condition, heads_condition
 from datasources.sql.router import Router
 from datasources.sql.schema import ERAS, PAGES
-from datasources.sql.together import together
+from datasources.together import together
 
 MAX_ID = 2**63 - 1
 ROWS_A_TRANSACTION = 5000

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from itertools import islice, zip_longest
 
-from datasources.protocols import OutboxRow
+from datasources.protocols import OutboxRow, Parked
 from datasources.sql import codecs
 from datasources.sql.engine import Part, Session
 from datasources.sql.router import Router
 
 SHARDS_AT_A_TIME = 512
 FIRST_ROWS = 16
+MAX_ATTEMPTS = 32_767  # what the column holds
 
 
 class SqlOutbox:
@@ -27,7 +28,7 @@ class SqlOutbox:
         [rows] = await self._router.read("outbox.load", [part])
         return codecs.outbox_row(shard, rows[0]) if rows else None
 
-    async def pending(self, created_before: int, limit: int) -> list[OutboxRow]:
+    async def pending(self, due_before: int, limit: int) -> list[OutboxRow]:
         of_shards: dict[int, list[OutboxRow]] = {}
         waiting = self._router.topology.open_shards
         # Each shard gives a few; only when these are not enough, those with more are asked again.
@@ -35,12 +36,12 @@ class SqlOutbox:
         while True:
             for at in range(0, len(waiting), SHARDS_AT_A_TIME):
                 some = waiting[at : at + SHARDS_AT_A_TIME]
-                of_shards |= await self._pending(some, created_before, min(most, limit))
+                of_shards |= await self._pending(some, due_before, min(most, limit))
             waiting = [shard for shard in waiting if len(of_shards[shard]) == most]
             if not waiting or most >= limit or sum(map(len, of_shards.values())) >= limit:
                 break
             most *= 4
-        # The oldest of every shard first, so that no shard's long tail keeps the others waiting.
+        # Those of every shard first that are due longest: no long tail keeps others waiting.
         turns = zip_longest(*of_shards.values())
         return list(islice((row for turn in turns for row in turn if row is not None), limit))
 
@@ -50,6 +51,36 @@ class SqlOutbox:
 
         await self._router.write(shard, "outbox.advance", run)
 
+    async def park(self, row: OutboxRow, reason: str, delay: int) -> None:
+        # Cut where a character may be cut in two: what is left of it is left out.
+        told = reason.encode()[: codecs.MAX_KEY].decode(errors="ignore").encode()
+        attempts = min(row.attempts + 1, MAX_ATTEMPTS)
+
+        async def run(session: Session) -> None:
+            session.at_commit(
+                "UPDATE {db}.outbox SET due = ?, attempts = ?, reason = ? WHERE id = ?",
+                (self._router.clock() + delay, attempts, told, row.id),
+            )
+
+        await self._router.write(row.shard, "outbox.park", run)
+
+    async def parked(self) -> Parked:
+        count, reason = 0, b""
+        shards = self._router.topology.open_shards
+        for at in range(0, len(shards), SHARDS_AT_A_TIME):
+            parts = [
+                Part(
+                    self._router.place(shard),
+                    "COUNT(*), MAX(reason)",
+                    "FROM {db}.outbox WHERE attempts > 0",
+                    (),
+                )
+                for shard in shards[at : at + SHARDS_AT_A_TIME]
+            ]
+            for [(some, why)] in await self._router.read("outbox.parked", parts):
+                count, reason = count + some, reason or why or b""
+        return Parked(count, reason.decode())
+
     async def finish(self, shard: int, id: int) -> None:
         async def run(session: Session) -> None:
             session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (id,))
@@ -57,14 +88,14 @@ class SqlOutbox:
         await self._router.write(shard, "outbox.finish", run)
 
     async def _pending(
-        self, shards: Sequence[int], created_before: int, limit: int
+        self, shards: Sequence[int], due_before: int, limit: int
     ) -> dict[int, list[OutboxRow]]:
         parts = [
             Part(
                 self._router.place(shard),
                 codecs.OUTBOX_COLUMNS,
-                "FROM {db}.outbox WHERE created < ? ORDER BY created, id LIMIT ?",
-                (created_before, limit),
+                "FROM {db}.outbox WHERE due < ? ORDER BY due, id LIMIT ?",
+                (due_before, limit),
             )
             for shard in shards
         ]

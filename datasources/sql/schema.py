@@ -132,9 +132,12 @@ OUTBOX = Table(
         Column("payload", Type.BYTES),
         Column("progress", Type.BYTES, null=True),  # the cursor
         Column("created", Type.ID),
+        Column("due", Type.ID),  # when it was created; of a parked row, when it is tried again
+        Column("attempts", Type.SMALL),  # how often it was parked
+        Column("reason", Type.KEY, null=True),  # why
     ),
     primary=("id",),
-    indexes=(Index("age", ("created",)),),
+    indexes=(Index("due", ("due",)),),
 )
 
 ANSWERS = Table(

@@ -123,10 +123,12 @@ class SqlTx:
         return era
 
     async def post(self, kind: str, payload: bytes) -> int:
+        now = self._clock()
         made = await self._session.run(
             "tx.post",
-            "INSERT INTO {db}.outbox (kind, payload, created) VALUES (?, ?, ?)",
-            (kind.encode(), payload, self._clock()),
+            "INSERT INTO {db}.outbox (kind, payload, created, due, attempts) "
+            "VALUES (?, ?, ?, ?, 0)",
+            (kind.encode(), payload, now, now),
         )
         return made.last_id
 

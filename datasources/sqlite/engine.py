@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 from datasources.errors import StoreConflict, StoreTimeout
 from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Observe, Part, Place, Row
-from datasources.sql.together import together
 from datasources.sqlite import schema
 from datasources.sqlite.connections import Connections
 from datasources.sqlite.errors import Busy, translate
 from datasources.sqlite.session import SqliteSession
+from datasources.together import together
 from datasources.topology import Topology
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class SqliteEngine:
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = self._connections.open(path, create=True)
             try:
-                schema.create(connection, place, epoch)
+                schema.create(connection, path, place, epoch)
             finally:
                 connection.close()
 

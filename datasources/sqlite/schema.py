@@ -4,10 +4,11 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+from datasources.errors import StoreCorrupt
 from datasources.sql.engine import Place
 from datasources.sql.schema import MOD_SHARD, OBJECT_SHARD, Table, Type
 
-VERSION = 2  # in user_version: this file's tables are all there
+VERSION = 3  # in user_version: this file's tables are all there
 
 _TYPES = {
     Type.LOCAL_ID: "INTEGER",
@@ -48,11 +49,16 @@ def ddl(table: Table) -> list[str]:
     ]
 
 
-def create(connection: sqlite3.Connection, place: Place, epoch: int) -> None:
-    """Make a shard's tables and its fence where they do not exist. Raises sqlite3.Error."""
+def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int) -> None:
+    """Make a shard's tables and its fence where they do not exist. Raises sqlite3.Error, and
+    StoreCorrupt for a file that another version made."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return
+    if version:
+        raise StoreCorrupt(
+            f"{path}: another version of Pinway made it (its tables are {version}, not {VERSION})"
+        )
     connection.execute("PRAGMA journal_mode = WAL")
     tables: Sequence[Table] = MOD_SHARD if place.database.startswith("mod") else OBJECT_SHARD
     connection.execute("BEGIN IMMEDIATE")

@@ -63,9 +63,15 @@ class Candidates:
         for source, some in fresh.items():
             self._pools[source] += [c for c in some if c.pin_id not in self._excluded]
 
-    async def choose(self, size: int, taken: Collection[int]) -> list[Candidate]:
+    async def choose(
+        self, size: int, taken: Collection[int], *, untold: bool = False
+    ) -> list[Candidate]:
         """Up to `size` candidates, none among `taken`, reading on while there are too few. Raises
-        StoreError when the viewer's shard or the pins can't be read."""
+        StoreError when the viewer's shard or the pins can't be read.
+
+        `taken` is what the viewer's shard tells of earlier visits; `untold`: there are others.
+        These may have been saved after `read` had looked for them, so each choice is looked up.
+        """
         rates, reads, ask = self._feeds.settings.rates, 1, size
         while True:
             chosen = generate(
@@ -81,7 +87,7 @@ class Candidates:
                 with suppress(StoreError):  # then what the first read gave is good enough
                     await self.read()
             elif unchecked := [c for c in chosen if c not in self._checked]:
-                if await self._check(unchecked):
+                if await self._check(unchecked, untold=untold):
                     ask *= 2  # some were bad: the next look goes further ahead
             else:
                 return chosen[:size]
@@ -113,8 +119,18 @@ class Candidates:
             return
         self._excluded |= raced.value
 
-    async def _check(self, candidates: list[Candidate]) -> bool:
+    async def _check(self, candidates: list[Candidate], *, untold: bool) -> bool:
         """Drop those that must not be chosen; whether there were any."""
+        if not untold:
+            return await self._drop_unfit(candidates)
+        bad, _ = await asyncio.gather(
+            self._drop_unfit(candidates), self._exclude_shown({c.pin_id for c in candidates})
+        )
+        shown = {c for c in candidates if c.pin_id in self._excluded}
+        self._checked -= shown
+        return bad or bool(shown)
+
+    async def _drop_unfit(self, candidates: list[Candidate]) -> bool:
         keys = {
             c: EdgeKey(FOLLOWS[kind_of(c.cause_id)], self._viewer_id, c.cause_id)
             for c in candidates

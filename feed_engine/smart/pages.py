@@ -7,7 +7,7 @@ Nothing that is written later changes the list: later visits have higher generat
 chosen once. So a page is the same whether the primary or a standby behind it gives it.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from typing import NamedTuple
 
 from datasources.errors import StoreError
@@ -28,13 +28,15 @@ class Saved:
 
     def __init__(self, feeds: Feeds, viewer_id: int, after: Place | None, limit: int) -> None:
         self._feeds, self._viewer_id, self._limit = feeds, viewer_id, max(limit, LEAST)
-        self._after = None if after is None else place_column(after)
+        self._start = self._after = None if after is None else place_column(after)
         self._pins: list[SavedPin] = []
+        self._reads = 0
         self._ended = False
         self.side: Side | None = None  # the worst that answered; None: none did, or no more
 
     async def read(self) -> None:
         """Read on. When neither side answers, `side` is None and the feed ends here."""
+        self._reads += 1
 
         async def page(store: WideColumnStore) -> list[SavedPin]:
             return await materialized.read(store, self._viewer_id, self._after, self._limit)
@@ -56,12 +58,25 @@ class Saved:
         """The generation that the pins read so far begin with; 0 when there are none."""
         return self._pins[0].place.generation if self._pins else 0
 
-    async def upto(self, generation: int) -> None:
-        """Go on to a generation, if what was read begins with later ones."""
+    async def upto(self, generation: int, told: Collection[int]) -> None:
+        """Go on to a generation, if what was read begins with later ones; from here on, no
+        generation is missing that is not among those `told`.
+
+        The first read ran beside that of the shard: what was saved after the one and before the
+        other is in neither, and is read again here.
+        """
         self._pins = [pin for pin in self._pins if pin.place.generation <= generation]
-        if not self._pins and not self._ended:
-            self._after = max(self._after or b"", before_generation(generation))
+        unread = not self._pins and not self._ended
+        if unread or (self._reads == 1 and not self.failed and self._lacks(generation, told)):
+            self._pins, self._ended = [], False
+            self._after = max(self._start or b"", before_generation(generation))
             await self.read()
+
+    def _lacks(self, generation: int, told: Collection[int]) -> bool:
+        """Whether what was read has a gap: a visit without pins leaves one as well."""
+        last = 1 if self._ended else self._pins[-1].place.generation
+        there = {pin.place.generation for pin in self._pins}.union(told)
+        return sum(last <= g <= generation for g in there) < generation - last + 1
 
     async def pins(self) -> AsyncIterator[SavedPin]:
         """From the place on, newest generation first."""
@@ -117,7 +132,7 @@ async def visit_items(
         current -= 1
     if current == 0:
         return
-    await saved.upto(current)
+    await saved.upto(current, told)
     rest = sorted((earlier for earlier in told if earlier < current), reverse=True)
     async for pin in saved.pins():
         while rest and rest[0] >= pin.place.generation:

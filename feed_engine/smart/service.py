@@ -131,7 +131,8 @@ async def _begin(
         if failed:
             return Chunk(owed=min(size, settings.owed_cap))
         taken = {pin_id for visit in earlier for pin_id, _ in visit.chunk.pins}
-        chosen = await candidates.choose(size, taken)
+        untold = bool(earlier) and earlier[0].generation > len(earlier)
+        chosen = await candidates.choose(size, taken, untold=untold)
         assert candidates.side is not None
         return Chunk(tuple((c.pin_id, c.reason) for c in chosen), candidates.side.name)
 

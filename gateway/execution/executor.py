@@ -1,7 +1,6 @@
 """One operation from its text to its result, through graphql-core."""
 
 import asyncio
-import logging
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any
@@ -16,12 +15,10 @@ from graphql import (
     execute,
 )
 
-from datasources.errors import PinwayError, RequestError, Unfinished
 from feed_engine.speculation.deadline import ending_at
 from gateway.execution.documents import Documents
+from gateway.execution.showing import shown
 from resolvers.context import Context
-
-log = logging.getLogger("pinway")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +76,9 @@ class Executor:
                 f"The operation took longer than {self._timeout:g} s.",
                 extensions={"code": "TIMEOUT"},
             )
-            return Result(None, [_shown(error)], started=True)
+            return Result(None, shown(error), started=True)
         assert isinstance(result, ExecutionResult)
-        errors = [_shown(error) for error in result.errors or ()]
+        errors = shown(*result.errors or ())
         # graphql-core answers wrong variables with an error without a path, and no data.
         started = result.data is not None or any("path" in error for error in errors)
         return Result(result.data, errors, started)
@@ -89,7 +86,7 @@ class Executor:
 
 def refused(*errors: GraphQLError) -> Result:
     """Nothing ran."""
-    return Result(None, [_shown(error) for error in errors], started=False)
+    return Result(None, shown(*errors), started=False)
 
 
 def _operation_problem(
@@ -114,33 +111,3 @@ def _operation_problem(
         else:
             return None
     return GraphQLError(message, extensions={"code": "BAD_USER_INPUT"})
-
-
-def _shown(error: GraphQLError) -> dict[str, Any]:
-    """The error as a client sees it: our own errors' words and code; of others, nothing."""
-    original = error.original_error
-    shown = error.formatted
-    extensions = dict(shown.get("extensions") or {})
-    if isinstance(original, RequestError):
-        extensions["code"] = original.code
-        if original.field:
-            extensions["field"] = original.field
-    elif isinstance(original, PinwayError):
-        log.warning("%s: %s", shown.get("path"), original)
-        extensions["code"] = original.code
-        if not isinstance(original, Unfinished):  # whose words are meant for the client
-            shown["message"] = _STORE_MESSAGES.get(original.code, "Something went wrong.")
-    elif original is not None and not isinstance(original, GraphQLError):
-        log.error("%s", shown.get("path"), exc_info=original)
-        extensions["code"] = "INTERNAL"
-        shown["message"] = "Something went wrong."
-    extensions.setdefault("code", "BAD_USER_INPUT")
-    shown["extensions"] = extensions
-    return dict(shown)
-
-
-_STORE_MESSAGES = {
-    "UNAVAILABLE": "A store did not answer: what it holds is missing here. Try again.",
-    "TIMEOUT": "A store did not answer in time. Try again.",
-    "CONFLICT": "Something else changed this at the same time. Try again.",
-}

@@ -95,7 +95,7 @@ async def test_rows_on_both_sides_come_nearest_first_and_inactive_ones_too(
     await shards.objects.transact(shard, look)
 
 
-async def test_a_shard_made_before_there_were_eras_gets_what_it_lacks(
+async def test_a_shard_that_was_left_half_made_gets_what_it_lacks(
     deployment: Deployment,
 ) -> None:
     shards = deployment.open()
@@ -107,7 +107,7 @@ async def test_a_shard_made_before_there_were_eras_gets_what_it_lacks(
         session = tx._session  # type: ignore[attr-defined]
         await session.run("test", "DROP TABLE {db}.respacings")
         if deployment.backend == "sqlite":
-            await session.run("test", "PRAGMA user_version = 1")
+            await session.run("test", "PRAGMA user_version = 0")
 
     await shards.objects.transact(shard, age)
     await shards.create()

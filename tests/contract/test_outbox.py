@@ -105,6 +105,37 @@ async def test_pending_rows_come_from_every_shard_oldest_first_in_turn(
     await shards.close()
 
 
+async def test_a_parked_row_is_not_due_until_its_delay_is_over(deployment: Deployment) -> None:
+    clock, trips = Clock(), RoundTrips()
+    shards = deployment.open(clock=clock, observe=trips)
+    await empty(shards)
+    shard, other = deployment.shard(6), deployment.shard(7)
+    id, later = await post(shards, shard), await post(shards, other)
+    row = await shards.outbox.load(shard, id)
+    assert row is not None
+    for attempts in (1, 2, 3):
+        await shards.outbox.park(row, f"bad for the {attempts}. time", 5_000)
+        parked = row._replace(attempts=attempts)
+        assert await shards.outbox.load(shard, id) == parked
+        assert [r.id for r in await shards.outbox.pending(clock.now + 5_000, 9)] == [later]
+        clock.now += 5_001
+        assert {r.shard: r for r in await shards.outbox.pending(clock.now, 9)}[shard] == parked
+        row = parked
+        trips.clear()
+        assert await shards.outbox.parked() == (1, f"bad for the {attempts}. time")
+        assert set(trips.by_server().values()) == {1}
+    await shards.outbox.park(row._replace(attempts=32_767), "é" * 200, 0)
+    assert await shards.outbox.parked() == (1, "é" * 95)
+    await shards.outbox.advance(shard, id, b"half")
+    parked_again = await shards.outbox.load(shard, id)
+    assert parked_again == row._replace(attempts=32_767, cursor=b"half")
+    await shards.outbox.finish(shard, id)
+    assert await shards.outbox.parked() == (0, "")
+    await shards.outbox.park(row, "gone", 0)
+    await empty(shards)
+    await shards.close()
+
+
 async def test_one_shards_long_tail_is_given_up_to_the_limit(deployment: Deployment) -> None:
     clock, trips = Clock(), RoundTrips()
     shards = deployment.open(clock=clock, observe=trips)

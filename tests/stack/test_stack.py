@@ -19,6 +19,7 @@ from redis import Redis
 
 from deploy.stack import Stack, StackError, State, layout, process, wire
 from deploy.stack.cli import stack as command
+from deploy.stack.mariadb import MariaDBSlave
 from deploy.stack.process import Identity
 
 SHARDS, MOD_SHARDS = 64, 16
@@ -188,6 +189,23 @@ def test_replication_goes_on_after_master_and_slave_were_killed(own: Stack) -> N
     wait_for_slave(own, "mysql001a", "mysql001b")
     found = ask(own, "mysql001b", f"SELECT COUNT(*) FROM {DATABASE}.words")
     assert found == ask(own, "mysql001a", f"SELECT COUNT(*) FROM {DATABASE}.words") == ((2,),)
+
+
+def test_a_slave_that_was_killed_right_after_it_applied_something_goes_on(own: Stack) -> None:
+    slave = own.services["mysql002b"]
+    assert isinstance(slave, MariaDBSlave)
+    # From now on nothing reaches its disk but what a commit itself writes.
+    slave.query("SET GLOBAL innodb_flush_log_at_timeout = 2700")
+    for word in ("one", "two"):
+        ask(own, "mysql002a", f"INSERT INTO {DATABASE}.words VALUES ('{word}')")
+    wait_for_slave(own, "mysql002a", "mysql002b")
+    slave.kill()
+    slave.start()
+    slave.wait_ready()
+    ask(own, "mysql002a", f"INSERT INTO {DATABASE}.words VALUES ('three')")
+    wait_for_slave(own, "mysql002a", "mysql002b")
+    found = ask(own, "mysql002b", f"SELECT COUNT(*) FROM {DATABASE}.words")
+    assert found == ask(own, "mysql002a", f"SELECT COUNT(*) FROM {DATABASE}.words") == ((4,),)
 
 
 def test_a_killed_cluster_comes_back_behind_its_thrift_server(own: Stack) -> None:

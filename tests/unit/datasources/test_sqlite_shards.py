@@ -75,6 +75,19 @@ async def test_a_shard_is_a_file_that_is_made_once(tmp_path: Path) -> None:
     await shards.close()
 
 
+async def test_a_file_of_another_version_is_named_and_left_alone(tmp_path: Path) -> None:
+    shards = SqliteShards(make_topology(tmp_path))
+    await shards.create()
+    path = tmp_path / "db00001.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    with pytest.raises(StoreCorrupt, match=f"{path}: another version .* 2, not 3"):
+        await shards.create()
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    connection.close()
+    await shards.close()
+
+
 async def test_a_missing_file_is_named_and_not_made_by_reading(tmp_path: Path) -> None:
     shards = SqliteShards(make_topology(tmp_path))
     path = tmp_path / "db00001.sqlite"
@@ -212,7 +225,7 @@ async def test_lists_heads_and_edges_are_read_by_ranges_of_their_indexes(tmp_pat
     where, args = heads_condition([ListKey(m, n) for m in Mapping for n in (1, 2)])
     heads = plan(f"SELECT * FROM {{db}}.lists WHERE {where}", args)
     assert "SCAN" not in heads
-    pending = "SELECT id FROM {db}.outbox WHERE created < ? ORDER BY created, id LIMIT 5"
-    assert "outbox_age (created<?)" in plan(pending, (1,))
+    pending = "SELECT id FROM {db}.outbox WHERE due < ? ORDER BY due, id LIMIT 5"
+    assert "outbox_due (due<?)" in plan(pending, (1,))
     connection.close()
     await shards.close()

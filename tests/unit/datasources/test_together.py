@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from datasources.sql.together import together
+from datasources.together import together
 
 pytestmark = pytest.mark.anyio
 

@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 import pytest
 
-from datasources.errors import StoreCorrupt, StoreError, StoreUnavailable
+from datasources.errors import StoreError, StoreUnavailable
 from datasources.ids import shard_of
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import Job, ShardTx, Stores
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.change import KIND, BoardSecrecy, change, encode
+from feed_engine.feeds import epoch_ms
 from feed_engine.follow_through import _running, follow_through, settle
-from feed_engine.jobs import run_job
-from feed_engine.relay import relay, relay_once
+from feed_engine.jobs import HANDLERS, run_job
+from feed_engine.relay import TELL_EVERY, relay, relay_once
 from feed_engine.writes import board_tasks
 from tests.audit import audit
 from tests.embedded import drain, embedded_config, embedded_stores, valkey
@@ -162,16 +163,75 @@ async def _post(stores: Stores, shard: int, kind: str, payload: bytes) -> Job:
     ("kind", "payload"),
     [("weather", b"{}"), (KIND, b"not json"), (KIND, b'{"tasks":[{"type":"FromTheFuture"}]}')],
 )
-async def test_a_row_that_this_version_cannot_read_is_kept_and_logged(
-    place: Place, kind: str, payload: bytes, caplog: pytest.LogCaptureFixture
+async def test_a_row_that_this_version_cannot_read_is_parked_longer_from_time_to_time(
+    place: Place, kind: str, payload: bytes
 ) -> None:
-    stores = place.stores
-    job = await _post(stores, 0, kind, payload)
-    with caplog.at_level(logging.ERROR), pytest.raises(StoreCorrupt, match="outbox row"):
-        await run_job(stores, job)
-    assert "the row is kept" in caplog.text
-    assert await stores.shards.outbox.load(*job) is not None
-    await stores.shards.outbox.finish(*job)
+    outbox = place.stores.shards.outbox
+    job = await _post(place.stores, 0, kind, payload)
+    for attempts, seconds in enumerate((60, 120, 240, 480, 960, 1920, 3600, 3600), 1):
+        before = epoch_ms()
+        await run_job(place.stores, job)
+        kept = await outbox.load(*job)
+        assert kept is not None
+        assert (kept.payload, kept.attempts) == (payload, attempts)
+        assert await outbox.pending(before + seconds * 1000, 9) == []
+        assert await outbox.pending(epoch_ms() + seconds * 1000 + 1, 9) == [kept]
+        count, reason = await outbox.parked()
+        assert count == 1
+        assert f"outbox row {job.outbox_id} of shard 0" in reason
+    await outbox.finish(*job)
+    assert await outbox.parked() == (0, "")
+
+
+async def test_a_job_with_a_fault_of_ours_is_parked_and_a_store_that_fails_parks_none(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox = place.stores.shards.outbox
+    task = BoardSecrecy(board_id=1, secret=True, at=0)
+    job = await _post(place.stores, 0, KIND, encode(change(tasks=[task])))
+    for attempts, fault in ((0, StoreUnavailable("gone")), (1, ZeroDivisionError())):
+
+        async def fail(*_: object, fault: Exception = fault) -> None:
+            raise fault
+
+        monkeypatch.setitem(HANDLERS, BoardSecrecy, fail)
+        with pytest.raises(type(fault)):
+            await run_job(place.stores, job)
+        kept = await outbox.load(*job)
+        assert kept is not None
+        assert kept.attempts == attempts
+    assert await outbox.parked() == (1, "ZeroDivisionError")
+    await outbox.finish(*job)
+
+
+async def test_the_relay_tells_of_parked_rows_once(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    jobs = [await _post(place.stores, shard, "weather", b"{}") for shard in (0, 0, 1)]
+    seen = asyncio.Event()
+    rounds = 0
+
+    async def pause(seconds: float) -> None:
+        nonlocal rounds
+        rounds += 1
+        if rounds == 1:
+            for job in jobs:
+                await run_job(place.stores, job)
+        if rounds == 3 * TELL_EVERY:
+            for job in jobs:
+                await place.stores.shards.outbox.finish(*job)
+        if rounds == 5 * TELL_EVERY:
+            seen.set()
+            await asyncio.Event().wait()
+
+    with caplog.at_level(logging.INFO, "feed_engine.relay"):
+        task = asyncio.ensure_future(relay(place.stores, older_than=3600, sleep=pause))
+        await seen.wait()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    told, ended = [record.getMessage() for record in caplog.records]
+    assert told.startswith("3 outbox rows can't be done and are parked, one because: outbox row ")
+    assert ended == "no outbox row is parked any more"
 
 
 async def test_a_job_interrupted_at_any_moment_goes_on_where_it_was(

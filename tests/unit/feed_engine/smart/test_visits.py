@@ -1,6 +1,7 @@
 """Visits of the home feed over embedded stores: what stays the same between pages."""
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +16,7 @@ from feed_engine.rows import (
 )
 from feed_engine.smart.results import HomePage
 from feed_engine.speculation import Side
-from tests.faulty import Unwell, down, without_primary
+from tests.faulty import Interrupted, Preceded, Unwell, down, with_part, without_primary
 from tests.feeding import START, Feeding, pins_of, reader
 
 pytestmark = pytest.mark.anyio
@@ -163,6 +164,47 @@ async def test_without_both_sides_a_page_ends_where_only_they_could_tell_what_fo
     assert pins_of(page) + pins_of(rest) == [pin_id for chunk in chunks for pin_id in chunk]
     again = await feeding.home(viewer, first=9, stores=lame, after=rest.items[-1].cursor)
     assert (again.items, again.has_next) == ([], False)
+
+
+@pytest.mark.parametrize("place", [None, 0, 2, 4, 5, 9])
+async def test_visits_saved_between_the_two_reads_of_a_page_are_not_missing(
+    feeding: Feeding, place: int | None
+) -> None:
+    """The materialised feed is read before they are saved, the shard after: it tells the newest
+    alone. The page is a new visit's first, or one behind a place in the oldest two."""
+    viewer, best = await reader(feeding, 5 * (visits.RECENT + 4))
+    for _ in range(visits.RECENT + 3):
+        await feeding.home(viewer)
+    whole = await feeding.home(viewer, visit="mine", first=len(best))
+    chunks = [best[at : at + 5] for at in range(0, len(best), 5)]
+    assert pins_of(whole) == [pin_id for chunk in chunks[::-1] for pin_id in chunk]
+    tasks = await feeding.tasks()
+    read = asyncio.Event()
+
+    async def tell() -> None:
+        read.set()
+
+    async def save() -> None:
+        await read.wait()
+        for task in tasks:
+            await feeding.run(task)
+
+    feeds = feeding.stores.feeds
+    stores = with_part(
+        feeding.stores, "visits", Preceded(feeding.stores.shards.visits, "recent", save)
+    )
+    stores = stores._replace(
+        feeds=Sides(cast(Any, Interrupted(feeds.primary, "read", tell)), feeds.standby)
+    )
+    if place is None:
+        expected = pins_of(whole)
+        page = await feeding.home(viewer, stores=stores, first=len(best))
+    else:
+        at = len(best) - 10 + place
+        expected = pins_of(whole)[at + 1 :]
+        after = whole.items[at].cursor
+        page = await feeding.home(viewer, stores=stores, first=len(best), after=after)
+    assert pins_of(page) == expected
 
 
 async def test_a_pin_that_becomes_secret_leaves_pages_already_remembered(

@@ -1,0 +1,67 @@
+"""Errors of one operation as a client sees them, and as the log tells them."""
+
+import logging
+from typing import Any
+
+from graphql import GraphQLError
+
+from datasources.errors import PinwayError, RequestError, Unfinished
+
+log = logging.getLogger("pinway")
+
+_SOMETHING = "Something went wrong."
+_STORE_MESSAGES = {
+    "UNAVAILABLE": "A store did not answer: what it holds is missing here. Try again.",
+    "TIMEOUT": "A store did not answer in time. Try again.",
+    "CONFLICT": "Something else changed this at the same time. Try again.",
+}
+
+
+def shown(*errors: GraphQLError) -> list[dict[str, Any]]:
+    """Our own errors' words and code; of others, nothing. What isn't the client's doing is logged,
+    a line for each cause with its first path and how many fields it took: a dead shard blanks many
+    cards."""
+    causes: dict[tuple[type[Exception], str], tuple[GraphQLError, int]] = {}
+    for error in errors:
+        if cause := _not_the_clients(error):
+            key = type(cause), str(cause)
+            first, count = causes.get(key, (error, 0))
+            causes[key] = first, count + 1
+    for first, count in causes.values():
+        _log(first, count)
+    return [_shown(error) for error in errors]
+
+
+def _not_the_clients(error: GraphQLError) -> Exception | None:
+    cause = error.original_error
+    return None if isinstance(cause, RequestError | GraphQLError) else cause
+
+
+def _log(first: GraphQLError, count: int) -> None:
+    cause = first.original_error
+    path = "/".join(map(str, first.path or ()))
+    where = path if count == 1 else f"{path} and {count - 1} more"
+    if isinstance(cause, PinwayError):
+        log.warning("%s (%s)", cause, where)
+    else:
+        log.error("%s", where, exc_info=cause)
+
+
+def _shown(error: GraphQLError) -> dict[str, Any]:
+    cause = error.original_error
+    formatted = error.formatted
+    extensions = dict(formatted.get("extensions") or {})
+    if isinstance(cause, RequestError):
+        extensions["code"] = cause.code
+        if cause.field:
+            extensions["field"] = cause.field
+    elif isinstance(cause, PinwayError):
+        extensions["code"] = cause.code
+        if not isinstance(cause, Unfinished):  # whose words are meant for the client
+            formatted["message"] = _STORE_MESSAGES.get(cause.code, _SOMETHING)
+    elif _not_the_clients(error):
+        extensions["code"] = "INTERNAL"
+        formatted["message"] = _SOMETHING
+    extensions.setdefault("code", "BAD_USER_INPUT")
+    formatted["extensions"] = extensions
+    return dict(formatted)

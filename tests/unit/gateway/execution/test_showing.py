@@ -1,0 +1,53 @@
+"""What a client and the log are told of an operation's errors."""
+
+import logging
+
+import pytest
+from graphql import GraphQLError
+
+from datasources.errors import Forbidden, StoreTimeout, StoreUnavailable, Unfinished
+from gateway.execution.showing import shown
+
+
+def at(path: str, cause: Exception) -> GraphQLError:
+    steps = [int(step) if step.isdigit() else step for step in path.split("/")]
+    return GraphQLError(str(cause), path=steps, original_error=cause)
+
+
+def test_a_dead_server_is_logged_once_however_many_cards_it_blanks(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    dead = [at(f"homeFeed/{n}/likeCount", StoreUnavailable("MySQL001A: gone")) for n in range(50)]
+    late = at("viewer/boards", StoreTimeout("MySQL002A: no answer"))
+    with caplog.at_level(logging.INFO, logger="pinway"):
+        answers = shown(*dead, late)
+    assert [answer["extensions"]["code"] for answer in answers] == ["UNAVAILABLE"] * 50 + [
+        "TIMEOUT"
+    ]
+    assert [record.getMessage() for record in caplog.records] == [
+        "MySQL001A: gone (homeFeed/0/likeCount and 49 more)",
+        "MySQL002A: no answer (viewer/boards)",
+    ]
+
+
+def test_a_fault_of_ours_is_logged_once_with_its_origin_and_not_shown(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    answers = shown(*(at(f"pins/{n}", ZeroDivisionError("secret")) for n in range(3)))
+    assert {answer["message"] for answer in answers} == {"Something went wrong."}
+    assert {answer["extensions"]["code"] for answer in answers} == {"INTERNAL"}
+    [record] = caplog.records
+    assert record.getMessage() == "pins/0 and 2 more"
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ZeroDivisionError
+
+
+def test_what_the_client_did_is_not_logged_and_is_told_in_its_own_words(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    [asked] = shown(at("createPin", Forbidden("Not your board.", "input.boardId")))
+    assert asked["message"] == "Not your board."
+    assert asked["extensions"] == {"code": "FORBIDDEN", "field": "input.boardId"}
+    assert not caplog.records
+    [kept] = shown(at("createPin", Unfinished("Kept: send it again.")))
+    assert kept["message"] == "Kept: send it again."
