@@ -1,7 +1,5 @@
 """Boards and the pins on them."""
 
-from collections.abc import Sequence
-
 from datasources.ids import Kind
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest
 from datasources.records import Board, Pin, User
@@ -17,10 +15,7 @@ async def board(context: Context, *, id: ID) -> Board | None:
 async def all_boards(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[Board]:
-    async def public(_: Context, boards: Sequence[Board]) -> Sequence[Board]:
-        return [board for board in boards if not board.secret]
-
-    return await object_page(context, Kind.BOARD, first, after, public)
+    return await object_page(context, Kind.BOARD, first, after, visibility.public_boards)
 
 
 async def owner(context: Context, board: Board) -> User | None:

@@ -1,22 +1,17 @@
 """Interests: topics that pins belong to and users follow."""
 
-from collections.abc import Sequence
-
 from datasources.ids import Kind
 from datasources.mappings import EdgeKey, ListKey, Mapping
 from datasources.records import Interest, Pin
 from resolvers import visibility
 from resolvers.context import Context
-from resolvers.paging import Connection, list_page, object_page
+from resolvers.paging import Connection, everything, list_page, object_page
 
 
 async def all_interests(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[Interest]:
-    async def keep(_: Context, interests: Sequence[Interest]) -> Sequence[Interest]:
-        return interests
-
-    return await object_page(context, Kind.INTEREST, first, after, keep)
+    return await object_page(context, Kind.INTEREST, first, after, everything)
 
 
 async def pins(

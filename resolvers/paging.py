@@ -5,13 +5,14 @@ import binascii
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from datasources.errors import BadInput, StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import Edge as Row
 from datasources.mappings import ListKey, Position
-from datasources.records import RECORDS, Record, decode
+from datasources.protocols import Listed
+from datasources.records import Record, decode
 from resolvers.context import Context
 from resolvers.places import Place, rows_after
 
@@ -32,7 +33,8 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Edge(Generic[R]):
-    """A place in a list. `record` is an error where the object's server did not answer."""
+    """A place in a list. `record` is an error where the server did not answer that holds what
+    stands there."""
 
     cursor: str
     record: R | BaseException
@@ -96,39 +98,52 @@ async def list_page(
             return connection(edges, has_next=False, has_previous=after is not None)
 
 
+async def everything(_: Context, records: Sequence[R]) -> Mapping[int, R]:
+    """For objects that all may see."""
+    return {record.id: record for record in records}
+
+
 async def object_page(
     context: Context,
     kind: Kind,
     first: int,
     after: str | None,
-    keep: Callable[[Context, Sequence[R]], Awaitable[Sequence[R]]],
+    keep: Callable[[Context, Sequence[R]], Awaitable[Mapping[int, R | BaseException]]],
 ) -> Connection[R]:
     """`first` objects of a kind that `keep` lets through, in id order, after a cursor.
 
-    One that can't be read is left out, since nobody knows whether it may be seen.
+    What a server that fails holds between two of them is one edge with its error, so that the page
+    says where something is missing: the next page goes on behind it, and the cursor before it asks
+    for it again. An object that is there and can't be decoded is left out.
     """
     size, edges = page_size(first), list[Edge[R]]()
     after_id = _decode(after, "o", 1)[0] if after is not None else 0
     while True:
-        rows = await context.stores.shards.objects.list(kind, after_id, size + 1)
-        records = _readable(kind, rows)
-        active = [r for r in records if r.active and isinstance(r, RECORDS[kind])]
-        for record in await keep(context, active):  # type: ignore[arg-type]
+        rows = await context.stores.shards.objects.list_reachable(kind, after_id, size + 1)
+        kept = await keep(context, _readable(kind, rows))
+        for id, data in rows:
+            record = data if isinstance(data, BaseException) else kept.get(id)
+            if record is None:
+                continue
             if len(edges) == size:
                 return connection(edges, has_next=True, has_previous=after is not None)
-            edges.append(Edge(_encode(f"o:{record.id}"), record))
+            edges.append(Edge(_encode(f"o:{id}"), record))
         if len(rows) <= size:
             return connection(edges, has_next=False, has_previous=after is not None)
         after_id = rows[-1][0]
 
 
-def _readable(kind: Kind, rows: Sequence[tuple[int, bytes]]) -> list[Record]:
-    records = list[Record]()
+def _readable(kind: Kind, rows: Sequence[Listed]) -> list[R]:
+    records = list[R]()
     for id, data in rows:
-        try:
-            records.append(decode(kind, id, data))
-        except StoreCorrupt as error:
-            log.warning("left out of a list: %s", error)
+        if isinstance(data, bytes):
+            try:
+                record = cast(R, decode(kind, id, data))
+            except StoreCorrupt as error:
+                log.warning("left out of a list: %s", error)
+                continue
+            if record.active:
+                records.append(record)
     return records
 
 

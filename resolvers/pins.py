@@ -1,7 +1,5 @@
 """Pins, their pictures, likes and comments."""
 
-from collections.abc import Sequence
-
 from datasources.ids import Kind
 from datasources.mappings import EdgeKey, ListKey, Mapping
 from datasources.records import Board, Comment, Image, Interest, Pin, User
@@ -17,15 +15,7 @@ async def pin(context: Context, *, id: ID) -> Pin | None:
 async def all_pins(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[Pin]:
-    async def public(context: Context, pins: Sequence[Pin]) -> Sequence[Pin]:
-        boards = await visibility.boards(context, list({pin.board_id for pin in pins}))
-        return [
-            pin
-            for pin in pins
-            if isinstance(board := boards.get(pin.board_id), Board) and not board.secret
-        ]
-
-    return await object_page(context, Kind.PIN, first, after, public)
+    return await object_page(context, Kind.PIN, first, after, visibility.public_pins)
 
 
 async def board(context: Context, pin: Pin) -> Board | None:

@@ -6,7 +6,7 @@ from datasources.mappings import EdgeKey, ListKey, Mapping
 from datasources.records import Board, Interest, Pin, User
 from resolvers import visibility
 from resolvers.context import ID, Context, object_id
-from resolvers.paging import Connection, list_page, object_page
+from resolvers.paging import Connection, everything, list_page, object_page
 
 
 async def viewer(context: Context) -> User | None:
@@ -27,10 +27,7 @@ async def user(
 async def all_users(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[User]:
-    async def keep(_: Context, users: list[User]) -> list[User]:
-        return users
-
-    return await object_page(context, Kind.USER, first, after, keep)  # type: ignore[arg-type]
+    return await object_page(context, Kind.USER, first, after, everything)
 
 
 async def board_count(context: Context, user: User) -> int:

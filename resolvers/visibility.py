@@ -58,6 +58,25 @@ async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     return visible
 
 
+async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
+    """Of boards that were read already, those that everybody may see."""
+    return {board.id: board for board in boards if not board.secret}
+
+
+async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
+    """Of pins that were read already, those that everybody may see; an error where the board could
+    not be read."""
+    on = await boards(context, list({pin.board_id for pin in pins}))
+    public: dict[int, Pin | BaseException] = {}
+    for pin in pins:
+        board = on.get(pin.board_id)
+        if isinstance(board, BaseException):
+            public[pin.id] = board
+        elif board is not None and not board.secret:
+            public[pin.id] = pin
+    return public
+
+
 async def comment(context: Context, id: int) -> Comment | None:
     """A comment, if its pin is visible."""
     found = await context.loaders.comments.load(id)
