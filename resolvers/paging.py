@@ -52,6 +52,9 @@ class Connection(Generic[R]):
     page_info: PageInfo
 
 
+Pages = Sequence[Connection[R] | BaseException]
+
+
 def connection(edges: Sequence[Edge[R]], *, has_next: bool, has_previous: bool) -> Connection[R]:
     """A page with the cursors of its ends."""
     start, end = (edges[0].cursor, edges[-1].cursor) if edges else (None, None)
@@ -79,23 +82,50 @@ def list_place(cursor: str | None) -> Place | None:
     return Place(Position(sequence, to_id), era[0] if era else 0)
 
 
-async def list_page(
-    context: Context, key: ListKey, first: int, after: str | None, keep: Keep[R]
-) -> Connection[R]:
-    """`first` visible entries of a list, newest first, after a cursor."""
-    size, place, edges = page_size(first), list_place(after), list[Edge[R]]()
-    while True:
-        rows = await rows_after(context, key, size + 1, place)
-        kept = await keep(context, [row.to_id for row in rows])
+async def list_pages(
+    context: Context, lists: Sequence[ListKey], first: int, after: str | None, keep: Keep[R]
+) -> Pages[R]:
+    """`first` visible entries of each list, newest first, after a cursor."""
+    size, place = page_size(first), list_place(after)
+    readings = [_Reading[R](key, size, place) for key in lists]
+    while unfinished := [reading for reading in readings if reading.page is None]:
+        found = await rows_after(context, [(r.key, r.place) for r in unfinished], size + 1)
+        ids = [row.to_id for rows in found if isinstance(rows, list) for row in rows]
+        kept = await keep(context, ids)
+        for reading, rows in zip(unfinished, found, strict=True):
+            reading.take(rows, kept)
+    return [reading.page for reading in readings if reading.page is not None]
+
+
+class _Reading(Generic[R]):
+    """How far a list was read to fill its page: `page` when it is full, or can't be read."""
+
+    def __init__(self, key: ListKey, size: int, place: Place | None) -> None:
+        self.key, self.place = key, place
+        self.page: Connection[R] | BaseException | None = None
+        self._size, self._edges, self._has_previous = size, list[Edge[R]](), place is not None
+
+    def take(
+        self, rows: Sequence[Row] | BaseException, kept: Mapping[int, R | BaseException]
+    ) -> None:
+        """Go on with the next rows of the list, one more than the page has entries."""
+        if isinstance(rows, BaseException):
+            self.page = rows
+            return
         for row in rows:
-            place = Place(Position(row.sequence, row.to_id), row.era)
             if (record := kept.get(row.to_id)) is None:
                 continue
-            if len(edges) == size:
-                return connection(edges, has_next=True, has_previous=after is not None)
-            edges.append(Edge(list_cursor(row), record))
-        if len(rows) <= size:
-            return connection(edges, has_next=False, has_previous=after is not None)
+            if len(self._edges) == self._size:
+                self._end(has_next=True)
+                return
+            self._edges.append(Edge(list_cursor(row), record))
+        if len(rows) <= self._size:
+            self._end(has_next=False)
+        else:
+            self.place = Place(Position(rows[-1].sequence, rows[-1].to_id), rows[-1].era)
+
+    def _end(self, *, has_next: bool) -> None:
+        self.page = connection(self._edges, has_next=has_next, has_previous=self._has_previous)
 
 
 async def everything(_: Context, records: Sequence[R]) -> Mapping[int, R]:
