@@ -6,7 +6,7 @@ import strawberry
 
 from datasources.records import Record
 from resolvers import nodes
-from schema.fields import field, plain
+from schema.fields import by_class, field, plain
 
 T = TypeVar("T")
 
@@ -22,6 +22,7 @@ class RecordType:
     record: type[Record]
 
     @classmethod
+    @by_class
     def is_type_of(cls, value: Any, info: Any) -> bool:
         return isinstance(value, cls.record)
 
@@ -42,7 +43,11 @@ class PageInfo:
 @strawberry.type(description="A place in a list.")
 class Edge(Generic[T]):
     cursor: str = plain("Names this place: pass it as `after` to go on from here.")
-    node: T | None = plain("What stands there; null when its server does not answer.")
+    node: T | None = plain(
+        "What stands there; null, with an error, when its server does not answer. In a list of all "
+        "objects of a type such an edge stands for all that the server has there, however many: "
+        "the next page goes on behind it, and the cursor before it asks for them again."
+    )
 
 
 @strawberry.type(description="A page of a list.")
