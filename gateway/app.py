@@ -1,5 +1,6 @@
 """The ASGI application: where all parts are put together."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 
@@ -84,7 +85,7 @@ def _contexts(
 
 
 async def _alive(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
+    return JSONResponse({"status": "ok", "process": os.getpid()})
 
 
 async def _ready(runtime: Runtime, request: Request) -> Response:

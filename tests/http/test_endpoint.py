@@ -1,5 +1,6 @@
 """The GraphQL endpoint over HTTP: methods, media types, statuses, tokens; GraphiQL's page."""
 
+import os
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -274,6 +275,7 @@ async def test_only_allowed_origins_may_call_from_a_browser(endpoint: Endpoint) 
 
 
 async def test_health_and_readiness_answer(endpoint: Endpoint) -> None:
-    assert (await endpoint.http.get("/healthz")).json() == {"status": "ok"}
+    alive = await endpoint.http.get("/healthz")
+    assert alive.json() == {"status": "ok", "process": os.getpid()}
     ready = await endpoint.http.get("/readyz")
     assert (ready.status_code, ready.json()["required"]) == (200, {})
