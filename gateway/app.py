@@ -16,6 +16,7 @@ from gateway import console
 from gateway.auth import Tokens
 from gateway.demo.images import images_app
 from gateway.execution import new_executor
+from gateway.execution.executor import Executor
 from gateway.health import readiness
 from gateway.http import GraphQLEndpoint
 from gateway.runtime import Runtime
@@ -23,12 +24,15 @@ from gateway.settings import Settings
 from resolvers.context import Context
 
 
-def create_app(settings: Settings, runtime: Runtime) -> ASGIApp:
-    """The application over open stores."""
+def create_app(settings: Settings, runtime: Runtime, executor: Executor | None = None) -> ASGIApp:
+    """The application over open stores; another executor may take the place of the usual one."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     endpoint = GraphQLEndpoint(
-        new_executor(settings), tokens, new_context, max_body_bytes=settings.max_body_bytes
+        executor or new_executor(settings),
+        tokens,
+        new_context,
+        max_body_bytes=settings.max_body_bytes,
     )
 
     async def graphql(request: Request) -> ASGIApp:

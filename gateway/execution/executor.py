@@ -43,7 +43,7 @@ class Executor:
     """Runs operations of one schema."""
 
     def __init__(self, schema: strawberry.Schema, documents: Documents, *, timeout: float) -> None:
-        self._schema, self._documents, self._timeout = schema._schema, documents, timeout
+        self._schema, self.documents, self._timeout = schema._schema, documents, timeout
 
     async def run(
         self,
@@ -55,7 +55,7 @@ class Executor:
         read_only: bool = False,
     ) -> Result:
         """The result of the operation; never raises for what a client sent or a store did."""
-        document = self._documents.get(query)
+        document = self.documents.get(query)
         if document.errors or document.ast is None:
             return refused(*document.errors)
         if problem := _operation_problem(document.ast, operation, read_only):
