@@ -9,6 +9,7 @@ get their own answers. `tests/contract/` holds every backend to this page.
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
+from datasources.errors import StoreError
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, PageRequest, Respacing
 from datasources.mappings import Mapping as MappingName
@@ -122,6 +123,10 @@ class ShardTx(Protocol):
         """Remember a visit. Raises StoreConflict if its generation or its name is taken."""
 
 
+Listed = tuple[int, bytes | StoreError]
+"""An object's id and JSON, or what stands for objects that could not be read."""
+
+
 class ObjectStore(Protocol):
     """Objects as JSON by id, deleted ones (active: false) included; transactions on a shard."""
 
@@ -135,6 +140,11 @@ class ObjectStore(Protocol):
     async def list(self, kind: Kind, after_id: int, limit: int) -> list[tuple[int, bytes]]:
         """Up to `limit` objects of a kind with ids above `after_id` (0: all), in id order, over
         all shards."""
+
+    async def list_reachable(self, kind: Kind, after_id: int, limit: int) -> Sequence[Listed]:
+        """As `list`; but the objects of a server that fails are one entry together, its error,
+        where they would come in the order, under the last id that they could have there. A server
+        that failed is not asked again by this call."""
 
     async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[T]]) -> T:
         """Run `work` in a transaction on the shard's master and commit. `work` runs again after a

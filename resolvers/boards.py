@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from datasources.ids import Kind
-from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest
+from datasources.mappings import Mapping, PageRequest
 from datasources.records import Board, Pin, User
 from resolvers import visibility
+from resolvers.bulk import bulk
+from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
-from resolvers.paging import Connection, list_page, object_page
+from resolvers.paging import Connection, Pages, list_pages, object_page
 
 
 async def board(context: Context, *, id: ID) -> Board | None:
@@ -17,54 +19,71 @@ async def board(context: Context, *, id: ID) -> Board | None:
 async def all_boards(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[Board]:
-    async def public(_: Context, boards: Sequence[Board]) -> Sequence[Board]:
-        return [board for board in boards if not board.secret]
-
-    return await object_page(context, Kind.BOARD, first, after, public)
+    return await object_page(context, Kind.BOARD, first, after, visibility.public_boards)
 
 
-async def owner(context: Context, board: Board) -> User | None:
-    return await context.loaders.users.load(board.owner_id)
+@bulk
+async def owner(context: Context, boards: Sequence[Board]) -> Column[User | None]:
+    return await context.loaders.users.many([board.owner_id for board in boards])
 
 
-async def cover(context: Context, board: Board) -> Pin | None:
+@bulk
+async def cover(context: Context, boards: Sequence[Board]) -> Column[Pin | None]:
     """The pin chosen as cover, else the newest."""
-    if board.cover_pin_id and (pin := await visibility.pin(context, board.cover_pin_id)):
-        return pin
-    rows = await context.loaders.pages.load(
-        PageRequest(ListKey(Mapping.BOARD_HAS_PINS, board.id), 1)
+    chosen = await visibility.pins(context, [b.cover_pin_id for b in boards if b.cover_pin_id])
+    without = [board for board in boards if (board.cover_pin_id or 0) not in chosen]
+    requests = [PageRequest(key, 1) for key in lists_of(Mapping.BOARD_HAS_PINS, without)]
+    tops = dict(
+        zip(
+            (board.id for board in without),
+            await context.loaders.pages.many(requests),
+            strict=True,
+        )
     )
-    return await visibility.pin(context, rows[0].to_id) if rows else None
+    newest = await visibility.pins(
+        context, [rows[0].to_id for rows in tops.values() if isinstance(rows, list) and rows]
+    )
+    covers: list[Pin | BaseException | None] = []
+    for board in boards:
+        rows = tops.get(board.id)
+        if rows is None:
+            covers.append(chosen.get(board.cover_pin_id or 0))
+        elif isinstance(rows, BaseException):
+            covers.append(rows)
+        else:
+            covers.append(newest.get(rows[0].to_id) if rows else None)
+    return covers
 
 
+@bulk
 async def pins(
-    context: Context, board: Board, *, first: int = 25, after: str | None = None
-) -> Connection[Pin]:
-    key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
-    return await list_page(context, key, first, after, visibility.pins)
+    context: Context, boards: Sequence[Board], *, first: int = 25, after: str | None = None
+) -> Pages[Pin]:
+    lists = lists_of(Mapping.BOARD_HAS_PINS, boards)
+    return await list_pages(context, lists, first, after, visibility.pins)
 
 
-async def pin_count(context: Context, board: Board) -> int:
-    return (await context.loaders.heads.load(ListKey(Mapping.BOARD_HAS_PINS, board.id))).size
+@bulk
+async def pin_count(context: Context, boards: Sequence[Board]) -> Column[int]:
+    return await sizes(context, lists_of(Mapping.BOARD_HAS_PINS, boards))
 
 
+@bulk
 async def followers(
-    context: Context, board: Board, *, first: int = 25, after: str | None = None
-) -> Connection[User]:
-    key = ListKey(Mapping.BOARD_FOLLOWED_BY_USERS, board.id)
-    return await list_page(context, key, first, after, visibility.users)
+    context: Context, boards: Sequence[Board], *, first: int = 25, after: str | None = None
+) -> Pages[User]:
+    lists = lists_of(Mapping.BOARD_FOLLOWED_BY_USERS, boards)
+    return await list_pages(context, lists, first, after, visibility.users)
 
 
-async def follower_count(context: Context, board: Board) -> int:
-    key = ListKey(Mapping.BOARD_FOLLOWED_BY_USERS, board.id)
-    return (await context.loaders.heads.load(key)).size
+@bulk
+async def follower_count(context: Context, boards: Sequence[Board]) -> Column[int]:
+    return await sizes(context, lists_of(Mapping.BOARD_FOLLOWED_BY_USERS, boards))
 
 
-async def viewer_follows(context: Context, board: Board) -> bool | None:
-    if context.viewer_id is None:
-        return None
-    key = EdgeKey(Mapping.USER_FOLLOWS_BOARDS, context.viewer_id, board.id)
-    return await context.loaders.edges.load(key) is not None
+@bulk
+async def viewer_follows(context: Context, boards: Sequence[Board]) -> Column[bool | None]:
+    return await viewer_has(context, Mapping.USER_FOLLOWS_BOARDS, boards)
 
 
 def viewer_can_edit(context: Context, board: Board) -> bool:

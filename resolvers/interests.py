@@ -3,31 +3,29 @@
 from collections.abc import Sequence
 
 from datasources.ids import Kind
-from datasources.mappings import EdgeKey, ListKey, Mapping
+from datasources.mappings import Mapping
 from datasources.records import Interest, Pin
 from resolvers import visibility
+from resolvers.bulk import bulk
+from resolvers.columns import Column, lists_of, viewer_has
 from resolvers.context import Context
-from resolvers.paging import Connection, list_page, object_page
+from resolvers.paging import Connection, Pages, everything, list_pages, object_page
 
 
 async def all_interests(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[Interest]:
-    async def keep(_: Context, interests: Sequence[Interest]) -> Sequence[Interest]:
-        return interests
-
-    return await object_page(context, Kind.INTEREST, first, after, keep)
+    return await object_page(context, Kind.INTEREST, first, after, everything)
 
 
+@bulk
 async def pins(
-    context: Context, interest: Interest, *, first: int = 25, after: str | None = None
-) -> Connection[Pin]:
-    key = ListKey(Mapping.INTEREST_HAS_PINS, interest.id)
-    return await list_page(context, key, first, after, visibility.pins)
+    context: Context, interests: Sequence[Interest], *, first: int = 25, after: str | None = None
+) -> Pages[Pin]:
+    lists = lists_of(Mapping.INTEREST_HAS_PINS, interests)
+    return await list_pages(context, lists, first, after, visibility.pins)
 
 
-async def viewer_follows(context: Context, interest: Interest) -> bool | None:
-    if context.viewer_id is None:
-        return None
-    key = EdgeKey(Mapping.USER_FOLLOWS_INTERESTS, context.viewer_id, interest.id)
-    return await context.loaders.edges.load(key) is not None
+@bulk
+async def viewer_follows(context: Context, interests: Sequence[Interest]) -> Column[bool | None]:
+    return await viewer_has(context, Mapping.USER_FOLLOWS_INTERESTS, interests)

@@ -1,7 +1,10 @@
 """Any object by its id: the id says of what type it is."""
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from datasources.errors import BadInput
 from datasources.ids import InvalidId, Kind, kind_of, parse
@@ -10,30 +13,42 @@ from resolvers import visibility
 from resolvers.context import ID, Context
 from resolvers.paging import MAX_PAGE
 
+_READ: dict[Kind, Callable[[Context, Sequence[int]], Awaitable[visibility.Found[Any]]]] = {
+    Kind.PIN: visibility.pins,
+    Kind.BOARD: visibility.boards,
+    Kind.USER: visibility.users,
+    Kind.COMMENT: visibility.seen_comments,
+    Kind.INTEREST: visibility.interests,
+}
+
 
 async def node(context: Context, *, id: ID) -> Record | None:
     """None for an id that names nothing the viewer may see."""
-    try:
-        number = parse(id)
-    except InvalidId:
-        return None
-    match kind_of(number):
-        case Kind.PIN:
-            return await visibility.pin(context, number)
-        case Kind.BOARD:
-            return await visibility.board(context, number)
-        case Kind.USER:
-            return await context.loaders.users.load(number)
-        case Kind.COMMENT:
-            return await visibility.comment(context, number)
-        case Kind.INTEREST:
-            return await context.loaders.interests.load(number)
+    [found] = await nodes(context, ids=[id])
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
 async def nodes(context: Context, *, ids: list[ID]) -> list[Record | BaseException | None]:
     if len(ids) > MAX_PAGE:
         raise BadInput(f"ids has {len(ids)} entries: at most {MAX_PAGE} at once", "ids")
-    return await asyncio.gather(*(node(context, id=id) for id in ids), return_exceptions=True)
+    numbers = [_number(id) for id in ids]
+    by_kind = defaultdict[Kind, list[int]](list)
+    for number in numbers:
+        if number is not None:
+            by_kind[kind_of(number)].append(number)
+    found: dict[int, Record | BaseException] = {}
+    for some in await asyncio.gather(*(_READ[kind](context, of) for kind, of in by_kind.items())):
+        found |= some
+    return [None if number is None else found.get(number) for number in numbers]
+
+
+def _number(id: ID) -> int | None:
+    try:
+        return parse(id)
+    except InvalidId:
+        return None
 
 
 def created_at(context: Context, record: Record) -> datetime:

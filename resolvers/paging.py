@@ -5,13 +5,14 @@ import binascii
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from datasources.errors import BadInput, StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import Edge as Row
 from datasources.mappings import ListKey, Position
-from datasources.records import RECORDS, Record, decode
+from datasources.protocols import Listed
+from datasources.records import Record, decode
 from resolvers.context import Context
 from resolvers.places import Place, rows_after
 
@@ -32,7 +33,8 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Edge(Generic[R]):
-    """A place in a list. `record` is an error where the object's server did not answer."""
+    """A place in a list. `record` is an error where the server did not answer that holds what
+    stands there."""
 
     cursor: str
     record: R | BaseException
@@ -48,6 +50,9 @@ class Edge(Generic[R]):
 class Connection(Generic[R]):
     edges: Sequence[Edge[R]]
     page_info: PageInfo
+
+
+Pages = Sequence[Connection[R] | BaseException]
 
 
 def connection(edges: Sequence[Edge[R]], *, has_next: bool, has_previous: bool) -> Connection[R]:
@@ -77,23 +82,55 @@ def list_place(cursor: str | None) -> Place | None:
     return Place(Position(sequence, to_id), era[0] if era else 0)
 
 
-async def list_page(
-    context: Context, key: ListKey, first: int, after: str | None, keep: Keep[R]
-) -> Connection[R]:
-    """`first` visible entries of a list, newest first, after a cursor."""
-    size, place, edges = page_size(first), list_place(after), list[Edge[R]]()
-    while True:
-        rows = await rows_after(context, key, size + 1, place)
-        kept = await keep(context, [row.to_id for row in rows])
+async def list_pages(
+    context: Context, lists: Sequence[ListKey], first: int, after: str | None, keep: Keep[R]
+) -> Pages[R]:
+    """`first` visible entries of each list, newest first, after a cursor."""
+    size, place = page_size(first), list_place(after)
+    readings = [_Reading[R](key, size, place) for key in lists]
+    while unfinished := [reading for reading in readings if reading.page is None]:
+        found = await rows_after(context, [(r.key, r.place) for r in unfinished], size + 1)
+        ids = [row.to_id for rows in found if isinstance(rows, list) for row in rows]
+        kept = await keep(context, ids)
+        for reading, rows in zip(unfinished, found, strict=True):
+            reading.take(rows, kept)
+    return [reading.page for reading in readings if reading.page is not None]
+
+
+class _Reading(Generic[R]):
+    """How far a list was read to fill its page: `page` when it is full, or can't be read."""
+
+    def __init__(self, key: ListKey, size: int, place: Place | None) -> None:
+        self.key, self.place = key, place
+        self.page: Connection[R] | BaseException | None = None
+        self._size, self._edges, self._has_previous = size, list[Edge[R]](), place is not None
+
+    def take(
+        self, rows: Sequence[Row] | BaseException, kept: Mapping[int, R | BaseException]
+    ) -> None:
+        """Go on with the next rows of the list, one more than the page has entries."""
+        if isinstance(rows, BaseException):
+            self.page = rows
+            return
         for row in rows:
-            place = Place(Position(row.sequence, row.to_id), row.era)
             if (record := kept.get(row.to_id)) is None:
                 continue
-            if len(edges) == size:
-                return connection(edges, has_next=True, has_previous=after is not None)
-            edges.append(Edge(list_cursor(row), record))
-        if len(rows) <= size:
-            return connection(edges, has_next=False, has_previous=after is not None)
+            if len(self._edges) == self._size:
+                self._end(has_next=True)
+                return
+            self._edges.append(Edge(list_cursor(row), record))
+        if len(rows) <= self._size:
+            self._end(has_next=False)
+        else:
+            self.place = Place(Position(rows[-1].sequence, rows[-1].to_id), rows[-1].era)
+
+    def _end(self, *, has_next: bool) -> None:
+        self.page = connection(self._edges, has_next=has_next, has_previous=self._has_previous)
+
+
+async def everything(_: Context, records: Sequence[R]) -> Mapping[int, R]:
+    """For objects that all may see."""
+    return {record.id: record for record in records}
 
 
 async def object_page(
@@ -101,34 +138,42 @@ async def object_page(
     kind: Kind,
     first: int,
     after: str | None,
-    keep: Callable[[Context, Sequence[R]], Awaitable[Sequence[R]]],
+    keep: Callable[[Context, Sequence[R]], Awaitable[Mapping[int, R | BaseException]]],
 ) -> Connection[R]:
     """`first` objects of a kind that `keep` lets through, in id order, after a cursor.
 
-    One that can't be read is left out, since nobody knows whether it may be seen.
+    What a server that fails holds between two of them is one edge with its error, so that the page
+    says where something is missing: the next page goes on behind it, and the cursor before it asks
+    for it again. An object that is there and can't be decoded is left out.
     """
     size, edges = page_size(first), list[Edge[R]]()
     after_id = _decode(after, "o", 1)[0] if after is not None else 0
     while True:
-        rows = await context.stores.shards.objects.list(kind, after_id, size + 1)
-        records = _readable(kind, rows)
-        active = [r for r in records if r.active and isinstance(r, RECORDS[kind])]
-        for record in await keep(context, active):  # type: ignore[arg-type]
+        rows = await context.stores.shards.objects.list_reachable(kind, after_id, size + 1)
+        kept = await keep(context, _readable(kind, rows))
+        for id, data in rows:
+            record = data if isinstance(data, BaseException) else kept.get(id)
+            if record is None:
+                continue
             if len(edges) == size:
                 return connection(edges, has_next=True, has_previous=after is not None)
-            edges.append(Edge(_encode(f"o:{record.id}"), record))
+            edges.append(Edge(_encode(f"o:{id}"), record))
         if len(rows) <= size:
             return connection(edges, has_next=False, has_previous=after is not None)
         after_id = rows[-1][0]
 
 
-def _readable(kind: Kind, rows: Sequence[tuple[int, bytes]]) -> list[Record]:
-    records = list[Record]()
+def _readable(kind: Kind, rows: Sequence[Listed]) -> list[R]:
+    records = list[R]()
     for id, data in rows:
-        try:
-            records.append(decode(kind, id, data))
-        except StoreCorrupt as error:
-            log.warning("left out of a list: %s", error)
+        if isinstance(data, bytes):
+            try:
+                record = cast(R, decode(kind, id, data))
+            except StoreCorrupt as error:
+                log.warning("left out of a list: %s", error)
+                continue
+            if record.active:
+                records.append(record)
     return records
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 from datasources.ids import Kind
-from datasources.mappings import EdgeKey, ListKey, Mapping
+from datasources.mappings import Mapping
 from datasources.records import Board, Comment, Image, Interest, Pin, User
 from resolvers import visibility
+from resolvers.bulk import bulk
+from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
-from resolvers.paging import Connection, list_page, object_page
+from resolvers.paging import Connection, Pages, list_pages, object_page
 
 
 async def pin(context: Context, *, id: ID) -> Pin | None:
@@ -17,32 +19,35 @@ async def pin(context: Context, *, id: ID) -> Pin | None:
 async def all_pins(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[Pin]:
-    async def public(context: Context, pins: Sequence[Pin]) -> Sequence[Pin]:
-        boards = await visibility.boards(context, list({pin.board_id for pin in pins}))
-        return [
-            pin
-            for pin in pins
-            if isinstance(board := boards.get(pin.board_id), Board) and not board.secret
-        ]
-
-    return await object_page(context, Kind.PIN, first, after, public)
+    return await object_page(context, Kind.PIN, first, after, visibility.public_pins)
 
 
-async def board(context: Context, pin: Pin) -> Board | None:
-    return await visibility.board(context, pin.board_id)
+@bulk
+async def board(context: Context, pins: Sequence[Pin]) -> Column[Board | None]:
+    found = await visibility.boards(context, [pin.board_id for pin in pins])
+    return [found.get(pin.board_id) for pin in pins]
 
 
-async def owner(context: Context, pin: Pin) -> User | None:
-    return await context.loaders.users.load(pin.owner_id)
+@bulk
+async def owner(context: Context, pins: Sequence[Pin]) -> Column[User | None]:
+    return await context.loaders.users.many([pin.owner_id for pin in pins])
 
 
-async def source(context: Context, pin: Pin) -> Pin | None:
-    return await visibility.pin(context, pin.source_id) if pin.source_id else None
+@bulk
+async def source(context: Context, pins: Sequence[Pin]) -> Column[Pin | None]:
+    found = await visibility.pins(context, [pin.source_id for pin in pins if pin.source_id])
+    return [found.get(pin.source_id or 0) for pin in pins]
 
 
-async def interests(context: Context, pin: Pin) -> list[Interest]:
-    found = await visibility.interests(context, pin.interest_ids)
-    return [found[id] for id in pin.interest_ids if isinstance(found.get(id), Interest)]  # type: ignore[misc]
+@bulk
+async def interests(context: Context, pins: Sequence[Pin]) -> Sequence[list[Interest]]:
+    ids = {id: None for pin in pins for id in pin.interest_ids}
+    found = {
+        id: interest
+        for id, interest in (await visibility.interests(context, list(ids))).items()
+        if isinstance(interest, Interest)
+    }
+    return [[found[id] for id in pin.interest_ids if id in found] for pin in pins]
 
 
 def image_url(context: Context, image: Image) -> str:
@@ -50,41 +55,46 @@ def image_url(context: Context, image: Image) -> str:
     return context.public_url + image.url if image.url.startswith("/") else image.url
 
 
-async def like_count(context: Context, pin: Pin) -> int:
-    return (await context.loaders.heads.load(ListKey(Mapping.PIN_LIKED_BY_USERS, pin.id))).size
+@bulk
+async def like_count(context: Context, pins: Sequence[Pin]) -> Column[int]:
+    return await sizes(context, lists_of(Mapping.PIN_LIKED_BY_USERS, pins))
 
 
+@bulk
 async def liked_by(
-    context: Context, pin: Pin, *, first: int = 25, after: str | None = None
-) -> Connection[User]:
-    key = ListKey(Mapping.PIN_LIKED_BY_USERS, pin.id)
-    return await list_page(context, key, first, after, visibility.users)
+    context: Context, pins: Sequence[Pin], *, first: int = 25, after: str | None = None
+) -> Pages[User]:
+    lists = lists_of(Mapping.PIN_LIKED_BY_USERS, pins)
+    return await list_pages(context, lists, first, after, visibility.users)
 
 
-async def viewer_has_liked(context: Context, pin: Pin) -> bool | None:
-    if context.viewer_id is None:
-        return None
-    key = EdgeKey(Mapping.USER_LIKES_PINS, context.viewer_id, pin.id)
-    return await context.loaders.edges.load(key) is not None
+@bulk
+async def viewer_has_liked(context: Context, pins: Sequence[Pin]) -> Column[bool | None]:
+    return await viewer_has(context, Mapping.USER_LIKES_PINS, pins)
 
 
-async def comment_count(context: Context, pin: Pin) -> int:
-    return (await context.loaders.heads.load(ListKey(Mapping.PIN_HAS_COMMENTS, pin.id))).size
+@bulk
+async def comment_count(context: Context, pins: Sequence[Pin]) -> Column[int]:
+    return await sizes(context, lists_of(Mapping.PIN_HAS_COMMENTS, pins))
 
 
+@bulk
 async def comments(
-    context: Context, pin: Pin, *, first: int = 25, after: str | None = None
-) -> Connection[Comment]:
-    key = ListKey(Mapping.PIN_HAS_COMMENTS, pin.id)
-    return await list_page(context, key, first, after, visibility.comments)
+    context: Context, pins: Sequence[Pin], *, first: int = 25, after: str | None = None
+) -> Pages[Comment]:
+    lists = lists_of(Mapping.PIN_HAS_COMMENTS, pins)
+    return await list_pages(context, lists, first, after, visibility.comments)
 
 
-async def comment_author(context: Context, comment: Comment) -> User | None:
-    return await context.loaders.users.load(comment.author_id)
+@bulk
+async def comment_author(context: Context, comments: Sequence[Comment]) -> Column[User | None]:
+    return await context.loaders.users.many([comment.author_id for comment in comments])
 
 
-async def comment_pin(context: Context, comment: Comment) -> Pin | None:
-    return await visibility.pin(context, comment.pin_id)
+@bulk
+async def comment_pin(context: Context, comments: Sequence[Comment]) -> Column[Pin | None]:
+    found = await visibility.pins(context, [comment.pin_id for comment in comments])
+    return [found.get(comment.pin_id) for comment in comments]
 
 
 def image_color(context: Context, image: Image) -> str | None:

@@ -5,6 +5,8 @@ is translated by what each re-spacing moved: so pages go on where they were, whe
 at the place is still there.
 """
 
+import asyncio
+from collections.abc import Awaitable, Sequence
 from typing import NamedTuple
 
 from datasources.errors import BadInput
@@ -20,15 +22,36 @@ class Place(NamedTuple):
     era: int
 
 
-async def rows_after(context: Context, key: ListKey, limit: int, place: Place | None) -> list[Edge]:
-    """`limit` rows of a list after a place. Raises BadInput for a place of so old an era that it is
-    forgotten what became of it."""
-    if place is None:
-        return await context.loaders.pages.load(PageRequest(key, limit))
-    rows = await context.loaders.pages.load(PageRequest(key, limit, place.position))
+async def rows_after(
+    context: Context, wanted: Sequence[tuple[ListKey, Place | None]], limit: int
+) -> list[list[Edge] | BaseException]:
+    """`limit` rows of each list after a place in it. The error is BadInput for a place of so old an
+    era that it is forgotten what became of it."""
+    requests = [PageRequest(key, limit, place.position if place else None) for key, place in wanted]
+    found = await context.loaders.pages.many(requests)
+    moved: dict[int, Awaitable[list[Edge]]] = {
+        number: _translated(context, key, limit, place, rows)
+        for number, ((key, place), rows) in enumerate(zip(wanted, found, strict=True))
+        if place is not None and isinstance(rows, list) and _may_have_moved(key, place, rows)
+    }
+    if moved:
+        again = await asyncio.gather(*moved.values(), return_exceptions=True)
+        for number, rows in zip(moved, again, strict=True):
+            found[number] = rows
+    return found
+
+
+def _may_have_moved(key: ListKey, place: Place, rows: list[Edge]) -> bool:
+    # No rows tell no era: only the list's own record does, whose last entry is never forgotten.
+    return key.mapping.ordered and (not rows or rows[0].era != place.era)
+
+
+async def _translated(
+    context: Context, key: ListKey, limit: int, place: Place, rows: list[Edge]
+) -> list[Edge]:
+    """The rows after a place, given those after a place of the same sequence."""
     mappings, stored = context.stores.shards.mappings, False
-    while key.mapping.ordered and (not rows or rows[0].era != place.era):
-        # No rows tell no era: only the list's own record does, whose last entry is never forgotten.
+    while _may_have_moved(key, place, rows):
         log = await mappings.respacings(key, place.era)
         if log and log[0].era == place.era + 1:
             position = Position(order.translate(place.position.sequence, log), 0)

@@ -1,12 +1,16 @@
 """Users: who they are, what they have, and whom they follow."""
 
+from collections.abc import Sequence
+
 from datasources.errors import BadInput
 from datasources.ids import Kind
-from datasources.mappings import EdgeKey, ListKey, Mapping
+from datasources.mappings import ListKey, Mapping
 from datasources.records import Board, Interest, Pin, User
 from resolvers import visibility
+from resolvers.bulk import bulk
+from resolvers.columns import Column, lists_of, sizes, viewer_has
 from resolvers.context import ID, Context, object_id
-from resolvers.paging import Connection, list_page, object_page
+from resolvers.paging import Connection, Pages, everything, list_pages, object_page
 
 
 async def viewer(context: Context) -> User | None:
@@ -27,93 +31,96 @@ async def user(
 async def all_users(
     context: Context, *, first: int = 25, after: str | None = None
 ) -> Connection[User]:
-    async def keep(_: Context, users: list[User]) -> list[User]:
-        return users
-
-    return await object_page(context, Kind.USER, first, after, keep)  # type: ignore[arg-type]
+    return await object_page(context, Kind.USER, first, after, everything)
 
 
-async def board_count(context: Context, user: User) -> int:
-    key = ListKey(_boards_for(context, user), user.id)
-    return (await context.loaders.heads.load(key)).size
+@bulk
+async def board_count(context: Context, users: Sequence[User]) -> Column[int]:
+    return await sizes(context, _boards_for(context, users))
 
 
-async def pin_count(context: Context, user: User) -> int:
-    key = ListKey(_pins_for(context, user), user.id)
-    return (await context.loaders.heads.load(key)).size
+@bulk
+async def pin_count(context: Context, users: Sequence[User]) -> Column[int]:
+    return await sizes(context, _pins_for(context, users))
 
 
-async def follower_count(context: Context, user: User) -> int:
-    key = ListKey(Mapping.USER_FOLLOWED_BY_USERS, user.id)
-    return (await context.loaders.heads.load(key)).size
+@bulk
+async def follower_count(context: Context, users: Sequence[User]) -> Column[int]:
+    return await sizes(context, lists_of(Mapping.USER_FOLLOWED_BY_USERS, users))
 
 
-async def following_count(context: Context, user: User) -> int:
-    key = ListKey(Mapping.USER_FOLLOWS_USERS, user.id)
-    return (await context.loaders.heads.load(key)).size
+@bulk
+async def following_count(context: Context, users: Sequence[User]) -> Column[int]:
+    return await sizes(context, lists_of(Mapping.USER_FOLLOWS_USERS, users))
 
 
-async def viewer_follows(context: Context, user: User) -> bool | None:
-    if context.viewer_id is None:
-        return None
-    key = EdgeKey(Mapping.USER_FOLLOWS_USERS, context.viewer_id, user.id)
-    return await context.loaders.edges.load(key) is not None
+@bulk
+async def viewer_follows(context: Context, users: Sequence[User]) -> Column[bool | None]:
+    return await viewer_has(context, Mapping.USER_FOLLOWS_USERS, users)
 
 
+@bulk
 async def boards(
-    context: Context, user: User, *, first: int = 25, after: str | None = None
-) -> Connection[Board]:
-    key = ListKey(_boards_for(context, user), user.id)
-    return await list_page(context, key, first, after, visibility.boards)
+    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+) -> Pages[Board]:
+    lists = _boards_for(context, users)
+    return await list_pages(context, lists, first, after, visibility.boards)
 
 
+@bulk
 async def pins(
-    context: Context, user: User, *, first: int = 25, after: str | None = None
-) -> Connection[Pin]:
-    key = ListKey(_pins_for(context, user), user.id)
-    return await list_page(context, key, first, after, visibility.pins)
+    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+) -> Pages[Pin]:
+    lists = _pins_for(context, users)
+    return await list_pages(context, lists, first, after, visibility.pins)
 
 
+@bulk
 async def liked_pins(
-    context: Context, user: User, *, first: int = 25, after: str | None = None
-) -> Connection[Pin]:
-    key = ListKey(Mapping.USER_LIKES_PINS, user.id)
-    return await list_page(context, key, first, after, visibility.pins)
+    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+) -> Pages[Pin]:
+    lists = lists_of(Mapping.USER_LIKES_PINS, users)
+    return await list_pages(context, lists, first, after, visibility.pins)
 
 
+@bulk
 async def followers(
-    context: Context, user: User, *, first: int = 25, after: str | None = None
-) -> Connection[User]:
-    key = ListKey(Mapping.USER_FOLLOWED_BY_USERS, user.id)
-    return await list_page(context, key, first, after, visibility.users)
+    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+) -> Pages[User]:
+    lists = lists_of(Mapping.USER_FOLLOWED_BY_USERS, users)
+    return await list_pages(context, lists, first, after, visibility.users)
 
 
+@bulk
 async def following_users(
-    context: Context, user: User, *, first: int = 25, after: str | None = None
-) -> Connection[User]:
-    key = ListKey(Mapping.USER_FOLLOWS_USERS, user.id)
-    return await list_page(context, key, first, after, visibility.users)
+    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+) -> Pages[User]:
+    lists = lists_of(Mapping.USER_FOLLOWS_USERS, users)
+    return await list_pages(context, lists, first, after, visibility.users)
 
 
+@bulk
 async def following_boards(
-    context: Context, user: User, *, first: int = 25, after: str | None = None
-) -> Connection[Board]:
-    key = ListKey(Mapping.USER_FOLLOWS_BOARDS, user.id)
-    return await list_page(context, key, first, after, visibility.boards)
+    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+) -> Pages[Board]:
+    lists = lists_of(Mapping.USER_FOLLOWS_BOARDS, users)
+    return await list_pages(context, lists, first, after, visibility.boards)
 
 
+@bulk
 async def following_interests(
-    context: Context, user: User, *, first: int = 25, after: str | None = None
-) -> Connection[Interest]:
-    key = ListKey(Mapping.USER_FOLLOWS_INTERESTS, user.id)
-    return await list_page(context, key, first, after, visibility.interests)
+    context: Context, users: Sequence[User], *, first: int = 25, after: str | None = None
+) -> Pages[Interest]:
+    lists = lists_of(Mapping.USER_FOLLOWS_INTERESTS, users)
+    return await list_pages(context, lists, first, after, visibility.interests)
 
 
-def _boards_for(context: Context, user: User) -> Mapping:
-    mine = user.id == context.viewer_id
-    return Mapping.USER_HAS_BOARDS if mine else Mapping.USER_HAS_PUBLIC_BOARDS
+def _boards_for(context: Context, users: Sequence[User]) -> list[ListKey]:
+    """Their lists of boards that the viewer may know of: of one's own, also the secret ones."""
+    own, public = Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PUBLIC_BOARDS
+    return [ListKey(own if user.id == context.viewer_id else public, user.id) for user in users]
 
 
-def _pins_for(context: Context, user: User) -> Mapping:
-    mine = user.id == context.viewer_id
-    return Mapping.USER_HAS_PINS if mine else Mapping.USER_HAS_PUBLIC_PINS
+def _pins_for(context: Context, users: Sequence[User]) -> list[ListKey]:
+    own, public = Mapping.USER_HAS_PINS, Mapping.USER_HAS_PUBLIC_PINS
+    return [ListKey(own if user.id == context.viewer_id else public, user.id) for user in users]

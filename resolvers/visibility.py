@@ -4,16 +4,15 @@ A secret board and its pins exist for their owner alone; for everybody else they
 as what was deleted or never was.
 """
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from aiodataloader import DataLoader
-
 from datasources.records import Board, Comment, Interest, Pin, Record, User
+from loaders.base import Loader
 from resolvers.context import Context
 
 R = TypeVar("R", bound=Record)
+P = TypeVar("P", bound=Record)
 Found = Mapping[int, R | BaseException]
 
 
@@ -31,7 +30,7 @@ async def interests(context: Context, ids: Sequence[int]) -> Found[Interest]:
 
 
 async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
-    """Comments of a pin that is itself visible."""
+    """Comments of pins that are themselves visible."""
     return await _load(context.loaders.comments, ids)
 
 
@@ -48,20 +47,33 @@ async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     """Pins whose board the viewer may see; an error where either could not be read."""
     found = await _load(context.loaders.pins, ids)
     board_ids = {pin.board_id for pin in found.values() if isinstance(pin, Pin)}
-    on = await boards(context, list(board_ids))
-    visible: dict[int, Pin | BaseException] = {}
-    for id, pin in found.items():
-        if isinstance(pin, BaseException):
-            visible[id] = pin
-        elif (board := on.get(pin.board_id)) is not None:
-            visible[id] = board if isinstance(board, BaseException) else pin
-    return visible
+    return _seen_with(found, await boards(context, list(board_ids)), lambda pin: pin.board_id)
 
 
-async def comment(context: Context, id: int) -> Comment | None:
-    """A comment, if its pin is visible."""
-    found = await context.loaders.comments.load(id)
-    return found if found and await pin(context, found.pin_id) else None
+async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
+    """Of boards that were read already, those that everybody may see."""
+    return {board.id: board for board in boards if not board.secret}
+
+
+async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
+    """Of pins that were read already, those that everybody may see; an error where the board could
+    not be read."""
+    on = await boards(context, list({pin.board_id for pin in pins}))
+    public: dict[int, Pin | BaseException] = {}
+    for pin in pins:
+        board = on.get(pin.board_id)
+        if isinstance(board, BaseException):
+            public[pin.id] = board
+        elif board is not None and not board.secret:
+            public[pin.id] = pin
+    return public
+
+
+async def seen_comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
+    """Comments whose pin the viewer may see; an error where either could not be read."""
+    found = await comments(context, ids)
+    under = await pins(context, [c.pin_id for c in found.values() if isinstance(c, Comment)])
+    return _seen_with(found, under, lambda comment: comment.pin_id)
 
 
 async def board(context: Context, id: int) -> Board | None:
@@ -80,6 +92,17 @@ def one(found: Found[R], id: int) -> R | None:
     return record
 
 
-async def _load(loader: DataLoader[int, R | None], ids: Sequence[int]) -> Found[R]:
-    loaded = await asyncio.gather(*map(loader.load, ids), return_exceptions=True)
+def _seen_with(found: Found[R], places: Found[P], place_of: Callable[[R], int]) -> Found[R]:
+    """Those whose place can be seen; an error where the place could not be read."""
+    seen: dict[int, R | BaseException] = {}
+    for id, record in found.items():
+        if isinstance(record, BaseException):
+            seen[id] = record
+        elif (place := places.get(place_of(record))) is not None:
+            seen[id] = place if isinstance(place, BaseException) else record
+    return seen
+
+
+async def _load(loader: Loader[int, R | None], ids: Sequence[int]) -> Found[R]:
+    loaded = await loader.many(ids)
     return {id: record for id, record in zip(ids, loaded, strict=True) if record is not None}

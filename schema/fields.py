@@ -1,7 +1,8 @@
 """How a plain function of `resolvers/` becomes a field: one line a field.
 
 A resolver takes the request's Context, then (on all but the root types) its parent, and its
-arguments by keyword, as in `async def pins(context, board, *, first: int = 25)`.
+arguments by keyword, as in `async def pins(context, board, *, first: int = 25)`. A bulk one takes
+all parents (see `resolvers.bulk`). Each field's metadata holds what it calls, for the executor.
 """
 
 import inspect
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 import strawberry
 from strawberry.types import Info
 
+from resolvers.bulk import Resolver, for_one, is_bulk
 from resolvers.context import ID
 
 _ARGUMENTS = {
@@ -37,14 +39,18 @@ def field(resolver: Callable[..., Any], description: str, *, input: type | None 
     arguments = [
         _argument(p, input) for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
     ]
-    rooted = len(positional) > 1
+    resolved = Resolver(resolver, rooted=len(positional) > 1, bulk=is_bulk(resolver))
+    if resolved.bulk and not resolved.rooted:
+        raise TypeError(f"{resolver.__qualname__} is bulk, but takes no parents after the context")
 
     def call(root: Any, info: Info, **given: Any) -> Any:
         # An argument given as null means the same as one left out.
         arguments = {name: value for name, value in given.items() if value is not None}
+        if resolved.bulk:
+            return for_one(resolver, info.context, root, **arguments)
         return (
             resolver(info.context, root, **arguments)
-            if rooted
+            if resolved.rooted
             else resolver(info.context, **arguments)
         )
 
@@ -55,7 +61,7 @@ def field(resolver: Callable[..., Any], description: str, *, input: type | None 
     call.__signature__ = inspect.Signature([*head, *arguments])  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in (*head, *arguments)}
     call.__name__, call.__module__ = resolver.__name__, resolver.__module__
-    return strawberry.field(resolver=call, description=description)
+    return strawberry.field(resolver=call, description=description, metadata={"resolver": resolved})
 
 
 def plain(description: str) -> Any:
@@ -70,7 +76,10 @@ def named(enum: type[Enum], attribute: str, description: str) -> Any:
         value = getattr(root, attribute)
         return None if value is None else enum[getattr(value, "name", value)]
 
-    return strawberry.field(resolver=member, description=description)
+    resolved = Resolver(member, rooted=True, contextual=False)
+    return strawberry.field(
+        resolver=member, description=description, metadata={"resolver": resolved}
+    )
 
 
 def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Parameter:

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from resolvers.mutations import boards, people, pins
+from resolvers.mutations import boards, edges, people, pins
 from schema import inputs, payloads
 from schema.fields import field
 
@@ -38,10 +38,10 @@ class Mutation:
         pins.repin, "Save somebody's pin to one's own board.", input=inputs.RepinInput
     )
     like_pin: payloads.LikePinPayload | None = field(
-        pins.like_pin, "Like a pin.", input=inputs.LikePinInput
+        edges.like_pin, "Like a pin.", input=inputs.LikePinInput
     )
     unlike_pin: payloads.LikePinPayload | None = field(
-        pins.unlike_pin, "Like a pin no more.", input=inputs.LikePinInput
+        edges.unlike_pin, "Like a pin no more.", input=inputs.LikePinInput
     )
     create_comment: payloads.CreateCommentPayload | None = field(
         pins.create_comment, "Write under a pin.", input=inputs.CreateCommentInput
@@ -50,22 +50,22 @@ class Mutation:
         pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput
     )
     follow_user: payloads.FollowUserPayload | None = field(
-        people.follow_user, "Follow a user.", input=inputs.FollowUserInput
+        edges.follow_user, "Follow a user.", input=inputs.FollowUserInput
     )
     unfollow_user: payloads.FollowUserPayload | None = field(
-        people.unfollow_user, "Follow a user no more.", input=inputs.FollowUserInput
+        edges.unfollow_user, "Follow a user no more.", input=inputs.FollowUserInput
     )
     follow_board: payloads.FollowBoardPayload | None = field(
-        people.follow_board, "Follow a board.", input=inputs.FollowBoardInput
+        edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput
     )
     unfollow_board: payloads.FollowBoardPayload | None = field(
-        people.unfollow_board, "Follow a board no more.", input=inputs.FollowBoardInput
+        edges.unfollow_board, "Follow a board no more.", input=inputs.FollowBoardInput
     )
     follow_interest: payloads.FollowInterestPayload | None = field(
-        people.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput
+        edges.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput
     )
     unfollow_interest: payloads.FollowInterestPayload | None = field(
-        people.unfollow_interest, "Follow an interest no more.", input=inputs.FollowInterestInput
+        edges.unfollow_interest, "Follow an interest no more.", input=inputs.FollowInterestInput
     )
     reorder_pin: payloads.ReorderPinPayload | None = field(
         boards.reorder_pin, "Put a pin elsewhere on its board.", input=inputs.ReorderPinInput

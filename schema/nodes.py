@@ -42,7 +42,11 @@ class PageInfo:
 @strawberry.type(description="A place in a list.")
 class Edge(Generic[T]):
     cursor: str = plain("Names this place: pass it as `after` to go on from here.")
-    node: T | None = plain("What stands there; null when its server does not answer.")
+    node: T | None = plain(
+        "What stands there; null, with an error, when its server does not answer. In a list of all "
+        "objects of a type such an edge stands for all that the server has there, however many: "
+        "the next page goes on behind it, and the cursor before it asks for them again."
+    )
 
 
 @strawberry.type(description="A page of a list.")

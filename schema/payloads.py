@@ -44,6 +44,18 @@ def _edge() -> Any:
     return plain("Its entry in the list it went into.")
 
 
+def _set_edge(list: str) -> Any:
+    return plain(f"Its entry in the viewer's `{list}`; null when it is in there no more.")
+
+
+def _mirror_edge(list: str) -> Any:
+    return plain(f"The viewer's entry in its `{list}`; null when it is in there no more.")
+
+
+def _taken_back(list: str) -> Any:
+    return plain(f"Its id, where it is in the viewer's `{list}` no more; else null.")
+
+
 def _order_version() -> Any:
     return plain(
         "How often what is on the board changed: a whole number of up to 64 bits, so in a string. "
@@ -119,9 +131,15 @@ class DeletePinPayload:
     errors: list[UserError] = _errors()
 
 
-@strawberry.type(description="The pin, with the viewer's like and the count as they are now.")
+@strawberry.type(
+    description="The pin and the viewer, with the viewer's like and the count as they are now."
+)
 class LikePinPayload:
     pin: Pin | None = _object()
+    viewer: User | None = _object()
+    liked_pin_edge: Edge[Pin] | None = _set_edge("likedPins")
+    liker_edge: Edge[User] | None = _mirror_edge("likedBy")
+    unliked_pin_id: strawberry.ID | None = _taken_back("likedPins")
     errors: list[UserError] = _errors()
 
 
@@ -147,6 +165,9 @@ class DeleteCommentPayload:
 class FollowUserPayload:
     user: User | None = _object()
     viewer: User | None = _object()
+    followed_user_edge: Edge[User] | None = _set_edge("followingUsers")
+    follower_edge: Edge[User] | None = _mirror_edge("followers")
+    unfollowed_user_id: strawberry.ID | None = _taken_back("followingUsers")
     errors: list[UserError] = _errors()
 
 
@@ -157,6 +178,9 @@ class FollowUserPayload:
 class FollowBoardPayload:
     board: Board | None = _object()
     viewer: User | None = _object()
+    followed_board_edge: Edge[Board] | None = _set_edge("followingBoards")
+    follower_edge: Edge[User] | None = _mirror_edge("followers")
+    unfollowed_board_id: strawberry.ID | None = _taken_back("followingBoards")
     errors: list[UserError] = _errors()
 
 
@@ -167,6 +191,8 @@ class FollowBoardPayload:
 class FollowInterestPayload:
     interest: Interest | None = _object()
     viewer: User | None = _object()
+    followed_interest_edge: Edge[Interest] | None = _set_edge("followingInterests")
+    unfollowed_interest_id: strawberry.ID | None = _taken_back("followingInterests")
     errors: list[UserError] = _errors()
 
 

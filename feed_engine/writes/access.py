@@ -71,7 +71,7 @@ async def lock_own_board(tx: ShardTx, viewer_id: int, board_id: int) -> tuple[Bo
     if not visible(board, viewer_id):
         raise missing(Kind.BOARD, board_id)
     if board.owner_id != viewer_id:
-        raise Forbidden("Only a board's owner may change it and what is on it.")
+        raise Forbidden("Only a board's owner may change it and what is on it.", "boardId")
     return board, raw
 
 

@@ -74,7 +74,9 @@ async def delete_comment(
     async def work(tx: ShardTx, owner_id: int | None) -> Outcome[Comment]:
         comment, raw = await access.lock(tx, Comment, comment_id)
         if viewer_id not in (comment.author_id, owner_id):
-            raise Forbidden("Only its author and the owner of its pin may delete a comment.")
+            raise Forbidden(
+                "Only its author and the owner of its pin may delete a comment.", "commentId"
+            )
         await tx.update(comment_id, edited(raw, {"active": False}, Comment))
         await tx.head(ListKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id))
         row = await tx.edge(EdgeKey(Mapping.PIN_HAS_COMMENTS, comment.pin_id, comment_id))

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from datasources import records
-from datasources.errors import NotFound, StoreCorrupt
+from datasources.errors import Forbidden, NotFound, StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
@@ -203,6 +203,8 @@ async def _lock_own(
         board, _ = await access.lock_own_board(tx, viewer_id, board_id)
     except NotFound:
         raise access.missing(Kind.PIN, pin_id) from None
+    except Forbidden as error:
+        raise Forbidden(error.message, "pinId") from None
     pin, raw = await access.lock(tx, Pin, pin_id)
     return board, pin, raw
 

@@ -1,10 +1,10 @@
-"""Saving, changing, liking and discussing pins."""
+"""Saving, changing and discussing pins."""
 
 from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Image
-from feed_engine.writes import comments, likes, pins
+from feed_engine.writes import comments, pins
 from feed_engine.writes.inputs import NewComment, NewPin, PinChange
 from feed_engine.writes.results import PinWritten
 from resolvers import visibility
@@ -79,22 +79,6 @@ async def delete_pin(context: Context, input: Any) -> dict[str, Any]:
     pin = await pins.delete_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
     board = await visibility.board(context, pin.board_id)
     return {"deleted_pin_id": input.pin_id, "board": board}
-
-
-@mutation("pin")
-async def like_pin(context: Context, input: Any) -> dict[str, Any]:
-    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
-    viewer_id = context.require_viewer()
-    await likes.like_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
-    return {"pin": await visibility.pin(context, pin_id)}
-
-
-@mutation("pin")
-async def unlike_pin(context: Context, input: Any) -> dict[str, Any]:
-    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
-    viewer_id = context.require_viewer()
-    await likes.unlike_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
-    return {"pin": await visibility.pin(context, pin_id)}
 
 
 @mutation("comment", "comment_edge", "pin")

@@ -9,10 +9,11 @@ import msgspec
 import pytest
 
 from datasources.errors import StoreConflict, StoreUnavailable
-from datasources.ids import Kind
+from datasources.ids import MAX_LOCAL, Kind, compose, shard_of
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardTx
 from datasources.sql.shards import SqlShards
+from datasources.topology import Topology
 from tests.contract.shards import Deployment, RoundTrips, fresh_id
 
 pytestmark = pytest.mark.anyio
@@ -215,18 +216,22 @@ async def test_one_shards_conflict_does_not_undo_what_others_wrote(
     assert {key.from_id for key in found} == set(boards) - {boards[2]}
 
 
-async def test_a_dead_server_fails_its_own_shards_and_no_others(deployment: Deployment) -> None:
-    topology = deployment.topology
-    first, second = (r.master for r in topology.shards)
+def without(deployment: Deployment, server: str) -> Topology:
+    """The deployment's topology, later, with a server where none answers."""
     dead = "mysql://127.0.0.1:1" if deployment.backend == "mysql" else "sqlite:///nowhere/at/all"
-    broken = msgspec.structs.replace(topology, epoch=2, servers={**topology.servers, second: dead})
+    servers = {**deployment.topology.servers, server: dead}
+    return msgspec.structs.replace(deployment.topology, epoch=2, servers=servers)
+
+
+async def test_a_dead_server_fails_its_own_shards_and_no_others(deployment: Deployment) -> None:
+    first, second = (r.master for r in deployment.topology.shards)
     shards = deployment.open()
     ids = [
         await shards.objects.transact(deployment.shard(n), lambda tx: tx.insert(Kind.PIN, b"{}"))
         for n in (0, 1)
     ]
     assert await shards.ping() == {first: None, second: None}
-    shards.use(broken)
+    shards.use(without(deployment, second))
     assert await shards.objects.get(ids[:1]) == {ids[0]: b"{}"}
     with pytest.raises(StoreUnavailable):
         await shards.objects.get(ids)
@@ -236,6 +241,43 @@ async def test_a_dead_server_fails_its_own_shards_and_no_others(deployment: Depl
     assert faults[first] is None
     assert faults[second]
     await shards.objects.transact(deployment.shard(0), lambda tx: tx.get(ids[0]))
+    await shards.close()
+
+
+@pytest.mark.parametrize("dead", [0, 1])
+async def test_a_listing_of_what_can_be_reached_holds_one_error_for_a_dead_server(
+    deployment: Deployment, dead: int
+) -> None:
+    trips = RoundTrips()
+    shards = deployment.open(observe=trips)
+    for n in range(24):
+        await shards.objects.transact(
+            deployment.shard(n), lambda tx: tx.insert_many(Kind.BOARD, [b"{}"] * 3)
+        )
+    place = deployment.topology.shards[dead]
+    expected = [
+        id
+        for id, _ in await shards.objects.list(Kind.BOARD, 0, 10_000)
+        if not place.range[0] <= shard_of(id) <= place.range[1]
+    ]
+    gap = compose(place.range[1], Kind.BOARD, MAX_LOCAL)
+    expected.insert(0 if dead == 0 else len(expected), gap)
+    shards.use(without(deployment, place.master))
+    with pytest.raises(StoreUnavailable):
+        await shards.objects.list(Kind.BOARD, 0, 10_000)
+    trips.clear()
+    listed = await shards.objects.list_reachable(Kind.BOARD, 0, 10_000)
+    assert [id for id, _ in listed] == expected
+    assert {id for id, data in listed if isinstance(data, StoreUnavailable)} == {gap}
+    assert trips[place.master, "objects.list"] <= 1
+    for size in (1, 4, 25):
+        walked: list[int] = []
+        while page := await shards.objects.list_reachable(
+            Kind.BOARD, walked[-1] if walked else 0, size
+        ):
+            assert len(page) <= size
+            walked += [id for id, _ in page]
+        assert walked == expected
     await shards.close()
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from datasources.errors import StoreUnavailable
@@ -88,6 +89,50 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
         yield World(gateway, cut, pins, living)
 
 
+class Severed:
+    """A gateway on three servers: the middle one's directory is there, or is not."""
+
+    def __init__(self, gateway: Gateway, topology: Topology) -> None:
+        self.gateway, self._topology = gateway, topology
+
+    def cut(self) -> None:
+        self._use("sqlite:///nowhere/at/all")
+
+    def heal(self) -> None:
+        self._use(self._topology.servers["two"])
+
+    def _use(self, address: str) -> None:
+        shards = self.gateway.stores.shards
+        servers = {**self._topology.servers, "two": address}
+        epoch = shards.objects.topology().epoch + 1
+        shards.use(msgspec.structs.replace(self._topology, epoch=epoch, servers=servers))
+
+
+@pytest.fixture(scope="module")
+async def severed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Severed]:
+    directory: Path = tmp_path_factory.mktemp("three")
+    topology = Topology(
+        epoch=1,
+        servers={name: f"sqlite://{directory}/{name}" for name in ("one", "two", "three")},
+        shards=(
+            ShardRange((0, 7), "one"),
+            ShardRange((8, 15), "two"),
+            ShardRange((16, 23), "three"),
+        ),
+        mod=ModShards(4, (ShardRange((0, 3), "one"),)),
+    )
+    (directory / "topology.json").write_bytes(dump(topology))
+    async with embedded_gateway(
+        directory / "data", topology=f"file://{directory}/topology.json"
+    ) as gateway:
+        names = [f"user{number}" for number in range(12)]
+        await gateway.sign_up(*names)
+        for name in names:
+            await gateway.pin(name, await gateway.board(name, "Things"), f"pin of {name}")
+        assert {shard_of(id) // 8 for id in gateway.people.values()} == {0, 1, 2}
+        yield Severed(gateway, topology)
+
+
 def _keys(given: Any) -> Any:
     return given if isinstance(given, list | tuple) and not hasattr(given, "from_id") else [given]
 
@@ -154,3 +199,46 @@ async def test_a_viewer_of_a_dead_shard_gets_a_feed_that_says_so_and_nothing_is_
     assert feed["homeFeed"]["health"] == {"pools": None, "mayBeStale": True}
     gc.collect()
     assert not list(recwarn)
+
+
+LISTS = {
+    "users": "users(first: $first, after: $after) { %s }",
+    "boards": "boards(first: $first, after: $after) { %s }",
+    "pins": "pins(first: $first, after: $after) { %s }",
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("first", [1, 2, 3, 100])
+async def test_a_list_of_all_objects_goes_on_past_a_server_that_is_dead_and_says_where(
+    severed: Severed, name: str, first: int
+) -> None:
+    page = "edges { cursor node { id } } pageInfo { hasNextPage endCursor }"
+    query = f"query($first: Int, $after: String) {{ {LISTS[name] % page} }}"
+    severed.heal()
+    whole = (await severed.gateway.data(query, first=100))[name]["edges"]
+    severed.cut()
+    seen, lost, after = [], [], None
+    while True:
+        response = await severed.gateway.ask(query, first=first, after=after)
+        edges = response["data"][name]["edges"]
+        blank = [number for number, edge in enumerate(edges) if edge["node"] is None]
+        errors = [(e["path"], e["extensions"]["code"]) for e in response.get("errors", [])]
+        assert errors == [([name, "edges", number, "node"], "UNAVAILABLE") for number in blank]
+        seen += edges
+        lost += blank
+        info = response["data"][name]["pageInfo"]
+        if not info["hasNextPage"]:
+            break
+        assert len(edges) == first
+        after = info["endCursor"]
+    assert len(lost) == 1
+    living = [edge for edge in whole if shard_of(int(edge["node"]["id"])) not in DEAD]
+    assert 0 < len(living) < len(whole)
+    assert [edge for edge in seen if edge["node"]] == living
+    # The cursor before the blank asks for what was not there.
+    severed.heal()
+    at = next(number for number, edge in enumerate(seen) if edge["node"] is None)
+    before = seen[at - 1]["cursor"] if at else None
+    again = await severed.gateway.data(query, first=100, after=before)
+    assert again[name]["edges"] == whole[len(seen[:at]) :]

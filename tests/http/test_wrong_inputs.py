@@ -79,3 +79,23 @@ async def test_an_old_sign_up_sent_again_gets_its_user_and_no_new_token(gateway:
         assert payload["signUp"]["user"] == {"username": name}
         assert payload["signUp"]["errors"] == []
         assert (payload["signUp"]["token"] is not None) is has_token
+
+
+async def test_what_is_somebody_elses_is_told_by_the_inputs_own_field(gateway: Gateway) -> None:
+    await gateway.sign_up("bob", "eve")
+    board = await gateway.board("bob", "Bob's")
+    pin, other = [await gateway.pin("bob", board, title) for title in ("one", "two")]
+    said = await gateway.mutate("bob", "createComment", "comment { id }", pinId=pin, text="mine")
+    given: list[tuple[str, dict[str, Any], str]] = [
+        ("updateBoard", {"boardId": board, "name": "Eve's"}, "boardId"),
+        ("deleteBoard", {"boardId": board}, "boardId"),
+        ("createPin", {"boardId": board, "title": "hers"}, "boardId"),
+        ("repin", {"boardId": board, "pinId": pin}, "boardId"),
+        ("reorderPin", {"boardId": board, "pinId": pin, "beforePinId": other}, "boardId"),
+        ("updatePin", {"pinId": pin, "title": "hers"}, "pinId"),
+        ("deletePin", {"pinId": pin}, "pinId"),
+        ("deleteComment", {"commentId": said["comment"]["id"]}, "commentId"),
+    ]
+    for mutation, input, field in given:
+        payload = await gateway.try_to("eve", mutation, "__typename", **input)
+        assert wrong(payload) == [("FORBIDDEN", field)], mutation

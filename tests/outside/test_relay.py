@@ -23,3 +23,4 @@ def test_relay_compiles_against_the_schema_and_pages_and_updates_its_connections
         "created": ["four", "three", "two", "one"],
         "likes": 1,
     }
+    assert seen["likes"] == {"onTop": True, "added": 1, "left": 0}

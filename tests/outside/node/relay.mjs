@@ -108,6 +108,22 @@ async function board(relayEnvironment, artifact) {
   };
 }
 
+// A like goes on top of the viewer's liked pins in the store, and comes out again.
+async function likes(relayEnvironment, artifact) {
+  const key = "BoardPins_likedPins";
+  const { pins } = await makeBoard("Relay's likes", ["one"]);
+  const { viewer } = await query(relayEnvironment, artifact("BoardPinsLikedQuery"), {});
+  const connections = [relay.ConnectionHandler.getConnectionID(viewer.id, key)];
+  const input = { pinId: pins[0] };
+  const liked = () => values(held(relayEnvironment, viewer.id, key).nodes, "id");
+  const before = liked();
+  await mutate(relayEnvironment, artifact("BoardPinsLikeEdgeMutation"), { input, connections });
+  const during = liked();
+  await mutate(relayEnvironment, artifact("BoardPinsUnlikeEdgeMutation"), { input, connections });
+  const added = during.filter((id) => !before.includes(id));
+  return { onTop: during[0] === pins[0], added: added.length, left: liked().length - before.length };
+}
+
 await report(async () => {
   const folder = mkdtempSync(join(tmpdir(), "pinway-relay-"));
   try {
@@ -119,6 +135,7 @@ await report(async () => {
       compiled,
       homeFeed: await homeFeed(relayEnvironment, artifact),
       board: await board(relayEnvironment, artifact),
+      likes: await likes(relayEnvironment, artifact),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -66,3 +66,39 @@ graphql`
     }
   }
 `;
+
+graphql`
+  query BoardPinsLikedQuery {
+    viewer {
+      id
+      likedPins(first: 10) @connection(key: "BoardPins_likedPins") {
+        edges {
+          node {
+            id
+          }
+        }
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation BoardPinsLikeEdgeMutation($input: LikePinInput!, $connections: [ID!]!) {
+    likePin(input: $input) {
+      likedPinEdge @prependEdge(connections: $connections) {
+        cursor
+        node {
+          id
+        }
+      }
+    }
+  }
+`;
+
+graphql`
+  mutation BoardPinsUnlikeEdgeMutation($input: LikePinInput!, $connections: [ID!]!) {
+    unlikePin(input: $input) {
+      unlikedPinId @deleteEdge(connections: $connections)
+    }
+  }
+`;

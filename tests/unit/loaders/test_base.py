@@ -1,0 +1,239 @@
+"""A loader batches as aiodataloader does, turn for turn, whether asked for one key or for many."""
+
+import asyncio
+import gc
+import random
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+from aiodataloader import DataLoader
+
+from datasources.protocols import Stores
+from loaders.base import Loader, _Batch
+
+pytestmark = pytest.mark.anyio
+NO_STORES = cast(Stores, None)
+KEYS = 30
+
+
+class Wrong(Exception):
+    """What some keys and some batches fail with."""
+
+
+class Table:
+    """What is loaded: slowly, some keys and some batches with an error; and all batches so far."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+
+    async def read(self, keys: list[int]) -> list[Any]:
+        number, keys = len(self.batches), list(dict.fromkeys(keys))
+        self.batches.append(keys)
+        for _ in range(sum(keys) % 5):
+            await asyncio.sleep(0)
+        if sum(keys) % 11 == 3:
+            raise Wrong(f"batch {number}")
+        return [Wrong(f"key {key}") if key % 7 == 3 else f"{key} in {number}" for key in keys]
+
+
+class Ours(Loader[int, str]):
+    def __init__(self, table: Table) -> None:
+        super().__init__(NO_STORES)
+        self.table = table
+
+    async def load_batch(self, keys: list[int]) -> Sequence[str | BaseException]:
+        return await self.table.read(keys)
+
+
+class Theirs(DataLoader[int, str]):
+    """aiodataloader itself, where asking for many is asking for each and then waiting for each."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self.table = table
+
+    async def batch_load_fn(self, keys: list[int]) -> list[str]:
+        values = dict(zip(dict.fromkeys(keys), await self.table.read(keys), strict=True))
+        return [values[key] for key in keys]
+
+    async def many(self, keys: Sequence[int]) -> list[str | BaseException]:
+        found: list[str | BaseException] = []
+        for future in [self.load(key) for key in keys]:
+            try:
+                found.append(await future)
+            except Wrong as error:
+                found.append(error)
+        return found
+
+
+Step = tuple[str, int, list[int]]
+
+
+def scripts(rng: random.Random) -> list[list[Step]]:
+    """What several tasks do, one step after the other: on which loader, with which keys."""
+
+    def step() -> Step:
+        what = rng.choices(["pause", "load", "many", "clear", "prime"], [4, 4, 4, 1, 1])[0]
+        count = rng.randrange(1, 8) if what == "many" else 1
+        return what, rng.randrange(2), [rng.randrange(KEYS) for _ in range(count)]
+
+    return [[step() for _ in range(rng.randrange(1, 9))] for _ in range(rng.randrange(1, 9))]
+
+
+async def play(kind: type[Ours] | type[Theirs], tasks: list[list[Step]]) -> tuple[Any, ...]:
+    """All batches, and what each task got."""
+    tables = [Table(), Table()]
+    loaders = [kind(table) for table in tables]
+    got: list[list[Any]] = [[] for _ in tasks]
+
+    async def act(number: int, steps: list[Step]) -> None:
+        for what, which, keys in steps:
+            loader = loaders[which]
+            match what:
+                case "pause":
+                    for _ in range(keys[0] % 6):
+                        await asyncio.sleep(0)
+                case "load":
+                    try:
+                        got[number].append(await loader.load(keys[0]))
+                    except Wrong as error:
+                        got[number].append(str(error))
+                case "many":
+                    got[number].append([str(value) for value in await loader.many(keys)])
+                case "clear":
+                    loader.clear(keys[0])
+                case "prime":
+                    loader.prime(keys[0], "primed")
+
+    await asyncio.gather(*(act(number, steps) for number, steps in enumerate(tasks)))
+    return [table.batches for table in tables], got
+
+
+async def test_batches_and_answers_are_aiodataloaders_for_random_interleavings() -> None:
+    shared = 0
+    for seed in range(1500):
+        tasks = scripts(random.Random(seed))
+        ours, theirs = await play(Ours, tasks), await play(Theirs, tasks)
+        assert ours == theirs, f"seed {seed}"
+        shared += any(len(batch) > 7 for batches in ours[0] for batch in batches)
+    assert shared > 100  # batches that several tasks had a part in
+
+
+async def test_many_keys_make_no_more_futures_than_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, made = asyncio.get_running_loop(), 0
+    create = loop.create_future
+
+    def counted() -> Any:
+        nonlocal made
+        made += 1
+        return create()
+
+    monkeypatch.setattr(loop, "create_future", counted)
+    counts = []
+    for keys in ([5], list(range(KEYS)), list(range(KEYS)) * 40):
+        made = 0
+        await Ours(Table()).many(keys)
+        counts.append(made)
+    assert counts == [counts[0]] * 3
+
+
+async def test_keys_are_asked_once_whoever_asks_for_them_and_how_often() -> None:
+    table = Table()
+    loader = Ours(table)
+    first, second, third = await asyncio.gather(
+        loader.many([1, 2, 1]), loader.load(2), loader.many([4, 2])
+    )
+    assert [sorted(batch) for batch in table.batches] == [[1, 2, 4]]
+    assert (first, second, third) == (
+        ["1 in 0", "2 in 0", "1 in 0"],
+        "2 in 0",
+        ["4 in 0", "2 in 0"],
+    )
+    assert await loader.many([4, 1]) == ["4 in 0", "1 in 0"]
+    assert len(table.batches) == 1
+    assert await loader.many([]) == []
+
+
+async def test_an_error_is_that_of_its_key_alone_and_is_remembered() -> None:
+    table = Table()
+    loader = Ours(table)
+    one, wrong, two = await loader.many([1, 3, 4])
+    assert (one, str(wrong), two) == ("1 in 0", "key 3", "4 in 0")
+    with pytest.raises(Wrong, match="key 3"):
+        await loader.load(3)
+    assert len(table.batches) == 1
+
+
+async def test_a_batch_that_fails_is_asked_again_the_next_time() -> None:
+    table = Table()
+    loader = Ours(table)
+    assert [str(error) for error in await loader.many([14])] == ["batch 0"]
+    with pytest.raises(Wrong, match="batch 1"):
+        await loader.load(14)
+    assert await loader.many([14, 15]) == ["14 in 2", "15 in 2"]
+
+
+async def test_a_batch_of_too_few_values_is_an_error_and_no_hang() -> None:
+    class Short(Ours):
+        async def load_batch(self, keys: list[int]) -> Sequence[str | BaseException]:
+            return ["one"]
+
+    found = await Short(Table()).many([1, 2])
+    assert [type(value) for value in found] == [ValueError, ValueError]
+
+
+class Held(Ours):
+    """Loads when it is let."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self.asked, self.let = asyncio.Event(), asyncio.Event()
+
+    async def load_batch(self, keys: list[int]) -> Sequence[str | BaseException]:
+        self.asked.set()
+        await self.let.wait()
+        return await super().load_batch(keys)
+
+
+@pytest.mark.parametrize("started", [False, True])
+@pytest.mark.parametrize("cancelled", [0, 1, 2, 3])
+async def test_who_is_cancelled_takes_nothing_from_those_who_wait_for_the_same(
+    cancelled: int, *, started: bool
+) -> None:
+    loader = Held(Table())
+
+    async def one(key: int) -> str:
+        return await loader.load(key)
+
+    tasks: list[asyncio.Task[Any]] = [
+        asyncio.create_task(call)
+        for call in (loader.many([1, 4]), loader.many([4, 1]), one(4), one(4))
+    ]
+    await asyncio.sleep(0)
+    if started:
+        await loader.asked.wait()
+    tasks[cancelled].cancel()
+    loader.let.set()
+    found = await asyncio.gather(*tasks, return_exceptions=True)
+    assert isinstance(found.pop(cancelled), asyncio.CancelledError)
+    wanted: list[Any] = [["1 in 0", "4 in 0"], ["4 in 0", "1 in 0"], "4 in 0", "4 in 0"]
+    del wanted[cancelled]
+    assert found == wanted
+    assert [sorted(batch) for batch in loader.table.batches] == [[1, 4]]
+
+
+async def test_a_loader_is_freed_with_its_request_and_needs_no_collector() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            loader = Ours(Table())
+            await asyncio.gather(loader.many([1, 4]), loader.load(4))
+            await asyncio.sleep(0)
+            del loader
+        await asyncio.sleep(0)
+        kept = [found for found in gc.get_objects() if isinstance(found, Ours | _Batch)]
+        assert not kept
+    finally:
+        gc.enable()
