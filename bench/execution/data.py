@@ -9,7 +9,7 @@ from typing import Any
 
 VIEWERS = 1000
 FEED = 120  # pins of a viewer's feed
-WORDS = "lorem ipsum dolor sit amet consectetur adipiscing elit sed do eiusmod tempor".split()
+WORDS = ["lorem", "ipsum", "dolor", "sit", "amet", "consectetur", "adipiscing", "elit", "tempor"]
 QUERY = """query HomeFeed($first: Int!, $after: String) {
   homeFeed(first: $first, after: $after) {
     edges {
