@@ -28,7 +28,7 @@ class Effort:
     rounds: int
 
 
-FULL, QUICK = Effort(6.0, 4.0, 5), Effort(2.0, 1.5, 2)
+FULL, QUICK = Effort(6.0, 4.0, 5), Effort(2.0, 2.0, 2)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def load(server: Server, requests: Path, seconds: float) -> Run:
     cpu, started = server.cpu_seconds(), time.monotonic()
     done = subprocess.run(
         [
-            *("taskset", "-c", LOAD_CORE, "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s"),
+            *("taskset", "-c", LOAD_CORE, "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{round(seconds)}s"),
             *("--timeout", "20s", "-s", str(SCRIPT), f"http://127.0.0.1:{server.port}"),
         ],
         env={**os.environ, "BENCH_REQUESTS": str(requests)},
