@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import orjson
 from graphql import GraphQLError
 from starlette.types import Receive, Scope, Send
 
@@ -67,7 +66,7 @@ class GraphQLEndpoint:
                 # With the older media type, what was refused answers 200 too: clients read the
                 # errors.
                 status = 400 if media == GRAPHQL_JSON else 200
-        await _respond(send, orjson.dumps(result.body()), status, media, extra)
+        await _respond(send, result.body(), status, media, extra)
 
     def _viewer(self, headers: Headers) -> int | None:
         authorization = headers.get(b"authorization")
