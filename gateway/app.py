@@ -1,20 +1,22 @@
 """The ASGI application: where all parts are put together."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import console
 from gateway.auth import Tokens
 from gateway.demo.images import images_app
 from gateway.execution import new_executor
+from gateway.execution.executor import Executor
 from gateway.health import readiness
 from gateway.http import GraphQLEndpoint
 from gateway.runtime import Runtime
@@ -22,18 +24,20 @@ from gateway.settings import Settings
 from resolvers.context import Context
 
 
-def create_app(settings: Settings, runtime: Runtime) -> Starlette:
-    """The application over open stores."""
+def create_app(settings: Settings, runtime: Runtime, executor: Executor | None = None) -> ASGIApp:
+    """The application over open stores; another executor may take the place of the usual one."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     endpoint = GraphQLEndpoint(
-        new_executor(settings), tokens, new_context, max_body_bytes=settings.max_body_bytes
+        executor or new_executor(settings),
+        tokens,
+        new_context,
+        max_body_bytes=settings.max_body_bytes,
     )
 
-    async def graphql(request: Request) -> Response:
-        if settings.graphiql and console.wants_page(request):
-            return console.page()
-        return await endpoint(request)
+    async def graphql(request: Request) -> ASGIApp:
+        page = settings.graphiql and console.wants_page(request)
+        return console.page() if page else endpoint
 
     routes: list[BaseRoute] = [
         Route("/graphql", graphql, methods=["GET", "POST"]),
@@ -47,15 +51,29 @@ def create_app(settings: Settings, runtime: Runtime) -> Starlette:
             Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
             Mount("/graphiql", StaticFiles(directory=console.STATIC)),
         ]
-    middleware = []
+    app: ASGIApp = _Front(endpoint, Starlette(routes=routes))
     if settings.allowed_origins:
-        cors = {
-            "allow_origins": list(settings.allowed_origins),
-            "allow_methods": ["GET", "POST"],
-            "allow_headers": ["authorization", "content-type"],
-        }
-        middleware.append(Middleware(CORSMiddleware, **cors))  # type: ignore[arg-type]
-    return Starlette(routes=routes, middleware=middleware)
+        app = CORSMiddleware(
+            app,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type"],
+        )
+    return app
+
+
+class _Front:
+    """Takes POST /graphql straight to its endpoint, and all else through Starlette's routes."""
+
+    def __init__(self, endpoint: ASGIApp, routes: ASGIApp) -> None:
+        self._endpoint, self._routes = endpoint, routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_hot = scope["type"] == "http" and scope["path"] == "/graphql"
+        if is_hot and scope["method"] == "POST":
+            await self._endpoint(scope, receive, send)
+        else:
+            await self._routes(scope, receive, send)
 
 
 def _contexts(
@@ -71,7 +89,7 @@ def _contexts(
 
 
 async def _alive(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
+    return JSONResponse({"status": "ok", "process": os.getpid()})
 
 
 async def _ready(runtime: Runtime, request: Request) -> Response:

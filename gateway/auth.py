@@ -1,6 +1,8 @@
 """Bearer tokens: a JWT whose subject is the viewer's id, signed with the gateway's secret."""
 
+import math
 import time
+from collections.abc import Callable
 
 import jwt
 
@@ -8,17 +10,19 @@ from datasources.errors import Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 
 _ALGORITHM, _AUDIENCE = "HS256", "pinway"
+_VERIFIED_KEPT = 4096
 
 
 class Tokens:
-    """Makes and reads tokens."""
+    """Makes and reads tokens. The newest that were verified are remembered until they expire."""
 
-    def __init__(self, secret: str, hours: int) -> None:
-        self._secret, self._seconds = secret, hours * 3600
+    def __init__(self, secret: str, hours: int, *, clock: Callable[[], float] = time.time) -> None:
+        self._secret, self._seconds, self._clock = secret, hours * 3600, clock
+        self._verified: dict[str, tuple[int, float]] = {}  # token → viewer's id, expiry
 
     def issue(self, user_id: int) -> str:
         """A token that names the user for the configured time."""
-        now = int(time.time())
+        now = int(self._clock())
         claims = {"sub": str(user_id), "aud": _AUDIENCE, "iat": now, "exp": now + self._seconds}
         return jwt.encode(claims, self._secret, _ALGORITHM)
 
@@ -30,10 +34,28 @@ class Tokens:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise Unauthenticated("the Authorization header must be: Bearer TOKEN")
+        token = token.strip()
+        known = self._verified.get(token)
+        if known is None:
+            known = self._verify(token)
+            if len(self._verified) >= _VERIFIED_KEPT:
+                del self._verified[next(iter(self._verified))]
+            self._verified[token] = known
+        viewer_id, expires = known
+        if expires <= self._clock():
+            del self._verified[token]
+            raise Unauthenticated(_EXPIRED)
+        return viewer_id
+
+    def _verify(self, token: str) -> tuple[int, float]:
+        """The viewer's id, and when the token expires (epoch seconds)."""
         try:
-            claims = jwt.decode(token.strip(), self._secret, [_ALGORITHM], audience=_AUDIENCE)
-            return parse(claims["sub"], Kind.USER)
+            claims = jwt.decode(token, self._secret, [_ALGORITHM], audience=_AUDIENCE)
+            return parse(claims["sub"], Kind.USER), float(claims.get("exp", math.inf))
         except jwt.ExpiredSignatureError:
-            raise Unauthenticated("the token has expired: get a new one") from None
+            raise Unauthenticated(_EXPIRED) from None
         except (jwt.InvalidTokenError, InvalidId, KeyError):
             raise Unauthenticated("the token is not valid: get a new one") from None
+
+
+_EXPIRED = "the token has expired: get a new one"

@@ -1,20 +1,28 @@
-"""The GraphQL endpoint: from an HTTP request to its response."""
+"""The GraphQL endpoint: from an HTTP request's bytes to its response's, as plain ASGI."""
 
 from collections.abc import Callable
 
 from graphql import GraphQLError
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
 from gateway.execution.executor import Executor, Result, refused
-from gateway.requests import GRAPHQL_JSON, JSON, Refused, read_operation, response_type
+from gateway.requests import (
+    GRAPHQL_JSON,
+    JSON,
+    Disconnected,
+    Headers,
+    Refused,
+    headers_of,
+    read_operation,
+    response_type,
+)
 from resolvers.context import Context
 
 
 class GraphQLEndpoint:
-    """Answers POST, and GET for queries."""
+    """Answers POST, and GET for queries. An ASGI application."""
 
     def __init__(
         self,
@@ -27,40 +35,63 @@ class GraphQLEndpoint:
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
         self._max_body_bytes = max_body_bytes
 
-    async def __call__(self, request: Request) -> Response:
-        media = JSON
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = headers_of(scope)
+        media, extra = JSON, _NOTHING
         try:
-            media = response_type(request.headers.get("accept"))
-            operation = await read_operation(request, self._max_body_bytes)
-            viewer_id = self._tokens.viewer(request.headers.get("authorization"))
+            media = response_type(headers.get(b"accept"))
+            operation = await read_operation(scope, headers, receive, self._max_body_bytes)
+            viewer_id = self._viewer(headers)
+        except Disconnected:
+            return
         except Refused as error:
-            problem = GraphQLError(error.message, extensions={"code": error.code})
-            return _response(refused(problem), error.status, media, error.headers)
+            result, status, extra = _problem(error.message, error.code), error.status, error.headers
         except Unauthenticated as error:
-            problem = GraphQLError(error.message, extensions={"code": error.code})
-            return _response(refused(problem), 401, media, {"www-authenticate": "Bearer"})
-        result = await self._executor.run(
-            operation.query,
-            operation.variables,
-            operation.name,
-            self._new_context(viewer_id),
-            read_only=request.method == "GET",
-        )
-        if not result.started and _only_for_post(result, request.method):
-            return _response(result, 405, media, {"allow": "POST"})
-        # With the older media type, what was refused answers 200 too: clients read the errors.
-        status = 400 if not result.started and media == GRAPHQL_JSON else 200
-        return _response(result, status, media, {})
+            result, status = _problem(error.message, error.code), 401
+            extra = {"www-authenticate": "Bearer"}
+        else:
+            read_only = scope["method"] == "GET"
+            result = await self._executor.run(
+                operation.query,
+                operation.variables,
+                operation.name,
+                self._new_context(viewer_id),
+                read_only=read_only,
+            )
+            if result.started:
+                status = 200
+            elif read_only and _only_for_post(result):
+                status, extra = 405, {"allow": "POST"}
+            else:
+                # With the older media type, what was refused answers 200 too: clients read the
+                # errors.
+                status = 400 if media == GRAPHQL_JSON else 200
+        await _respond(send, result.body(), status, media, extra)
+
+    def _viewer(self, headers: Headers) -> int | None:
+        authorization = headers.get(b"authorization")
+        return self._tokens.viewer(authorization.decode("latin-1")) if authorization else None
 
 
-def _only_for_post(result: Result, method: str) -> bool:
-    return method == "GET" and any("by POST" in error["message"] for error in result.errors)
+_NOTHING: dict[str, str] = {}
 
 
-def _response(result: Result, status: int, media: str, headers: dict[str, str]) -> Response:
-    return Response(
-        result.body(),
-        status,
-        headers,
-        media_type=f"{media}; charset=utf-8",
-    )
+def _problem(message: str, code: str) -> Result:
+    return refused(GraphQLError(message, extensions={"code": code}))
+
+
+def _only_for_post(result: Result) -> bool:
+    return any("by POST" in error["message"] for error in result.errors)
+
+
+async def _respond(send: Send, body: bytes, status: int, media: str, extra: dict[str, str]) -> None:
+    headers = [
+        (b"content-type", _CONTENT_TYPES[media]),
+        (b"content-length", b"%d" % len(body)),
+        *((name.encode(), value.encode()) for name, value in extra.items()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+_CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}

@@ -1,13 +1,20 @@
-"""Reading GraphQL requests off HTTP, and choosing how to answer (GraphQL over HTTP, 2025 draft)."""
+"""Reading GraphQL requests off HTTP, and choosing how to answer (GraphQL over HTTP, 2025 draft).
+
+Works on ASGI's scope and messages as they come: this is the path of every request.
+"""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
-from starlette.requests import Request
+from starlette.datastructures import QueryParams
+from starlette.types import Receive, Scope
 
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
+
+Headers = dict[bytes, bytes]
 
 
 class Refused(Exception):
@@ -21,6 +28,10 @@ class Refused(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
+class Disconnected(Exception):
+    """The client left before it had sent its request: nobody waits for an answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """What a request asks to run."""
@@ -30,30 +41,34 @@ class Operation:
     name: str | None
 
 
-async def read_operation(request: Request, max_bytes: int) -> Operation:
-    """The operation of a GET or POST. Raises Refused."""
-    if request.method == "GET":
-        parameters: dict[str, Any] = dict(request.query_params)
+def headers_of(scope: Scope) -> Headers:
+    """The headers by name, in lower case; of several with one name, the first."""
+    return dict(reversed(scope["headers"]))
+
+
+async def read_operation(
+    scope: Scope, headers: Headers, receive: Receive, max_bytes: int
+) -> Operation:
+    """The operation of a GET or POST. Raises Refused, and Disconnected."""
+    if scope["method"] == "GET":
+        parameters: dict[str, Any] = dict(QueryParams(scope["query_string"]))
         for name in ("variables", "extensions"):
             if parameters.get(name):
                 parameters[name] = _json(parameters[name].encode(), f"the parameter {name}")
         return _operation(parameters)
-    content_type = request.headers.get("content-type", "")
-    media, _, options = content_type.partition(";")
-    if media.strip().lower() != JSON:
-        raise Refused(415, f"send {JSON}, not {media.strip() or 'a body of unknown type'}")
-    charset = options.lower().replace(" ", "").replace('"', "").partition("charset=")[2]
-    if charset and charset.split(";")[0] not in ("utf-8", "utf8"):
-        raise Refused(415, "send the body in utf-8")
-    return _operation(_json(await _body(request, max_bytes), "the body"))
+    content_type = headers.get(b"content-type", b"")
+    if content_type != b"application/json":
+        _check_content_type(content_type.decode("latin-1"))
+    return _operation(_json(await _body(receive, max_bytes), "the body"))
 
 
-def response_type(accept: str | None) -> str:
+@lru_cache(maxsize=128)  # a client sends the same one each time
+def response_type(accept: bytes | None) -> str:
     """The media type to answer in. Raises Refused where the client takes neither."""
     if not accept:
         return JSON
     best, quality = None, 0.0
-    for part in accept.split(","):
+    for part in accept.decode("latin-1").split(","):
         media, _, options = part.strip().partition(";")
         weight = _weight(options)
         offered = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
@@ -75,13 +90,29 @@ def _weight(options: str) -> float:
     return 1.0
 
 
-async def _body(request: Request, max_bytes: int) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > max_bytes:
+def _check_content_type(content_type: str) -> None:
+    media, _, options = content_type.partition(";")
+    if media.strip().lower() != JSON:
+        raise Refused(415, f"send {JSON}, not {media.strip() or 'a body of unknown type'}")
+    charset = options.lower().replace(" ", "").replace('"', "").partition("charset=")[2]
+    if charset and charset.split(";")[0] not in ("utf-8", "utf8"):
+        raise Refused(415, "send the body in utf-8")
+
+
+async def _body(receive: Receive, max_bytes: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size > max_bytes:
             raise Refused(413, f"the body is larger than {max_bytes} bytes")
-    return bytes(body)
+        chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks)
 
 
 def _json(data: bytes, what: str) -> Any:

@@ -40,6 +40,7 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
     public_url: str = ""
+    workers: int = Field(default=1, ge=1, le=256)
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     auth_secret: str = ""

@@ -10,11 +10,11 @@ from tqdm import tqdm
 
 from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
-from gateway.cli.progress import Bars
 from gateway.importing.export import export_file
 from gateway.importing.loader import import_file
 from gateway.importing.report import Bad, ImportOptions, ImportReport
 from gateway.installing import install
+from gateway.progress import Bars
 from gateway.runtime import running
 from gateway.settings import Settings
 

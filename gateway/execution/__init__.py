@@ -26,14 +26,21 @@ down a slow one that is exact, for that group's slice alone; `kinds` says which 
 What isn't compiled (subscriptions, @defer, @stream) is left to graphql-core, and counted.
 """
 
+import strawberry
+
 from gateway.execution.documents import Documents
 from gateway.execution.executor import Executor
 from gateway.settings import Settings
-from schema import schema
+from schema import schema as our_schema
 
 
 def new_executor(settings: Settings) -> Executor:
     """Runs operations of our schema within the settings' limits."""
+    return executor_of(our_schema, settings)
+
+
+def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
+    """Runs operations of a schema within the settings' limits."""
     documents = Documents(
         schema._schema,
         size=settings.document_cache,

@@ -37,11 +37,11 @@ class Executor:
     """Runs operations of one schema."""
 
     def __init__(self, documents: Documents, *, timeout: float) -> None:
-        self._documents, self._timeout = documents, timeout
+        self.documents, self._timeout = documents, timeout
 
     @property
     def stats(self) -> Stats:
-        return self._documents.stats
+        return self.documents.stats
 
     async def run(
         self,
@@ -53,7 +53,7 @@ class Executor:
         read_only: bool = False,
     ) -> Result:
         """The result of the operation; never raises for what a client sent or a store did."""
-        document = self._documents.get(query)
+        document = self.documents.get(query)
         if document.errors:
             return refused(*document.errors)
         found = document.operation(operation)

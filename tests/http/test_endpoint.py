@@ -1,5 +1,6 @@
 """The GraphQL endpoint over HTTP: methods, media types, statuses, tokens; GraphiQL's page."""
 
+import os
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 import httpx
 import jwt
 import pytest
+from starlette.types import ASGIApp
 
 from gateway.app import create_app
 from gateway.installing import install
@@ -22,6 +24,7 @@ SIGN_UP = 'mutation { signUp(input: {username: "ann"}) { user { id } token } }'
 
 @dataclass
 class Endpoint:
+    app: ASGIApp
     http: httpx.AsyncClient
     settings: Settings
     token: str
@@ -43,10 +46,11 @@ async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[En
     )
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
-        transport = httpx.ASGITransport(create_app(settings, runtime))
+        app = create_app(settings, runtime)
+        transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
             answer = await http.post("/graphql", json={"query": SIGN_UP})
-            yield Endpoint(http, settings, answer.json()["data"]["signUp"]["token"])
+            yield Endpoint(app, http, settings, answer.json()["data"]["signUp"]["token"])
 
 
 def codes(response: httpx.Response) -> list[str]:
@@ -129,6 +133,50 @@ async def test_a_body_of_another_type_is_refused(endpoint: Endpoint) -> None:
             "/graphql", content=b"{}", headers={"content-type": media}
         )
         assert response.status_code == 415
+
+
+async def test_a_body_that_comes_in_pieces_is_read_whole(endpoint: Endpoint) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in (b'{"query": ', b'"{ __type', b'name }"}'):
+            yield piece
+
+    response = await endpoint.http.post(
+        "/graphql", content=pieces(), headers={"content-type": "application/json"}
+    )
+    assert response.json() == {"data": {"__typename": "Query"}}
+
+
+async def test_a_client_that_leaves_amid_its_body_is_answered_nothing(endpoint: Endpoint) -> None:
+    messages = [
+        {"type": "http.request", "body": b'{"query": ', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "headers": headers}
+    await endpoint.app(scope, receive, send)
+    assert sent == []
+
+
+async def test_other_methods_are_refused(endpoint: Endpoint) -> None:
+    for method in ("PUT", "DELETE", "PATCH", "OPTIONS"):
+        response = await endpoint.http.request(method, "/graphql")
+        assert response.status_code == 405, method
+        assert "POST" in response.headers["allow"]
+
+
+async def test_a_browser_may_ask_first_whether_it_may_call(endpoint: Endpoint) -> None:
+    headers = {"origin": "https://app.example", "access-control-request-method": "POST"}
+    response = await endpoint.http.options("/graphql", headers=headers)
+    assert response.status_code == 200
+    assert response.headers["access-control-allow-origin"] == "https://app.example"
 
 
 async def test_a_body_beyond_the_limit_is_refused(endpoint: Endpoint) -> None:
@@ -227,6 +275,7 @@ async def test_only_allowed_origins_may_call_from_a_browser(endpoint: Endpoint) 
 
 
 async def test_health_and_readiness_answer(endpoint: Endpoint) -> None:
-    assert (await endpoint.http.get("/healthz")).json() == {"status": "ok"}
+    alive = await endpoint.http.get("/healthz")
+    assert alive.json() == {"status": "ok", "process": os.getpid()}
     ready = await endpoint.http.get("/readyz")
     assert (ready.status_code, ready.json()["required"]) == (200, {})

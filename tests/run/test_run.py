@@ -65,6 +65,15 @@ def test_ctrl_c_stops_it_and_its_children_and_the_next_start_keeps_the_data(
         served.stop()
 
 
+def test_sigterm_stops_it_and_its_children_as_ctrl_c_does(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data) as served:
+        assert len(processes_on(data)) == 2
+        served.process.terminate()
+        assert served.process.wait(30) == 0
+        assert processes_on(data) == []
+
+
 def test_a_corrupt_data_directory_is_one_clear_line(tmp_path: Path) -> None:
     for name, content in (("topology.json", b"{"), ("shards/db00003.sqlite", b"no database" * 99)):
         data = tmp_path / name.partition(".")[0].replace("/", "-")

@@ -1,0 +1,153 @@
+"""`python -m bench.execution [--quick] [--python PYTHON] [--page]`: every measure of the executor
+beside its peers, a table last, and bench/results/execution.json."""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from bench.execution import environment, measures, page
+from bench.execution.contenders import (
+    BULK,
+    CACHED,
+    FLOOR,
+    MERCURIUS_JIT,
+    PLAIN,
+    REAL_OURS,
+    REAL_STOCK,
+    STOCK,
+    feed_contenders,
+)
+from bench.execution.measures import FULL, QUICK, Rate, say
+from bench.execution.requests import feed_pages
+from bench.execution.servers import BenchError
+from bench.rows import Row, table, write
+
+SATURATION = 0.7
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.execution", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="about two minutes, rougher figures")
+    parser.add_argument("--python", help="the Python of all Python contenders; default: this one")
+    parser.add_argument("--page", action="store_true", help="write the figures to bench/README.md")
+    chosen = parser.parse_args()
+    try:
+        run(quick=chosen.quick, python=chosen.python, to_page=chosen.page)
+    except BenchError as error:
+        sys.exit(f"bench.execution: {error}")
+
+
+def run(*, quick: bool, python: str | None, to_page: bool) -> None:
+    environment.wrk()
+    node, interpreter = environment.node(), environment.python(python)
+    os.chdir(environment.ROOT)
+    effort = QUICK if quick else FULL
+    with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
+        folder = Path(directory)
+        data = folder / "data.json"
+        measures.write_data(data)
+        say("in process")
+        inside = measures.in_process(interpreter, quick)
+        contenders = feed_contenders(interpreter, node, data)
+        say("pages of 50 pins over HTTP")
+        fifty = measures.rates(list(contenders.values()), feed_pages(50), effort, folder)
+        say("pages of one pin over HTTP")
+        some = [contenders[name] for name in (STOCK, CACHED, MERCURIUS_JIT, PLAIN, BULK)]
+        one = measures.rates(some, feed_pages(1), effort, folder)
+        say("the real path")
+        real = measures.real_rates(interpreter, effort, folder)
+        say("Poisson arrivals")
+        rate = SATURATION * fifty[BULK].wall
+        tail = measures.tail(contenders[BULK], feed_pages(50), rate, effort, folder)
+    rows = [
+        *_page_rows(fifty, one),
+        *_real_rows(real),
+        Row(
+            "p99 / p50 at 70% of saturation, Poisson arrivals",
+            tail["p99"] / tail["p50"],
+            "",
+            "<= 6",
+            f"an ideal server: 4.3; p50 {tail['p50'] * 1e3:.2f} ms, p99 {tail['p99'] * 1e3:.2f} "
+            f"ms at {rate:,.0f} requests/s",
+        ),
+        *_inside_rows(inside),
+    ]
+    write("execution", rows)
+    if to_page:
+        lines = [environment.machine(), *environment.versions(interpreter)]
+        page.write(rows, fifty, one, lines)
+    print("\n".join(environment.versions(interpreter)), end="\n\n")
+    print(table(rows))
+
+
+def _page_rows(fifty: dict[str, Rate], one: dict[str, Rate]) -> list[Row]:
+    def over(rates: dict[str, Rate], name: str, peer: str) -> float:
+        return rates[name].per_cpu / rates[peer].per_cpu
+
+    rows = [
+        Row(f"home feed, 50 pins: {name}", rate.per_cpu, "requests/s", versus=_spread(rate))
+        for name, rate in fifty.items()
+    ]
+    return [
+        *rows,
+        Row("home feed, bulk", over(fifty, BULK, MERCURIUS_JIT), "x", ">= 1.2", MERCURIUS_JIT),
+        Row("home feed, bulk", over(fifty, BULK, STOCK), "x", ">= 50", STOCK),
+        Row("home feed, plain", over(fifty, PLAIN, STOCK), "x", ">= 20", STOCK),
+        Row("home feed, bulk", over(fifty, BULK, FLOOR), "x", versus="the floor, by hand"),
+        Row("page of one pin, bulk", over(one, BULK, CACHED), "x", ">= 8", CACHED),
+        Row("page of one pin, plain", over(one, PLAIN, CACHED), "x", versus=CACHED),
+        Row("page of one pin, bulk", over(one, BULK, MERCURIUS_JIT), "x", versus=MERCURIUS_JIT),
+        Row("page of 50 pins, bulk", over(fifty, BULK, CACHED), "x", ">= 40", CACHED),
+    ]
+
+
+def _spread(rate: Rate) -> str:
+    return f"{rate.least:,.0f} to {rate.most:,.0f}; {rate.wall:,.0f} of wall time"
+
+
+def _real_rows(real: dict[str, Rate]) -> list[Row]:
+    ratio = real[REAL_OURS].per_cpu / real[REAL_STOCK].per_cpu
+    return [
+        *(
+            Row(f"home feed, 50 pins: {name}", rate.per_cpu, "requests/s", versus=_spread(rate))
+            for name, rate in real.items()
+        ),
+        Row("home feed on the real path", ratio, "x", ">= 15", "strawberry on the same stores"),
+    ]
+
+
+def _inside_rows(inside: measures.Inside) -> list[Row]:
+    rows = []
+    for shape, took in inside["shapes"].items():
+        versus = f"stock in process; {took['cached'] / took['ours']:.1f} x stock with caches"
+        rows.append(Row(shape, took["stock"] / took["ours"], "x", ">= 10", versus))
+    sight, memory, block = inside["first sight"], inside["memory"], inside["block"]
+    return [
+        *rows,
+        Row(
+            "first sight of an operation",
+            sight["ours"] / sight["core"],
+            "x",
+            "<= 3",
+            f"graphql-core's parse and validate, {sight['core'] * 1e3:.2f} ms",
+        ),
+        Row(
+            f"memory of {memory['plans']:,} cached plans",
+            memory["bytes"] / 2**20,
+            "MiB",
+            versus=f"{memory['bytes'] / memory['plans'] / 1024:.1f} KiB each",
+        ),
+        Row(
+            f"longest block of the loop, {block['objects']:,} objects answered",
+            block["longest"] * 1e3,
+            "ms",
+            "<= 10",
+            f"in {block['took']:.2f} s",
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""Ours: the gateway's endpoint and executor over the home feed's schema; BENCH_BULK=1 adds hints.
+
+All that a request passes in the gateway is here (media types, limits, the deadline); what a token
+says is read off its text.
+"""
+
+from typing import Any, cast
+
+from bench.execution.feed import build, our_context, viewer_of
+from gateway.auth import Tokens
+from gateway.execution import executor_of
+from gateway.http import GraphQLEndpoint
+from gateway.settings import Settings
+
+
+class _Viewers:
+    def viewer(self, authorization: str | None) -> int:
+        return viewer_of(authorization or "Bearer 0")
+
+
+app = GraphQLEndpoint(
+    executor_of(build(), Settings()),
+    cast(Tokens, _Viewers()),
+    cast(Any, our_context),
+    max_body_bytes=1_000_000,
+)

@@ -1,0 +1,47 @@
+"""Who takes part, and how each is started."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from bench.execution.environment import MERCURIUS
+from bench.execution.servers import Contender
+
+STOCK, CACHED, MERCURIUS_JIT = "stock", "stock with caches", "Mercurius + JIT"
+PLAIN, BULK, FLOOR = "ours, plain", "ours, bulk", "floor"
+REAL_OURS, REAL_STOCK = "ours, real path", "stock, real path"
+
+
+def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender]:
+    """All that answer the home feed from memory. `data` is for those in other languages."""
+
+    def uvicorn(name: str, app: str, **environment: str) -> Contender:
+        command = [
+            *(str(python), "-m", "uvicorn", f"bench.execution.apps.{app}:app"),
+            *("--port", "{port}", "--loop", "uvloop", "--http", "httptools"),
+            *("--lifespan", "off", "--no-access-log", "--log-level", "warning"),
+        ]
+        return Contender(name, command, environment)
+
+    mercurius = Contender(
+        MERCURIUS_JIT,
+        [str(node), str(MERCURIUS / "server.js")],
+        {"NODE_ENV": "production", "BENCH_PORT": "{port}", "BENCH_DATA": str(data)},
+    )
+    found = (
+        uvicorn(STOCK, "stock"),
+        uvicorn(CACHED, "stock", BENCH_CACHES="1"),
+        mercurius,
+        uvicorn(PLAIN, "ours"),
+        uvicorn(BULK, "ours", BENCH_BULK="1"),
+        uvicorn(FLOOR, "floor"),
+    )
+    return {each.name: each for each in found}
+
+
+def real_contenders(python: Path, stores: Mapping[str, Path]) -> dict[str, Contender]:
+    """The gateway over embedded stores; each has stores of its own, of the same content."""
+    module = [str(python), "-m", "bench.execution.apps.real"]
+    return {
+        name: Contender(name, [*module, kind, str(stores[name]), "{port}"])
+        for name, kind in ((REAL_OURS, "ours"), (REAL_STOCK, "stock"))
+    }

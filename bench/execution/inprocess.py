@@ -1,0 +1,219 @@
+"""What is measured inside one process, without HTTP: prints a JSON object last.
+
+Run by the benchmark on the server's core, under the Python that is judged. Ours and stock take
+turns within each round, from the request's bytes to the response's.
+"""
+
+import asyncio
+import gc
+import json
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+import strawberry
+import uvloop
+from graphql import parse, validate
+from strawberry.extensions import ParserCache, ValidationCache
+
+from bench.execution import feed, shapes
+from bench.execution.data import QUERY, dumped, expected
+from gateway.execution import executor_of
+from gateway.settings import Settings
+
+BLOCKED_OBJECTS, PLANS = 200_000, 10_000
+
+Answer = Callable[[], Awaitable[bytes]]
+
+
+def stock(schema: strawberry.Schema, request: bytes, context: Callable[[], Any]) -> Answer:
+    """As strawberry's own view does it."""
+
+    async def answer() -> bytes:
+        message = orjson.loads(request)
+        result = await schema.execute(
+            message["query"], message.get("variables"), context_value=context()
+        )
+        response: dict[str, Any] = {"data": result.data}
+        if result.errors:
+            response["errors"] = [error.formatted for error in result.errors]
+        return json.dumps(response).encode()
+
+    return answer
+
+
+def ours(executor: Any, request: bytes, context: Callable[[], Any]) -> Answer:
+    async def answer() -> bytes:
+        message = orjson.loads(request)
+        result = await executor.run(message["query"], message.get("variables"), None, context())
+        body: bytes = result.body()
+        return body
+
+    return answer
+
+
+async def interleaved(answers: dict[str, Answer], seconds: float, rounds: int) -> dict[str, float]:
+    """The median over the rounds of each one's CPU seconds an answer."""
+    took: dict[str, list[float]] = {name: [] for name in answers}
+    for answer in answers.values():
+        for _ in range(5):
+            await answer()
+    for _ in range(rounds):
+        for name, answer in answers.items():
+            count, began, until = 0, time.process_time(), time.perf_counter() + seconds
+            while time.perf_counter() < until or not count:
+                await answer()
+                count += 1
+            took[name].append((time.process_time() - began) / count)
+    return {name: statistics.median(values) for name, values in took.items()}
+
+
+def comparable(body: bytes) -> tuple[bytes, list[str]]:
+    """The data as it is written, and the errors in an order of their own."""
+    response = json.loads(body)
+    errors = [
+        json.dumps({name: error.get(name) for name in ("locations", "path")}, sort_keys=True)
+        for error in response.get("errors", ())
+    ]
+    return dumped(response["data"]), sorted(errors)
+
+
+class _NoContext:
+    asked: frozenset[str] = frozenset()
+
+
+async def measure_shapes(seconds: float, rounds: int) -> dict[str, dict[str, float]]:
+    """Shape → who → seconds an answer."""
+    plain, cached = shapes.build(), shapes.build((ParserCache, ValidationCache))
+    executor = executor_of(shapes.build(), Settings())
+    found = {}
+    for name, query in shapes.OPERATIONS.items():
+        request = orjson.dumps({"query": query})
+        answers = {
+            "stock": stock(plain, request, _NoContext),
+            "cached": stock(cached, request, _NoContext),
+            "ours": ours(executor, request, _NoContext),
+        }
+        bodies = {who: comparable(await answer()) for who, answer in answers.items()}
+        assert bodies["ours"] == bodies["stock"] == bodies["cached"], name
+        found[name] = await interleaved(answers, seconds, rounds)
+    return found
+
+
+async def measure_page(first: int, seconds: float, rounds: int) -> dict[str, float]:
+    """Who → seconds an answer of the home feed in process."""
+    request = orjson.dumps({"query": QUERY, "variables": {"first": first}})
+    executor = executor_of(feed.build(), Settings())
+    cached = feed.build((ParserCache, ValidationCache))
+    answers = {
+        "stock": stock(feed.build(), request, lambda: feed.stock_context(7)),
+        "cached": stock(cached, request, lambda: feed.stock_context(7)),
+        "ours": ours(executor, request, lambda: feed.our_context(7)),
+    }
+    for who, answer in answers.items():
+        assert dumped(json.loads(await answer())) == expected(7, first), who
+    return await interleaved(answers, seconds, rounds)
+
+
+def operations(count: int) -> list[str]:
+    """Ordinary operations, all different: pages of the feed with some of the fields."""
+    fields = ("title", "description", "link", "imageUrl", "createdAt")
+    found = []
+    for n in range(count):
+        chosen = " ".join(name for bit, name in enumerate(fields) if n >> bit & 1)
+        found.append(
+            f"query Page{n}($first: Int!, $after: String) {{ homeFeed(first: $first, after: $after)"
+            f" {{ edges {{ cursor node {{ id {chosen} board {{ id name owner {{ id username }} }}"
+            f" owner {{ id username }} }} }} pageInfo {{ hasNextPage endCursor }} }} }}"
+        )
+    return found
+
+
+async def measure_first_sight(count: int) -> dict[str, float]:
+    """Seconds from a text never seen to its plan, and those of parsing and validating alone."""
+    schema = feed.build()
+    documents = executor_of(schema, Settings()).documents
+    parsed, planned = [], []
+    texts = operations(2 * count)
+    for mine, theirs in zip(texts[::2], texts[1::2], strict=True):
+        began = time.process_time()
+        validate(schema._schema, parse(theirs))
+        middle = time.process_time()
+        plan = documents.get(mine)
+        planned.append(time.process_time() - middle)
+        parsed.append(middle - began)
+        assert not plan.errors
+    return {"core": statistics.median(parsed), "ours": statistics.median(planned)}
+
+
+def resident() -> int:
+    """Bytes of memory that the process holds."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+async def measure_memory(count: int) -> dict[str, float]:
+    """Bytes that so many cached plans take."""
+    executor = executor_of(feed.build(), Settings(document_cache=count))
+    texts = operations(count + 100)
+    for text in texts[:100]:
+        await executor.run(text, {"first": 1}, None, cast(Any, feed.our_context(1)))
+    gc.collect()
+    before = resident()
+    for text in texts[100:]:
+        result = await executor.run(text, {"first": 1}, None, cast(Any, feed.our_context(1)))
+        assert result.started
+    gc.collect()
+    return {"bytes": resident() - before, "plans": count}
+
+
+async def measure_block(count: int) -> dict[str, float]:
+    """How long the loop was blocked at most while a response of so many objects was made."""
+    executor = executor_of(shapes.build(), Settings(request_timeout=600))
+    query = "query Many($count: Int!) { many(count: $count) { id title count note } }"
+    loop = asyncio.get_running_loop()
+    longest, last, ticking = 0.0, 0.0, True
+
+    def tick() -> None:
+        nonlocal longest, last
+        now = time.perf_counter()
+        longest, last = max(longest, now - last), now
+        if ticking:
+            loop.call_soon(tick)
+
+    found = []
+    for _ in range(3):
+        await executor.run(query, {"count": 10}, None, cast(Any, _NoContext()))
+        longest, last, ticking = 0.0, time.perf_counter(), True
+        loop.call_soon(tick)
+        began = time.perf_counter()
+        result = await executor.run(query, {"count": count}, None, cast(Any, _NoContext()))
+        took = time.perf_counter() - began
+        ticking = False
+        body = result.body()
+        assert len(json.loads(body)["data"]["many"]) == count
+        found.append((longest, took))
+        await asyncio.sleep(0)
+    longest, took = min(found)
+    return {"longest": longest, "took": took, "objects": count}
+
+
+async def main(quick: bool) -> None:
+    seconds, rounds = (0.15, 3) if quick else (0.6, 7)
+    found = {
+        "shapes": await measure_shapes(seconds, rounds),
+        "page 1": await measure_page(1, seconds, rounds),
+        "page 50": await measure_page(50, seconds, rounds),
+        "first sight": await measure_first_sight(40 if quick else 300),
+        "memory": await measure_memory(PLANS // 10 if quick else PLANS),
+        "block": await measure_block(BLOCKED_OBJECTS),
+    }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    uvloop.run(main("--quick" in sys.argv))

@@ -1,0 +1,154 @@
+"""The measures, each of them a function from the contenders to its raw figures."""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.execution import wrk
+from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
+from bench.execution.data import data, dumped
+from bench.execution.requests import Request, Workload
+from bench.execution.servers import LOAD_CORE, SERVER_CORE, BenchError, Contender, running
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long is measured: seconds of one load and of the warm-up before the first, and rounds."""
+
+    seconds: float
+    warmup: float
+    rounds: int
+
+
+FULL, QUICK = Effort(6.0, 4.0, 5), Effort(2.0, 2.0, 2)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Medians over the rounds of requests a second: of the server's CPU time, and of wall time."""
+
+    per_cpu: float
+    wall: float
+    least: float
+    most: float
+
+
+Inside = Mapping[str, Any]
+
+
+def write_data(path: Path) -> None:
+    """For contenders in other languages."""
+    path.write_text(json.dumps(data()))
+
+
+def rates(
+    contenders: Sequence[Contender], workload: Workload, effort: Effort, folder: Path
+) -> dict[str, Rate]:
+    """Load all contenders in turn, round by round; answers are compared before and after."""
+    requests = folder / "requests.txt"
+    workload.write(requests)
+    runs: dict[str, list[wrk.Run]] = {each.name: [] for each in contenders}
+    with ExitStack() as stack:
+        servers = {
+            each.name: stack.enter_context(running(each, folder / "servers.log"))
+            for each in contenders
+        }
+        for server in servers.values():
+            server.check(workload)
+            wrk.load(server, requests, effort.warmup)
+        for number in range(effort.rounds):
+            for name, server in servers.items():
+                run = wrk.load(server, requests, effort.seconds)
+                runs[name].append(run)
+                say(f"round {number + 1}: {name}: {run.per_cpu:,.0f} ({run.rate:,.0f} wall)")
+        for server in servers.values():
+            server.check(workload)
+    return {name: _rate(each) for name, each in runs.items()}
+
+
+def _rate(runs: Sequence[wrk.Run]) -> Rate:
+    values = [run.per_cpu for run in runs]
+    return Rate(
+        statistics.median(values),
+        statistics.median(run.rate for run in runs),
+        min(values),
+        max(values),
+    )
+
+
+def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, Rate]:
+    """The gateway on embedded stores, ours and stock's execution of the same schema."""
+    made = folder / "stores"
+    requests = [
+        Request(each["authorization"], each["body"].encode())
+        for each in _child([str(python), "-m", "bench.execution.apps.real", "prepare", str(made)])
+    ]
+    if not requests:
+        raise BenchError("the demo content gives no viewer a full page")
+    stores = {name: folder / name.replace(" ", "-") for name in (REAL_OURS, REAL_STOCK)}
+    for path in stores.values():
+        shutil.copytree(made, path)
+    contenders = real_contenders(python, stores)
+    with running(contenders[REAL_STOCK], folder / "servers.log") as stock:
+        answers = [_stable(stock.ask(request)) for request in requests]
+
+    def check(number: int, answer: bytes) -> None:
+        assert b'"errors"' not in answer[:10], answer[:500]
+        assert _stable(answer) == answers[number], (answer[:300], answers[number][:300])
+
+    return rates(list(contenders.values()), Workload(requests, check), effort, folder)
+
+
+def _stable(answer: bytes) -> bytes:
+    response: Any = json.loads(answer)
+    return dumped(response)
+
+
+def tail(
+    contender: Contender, workload: Workload, rate: float, effort: Effort, folder: Path
+) -> dict[str, float]:
+    """Latencies at Poisson arrivals of so many requests a second, the median of the rounds by
+    p99 / p50."""
+    requests = folder / "requests.txt"
+    workload.write(requests)
+    found = []
+    with running(contender, folder / "servers.log") as server:
+        server.check(workload)
+        wrk.load(server, requests, effort.warmup)
+        for _ in range(effort.rounds):
+            seconds = str(effort.seconds * 2)
+            command = [
+                *("taskset", "-c", LOAD_CORE, sys.executable, "-m", "bench.execution.openloop"),
+                *(str(server.port), str(requests), str(rate), seconds, "1"),
+            ]
+            found.append(_child(command, pinned=False))
+    found.sort(key=lambda each: each["p99"] / each["p50"])
+    return dict(found[len(found) // 2])
+
+
+def in_process(python: Path, quick: bool) -> Inside:
+    """What bench/execution/inprocess.py measures."""
+    command = [str(python), "-m", "bench.execution.inprocess", *(["--quick"] if quick else [])]
+    found: Inside = _child(command)
+    return found
+
+
+def _child(command: Sequence[str], *, pinned: bool = True) -> Any:
+    """The JSON that a child process prints last. Raises BenchError."""
+    core = ["taskset", "-c", SERVER_CORE] if pinned else []
+    done = subprocess.run([*core, *command], capture_output=True, text=True, env=os.environ)
+    if done.returncode:
+        raise BenchError(f"{' '.join(command[:4])} failed:\n{done.stderr[-2500:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

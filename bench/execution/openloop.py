@@ -1,0 +1,136 @@
+"""Open-loop load: requests arrive when a Poisson process says, whether or not others are answered.
+
+A latency counts from the scheduled arrival, so waiting for the server counts (Tene, "coordinated
+omission"). The client polls without sleeping, on a core of its own: a timer's millisecond would
+show. An ideal server with constant service times has p99 / p50 of 4.3 at 70% of saturation.
+
+`python -m bench.execution.openloop PORT REQUESTS RATE SECONDS WARMUP` prints {"p50", "p99",
+"count", "late"}: seconds; `late` is the 99th percentile of how late the client itself sent.
+"""
+
+import heapq
+import json
+import random
+import select
+import socket
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+CONNECTIONS = 256
+
+
+class _Connection:
+    """One request at a time; `feed` says when its answer is whole."""
+
+    __slots__ = ("arrived", "buffer", "socket", "wanted")
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.setblocking(False)
+        self.arrived = 0.0
+        self._reset()
+
+    def _reset(self) -> None:
+        self.buffer, self.wanted = b"", -1
+
+    def send(self, request: bytes, arrived: float) -> None:
+        self.arrived = arrived
+        sent = self.socket.send(request)
+        assert sent == len(request), "a request did not fit into the socket's buffer"
+
+    def feed(self) -> bool:
+        data = self.socket.recv(1 << 18)
+        if not data:
+            raise SystemExit("the server closed a connection")
+        if self.wanted < 0:
+            self.buffer += data
+            head, found, rest = self.buffer.partition(b"\r\n\r\n")
+            if not found:
+                return False
+            if not head.startswith(b"HTTP/1.1 200"):
+                raise SystemExit(f"the server answered {head[:80]!r}")
+            length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+            self.wanted = int(length) - len(rest)
+        else:
+            self.wanted -= len(data)
+        if self.wanted > 0:
+            return False
+        self._reset()
+        return True
+
+
+def read_requests(path: Path) -> list[bytes]:
+    """The requests of a workload's file (see wrk.lua) as they go over the wire."""
+    lines = path.read_text().splitlines()
+    return [
+        (
+            f"POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+            f"authorization: {authorization}\r\ncontent-length: {len(body.encode())}\r\n\r\n{body}"
+        ).encode()
+        for authorization, body in zip(lines[::2], lines[1::2], strict=True)
+    ]
+
+
+def drive(
+    port: int, requests: list[bytes], rate: float, seconds: float, warmup: float
+) -> tuple[list[float], list[float]]:
+    """Latencies, and how late each request was sent (seconds), of those after the warm-up."""
+    rng = random.Random(1)
+    poll = select.epoll()
+    connections = [_Connection(port) for _ in range(CONNECTIONS)]
+    by_fd = {each.socket.fileno(): each for each in connections}
+    for fd in by_fd:
+        poll.register(fd, select.EPOLLIN)
+    idle = list(connections)
+    waiting: deque[float] = deque()
+    latencies: list[float] = []
+    late: list[float] = []
+    clock = time.perf_counter
+    begin = clock()
+    measured, end = begin + warmup, begin + warmup + seconds
+    arrival = begin + rng.expovariate(rate)
+    while True:
+        now = clock()
+        while arrival <= now and arrival < end:
+            waiting.append(arrival)
+            arrival += rng.expovariate(rate)
+        while waiting and idle:
+            arrived = waiting.popleft()
+            idle.pop().send(rng.choice(requests), arrived)
+            if arrived >= measured:
+                late.append(now - arrived)
+        for fd, _ in poll.poll(0):
+            connection = by_fd[fd]
+            if connection.feed():
+                if connection.arrived >= measured:
+                    latencies.append(clock() - connection.arrived)
+                idle.append(connection)
+        if now > end and len(idle) == CONNECTIONS and not waiting:
+            return latencies, late
+        if now > end + 30:
+            raise SystemExit("the server is too slow for this rate")
+
+
+def percentile(values: list[float], share: float) -> float:
+    count = max(1, round(len(values) * (1 - share)))
+    return heapq.nlargest(count, values)[-1]
+
+
+if __name__ == "__main__":
+    _port, _path, _rate, _seconds, _warmup = sys.argv[1:]
+    _latencies, _late = drive(
+        int(_port), read_requests(Path(_path)), float(_rate), float(_seconds), float(_warmup)
+    )
+    print(
+        json.dumps(
+            {
+                "p50": percentile(_latencies, 0.5),
+                "p99": percentile(_latencies, 0.99),
+                "count": len(_latencies),
+                "late": percentile(_late, 0.99),
+            }
+        )
+    )

@@ -1,0 +1,110 @@
+"""A contender's server process, pinned to a core of its own, and the time it takes there."""
+
+import http.client
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.execution.requests import Request, Workload
+
+SERVER_CORE, LOAD_CORE = "0", "1"
+START_SECONDS = 120.0
+CHECKED = 40  # requests whose answers are compared before anything is measured
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class BenchError(Exception):
+    """What keeps the benchmark from running, in one line."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """How to start a server; `{port}` in the command or the environment is the port to take."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Server:
+    """A contender that answers at 127.0.0.1:`port`."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+
+    def ask(self, request: Request) -> bytes:
+        """The body of the answer. Raises OSError, and AssertionError unless the status is 200."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        headers = {"content-type": "application/json", "authorization": request.authorization}
+        try:
+            connection.request("POST", "/graphql", request.body, headers)
+            response = connection.getresponse()
+            body = response.read()
+        finally:
+            connection.close()
+        assert response.status == 200, f"status {response.status}: {body[:300]!r}"
+        return body
+
+    def check(self, workload: Workload) -> None:
+        """Compare answers with what they must be."""
+        step = max(1, len(workload.requests) // CHECKED)
+        for number in range(0, len(workload.requests), step):
+            workload.check(number, self.ask(workload.requests[number]))
+
+    def cpu_seconds(self) -> float:
+        """What the process and its children have taken so far, of all cores."""
+        pids = [self.process.pid]
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            pids += map(int, (task / "children").read_text().split())
+        ticks = 0
+        for pid in pids:
+            with suppress(OSError):
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                ticks += int(fields[11]) + int(fields[12])
+        return ticks / _TICKS
+
+
+@contextmanager
+def running(contender: Contender, log: Path) -> Iterator[Server]:
+    """The contender's server, answering; stopped in the end. Raises BenchError."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [part.replace("{port}", str(port)) for part in contender.command]
+    given = {
+        name: text.replace("{port}", str(port)) for name, text in contender.environment.items()
+    }
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            ["taskset", "-c", SERVER_CORE, *command],
+            env={**os.environ, **given},
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        _wait(process, port, contender, log)
+        yield Server(process, port)
+    finally:
+        process.terminate()
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, contender: Contender, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        if process.poll() is not None or time.monotonic() > deadline:
+            tail = log.read_text(errors="replace")[-1500:]
+            raise BenchError(f"{contender.name} did not start:\n{tail}")
+        time.sleep(0.05)

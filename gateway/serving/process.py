@@ -1,0 +1,80 @@
+"""One serving process: its stores, and the HTTP server over them."""
+
+import logging
+import socket
+from collections.abc import Callable
+
+import click
+import uvicorn
+
+from gateway.app import create_app
+from gateway.auth import Tokens
+from gateway.demo.fill import demo_is_loaded, fill_demo
+from gateway.installing import install
+from gateway.progress import Bars
+from gateway.runtime import Runtime, running
+from gateway.settings import EMBEDDED, Settings
+
+
+async def serve(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    demo: bool = False,
+    greet: bool = True,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Answer what comes to the listener until stopped. `demo` fills empty stores first; `greet`
+    tells a demo viewer what to open; `on_ready` hears when requests are answered."""
+    if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
+        with Bars() as bars:
+            await install(settings, bars)
+    async with running(settings) as runtime:
+        if demo and not await demo_is_loaded(runtime.stores):
+            with Bars() as bars:
+                await fill_demo(runtime.stores, settings.data_dir, bars)
+        if settings.demo_viewer and greet:
+            await _greet(settings, runtime)
+        config = uvicorn.Config(
+            create_app(settings, runtime),
+            interface="asgi3",
+            log_config=None,  # its lines go where ours go
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=5,
+        )
+        await _Server(config, on_ready).serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Tells when it has started."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready()
+
+
+async def _greet(settings: Settings, runtime: Runtime) -> None:
+    """Say what to open, and as whom."""
+    found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
+    click.echo(f"\n  GraphiQL   {settings.url}/graphql", err=True)
+    if viewer_id := found.get(settings.demo_viewer):
+        token = Tokens(settings.secret, settings.token_hours).issue(viewer_id)
+        click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
+        click.echo(f"  Token      {token}", err=True)
+    click.echo("  Stop with Ctrl-C.\n", err=True)
+
+
+def start_logging(settings: Settings, name: str = "") -> None:
+    """Log to standard error; a worker's lines begin with its name."""
+    prefix = f"[{name}] " if name else ""
+    logging.basicConfig(
+        level=settings.log_level.upper(),
+        format=f"%(asctime)s %(levelname)s {prefix}%(name)s %(message)s",
+    )
+    for driver in ("kazoo", "streaq", "coredis"):  # what matters of theirs comes as our errors
+        logging.getLogger(driver).setLevel(logging.WARNING)

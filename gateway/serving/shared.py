@@ -1,0 +1,42 @@
+"""Which stores several processes may use at once."""
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from datasources.errors import ConfigError
+from datasources.topology import parse
+from gateway.settings import EMBEDDED, Settings
+
+_STORES = (
+    "topology",
+    "object_cache",
+    "mapping_cache",
+    "queue",
+    "pools_primary",
+    "pools_standby",
+    "feeds_primary",
+    "feeds_standby",
+)
+_OF_ONE_PROCESS = ("memory", "rocksdb")
+
+
+def require_shared(settings: Settings) -> None:
+    """Raises ConfigError when a store belongs to one process, and there are several workers."""
+    own = [name for name in _STORES if _is_of_one_process(getattr(settings, name))]
+    if own and settings.workers > 1:
+        raise ConfigError(
+            f"{settings.workers} workers can't share {', '.join(own)}: embedded and in-process "
+            "stores belong to one process; use --workers 1, or set these to servers "
+            "(docs/settings.md; `pinway stack up` starts them all)"
+        )
+
+
+def _is_of_one_process(url: str) -> bool:
+    if url == EMBEDDED:
+        return True
+    parts = urlsplit(url)
+    if parts.scheme == "file":  # a topology: who opens it says what is wrong with it
+        path = Path(unquote(parts.path))
+        servers = parse(path.read_bytes()).servers if path.is_file() else {}
+        return any(server.startswith("sqlite:") for server in servers.values())
+    return parts.scheme in _OF_ONE_PROCESS

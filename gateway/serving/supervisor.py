@@ -1,0 +1,119 @@
+"""Several worker processes on one port: starts them, starts one again that died, stops them all.
+
+The workers share the listening socket, so a connection that waits when one of them dies is taken
+by another. Each is told its settings on its standard input and says on its standard output when it
+answers; a worker whose input ends has lost its supervisor, and stops.
+"""
+
+import asyncio
+import logging
+import socket
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from gateway.settings import Settings
+
+log = logging.getLogger("pinway.workers")
+
+READY = b"ready\n"
+STOP_SECONDS = 20.0  # requests have five, then stores are closed
+STEADY_SECONDS = 10.0  # who lives that long is started again at once
+LONGEST_DELAY = 10.0
+
+
+class WorkerFailed(Exception):
+    """A worker ended before it was ever ready, and has said why itself."""
+
+
+async def supervise(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Keep `settings.workers` workers running until cancelled. Raises WorkerFailed when the first
+    one can't be started."""
+    ready = asyncio.Event()
+    first = asyncio.create_task(_keep(1, settings, listener, ready.set, sleep))
+    tasks = [first]
+    try:
+        # The first tries the settings and the stores alone: what is wrong is said once.
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait({first, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if ready.is_set():
+            tasks += [
+                asyncio.create_task(_keep(number, settings, listener, lambda: None, sleep))
+                for number in range(2, settings.workers + 1)
+            ]
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _keep(
+    number: int,
+    settings: Settings,
+    listener: socket.socket,
+    on_ready: Callable[[], None],
+    sleep: Callable[[float], Awaitable[None]],
+) -> None:
+    """Run one worker, and again whenever it ends; after longer delays if it keeps ending early."""
+    loop = asyncio.get_running_loop()
+    was_ready, early = False, 0
+    while True:
+        started = loop.time()
+        process = await _start(number, settings, listener)
+        try:
+            log.info("worker %d is process %d", number, process.pid)
+            assert process.stdout is not None
+            async for line in process.stdout:
+                if line == READY:
+                    log.info("worker %d (process %d) is ready", number, process.pid)
+                    was_ready = True
+                    on_ready()
+            status = await process.wait()
+        finally:
+            await _stop(process)
+        if number == 1 and not was_ready:
+            raise WorkerFailed
+        early = 0 if loop.time() - started > STEADY_SECONDS else early + 1
+        delay = min(0.5 * 2 ** (early - 1), LONGEST_DELAY) if early > 1 else 0.0
+        log.error(
+            "worker %d (process %d) ended with status %d; it starts again in %.1f s",
+            *(number, process.pid, status, delay),
+        )
+        await sleep(delay)
+
+
+async def _start(number: int, settings: Settings, listener: socket.socket) -> Process:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway.serving.worker", str(number), str(listener.fileno())),
+        stdin=PIPE,
+        stdout=PIPE,
+        pass_fds=[listener.fileno()],
+        process_group=0,  # Ctrl-C in a terminal reaches the supervisor alone
+    )
+    assert process.stdin is not None
+    process.stdin.write(settings.model_dump_json().encode() + b"\n")
+    return process
+
+
+async def _stop(process: Process) -> None:
+    """End a worker, by force if it takes too long."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        log.error("process %d does not stop: it is killed", process.pid)
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

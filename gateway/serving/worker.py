@@ -1,0 +1,43 @@
+"""One worker of several: `python -m gateway.serving.worker NUMBER DESCRIPTOR` (see supervisor.py).
+
+NUMBER is from 1 on, DESCRIPTOR is the listening socket's, and the settings come as a line of JSON
+on the standard input.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+
+from datasources.errors import PinwayError
+from gateway.serving.loops import fast_loop, run_until_stopped
+from gateway.serving.process import serve, start_logging
+from gateway.serving.supervisor import READY
+from gateway.settings import Settings
+
+
+def main(number: int, descriptor: int) -> None:
+    with open(0, "rb", buffering=0, closefd=False) as given:
+        settings = Settings.model_validate_json(given.readline())
+    start_logging(settings, f"worker {number}")
+    threading.Thread(target=_stop_with_the_supervisor, daemon=True).start()
+    with socket.socket(fileno=descriptor) as listener:
+        try:
+            serving = serve(settings, listener, greet=number == 1, on_ready=_ready)
+            run_until_stopped(serving, fast_loop)
+        except PinwayError as error:
+            sys.exit(f"pinway: worker {number}: {error}")
+
+
+def _ready() -> None:
+    os.write(1, READY)
+
+
+def _stop_with_the_supervisor() -> None:
+    os.read(0, 1)  # ends when the supervisor does, however it dies
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

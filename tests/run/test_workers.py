@@ -1,0 +1,231 @@
+"""`pinway serve --workers`: several processes on one port, over the real servers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from deploy.stack import Stack
+from gateway.settings import Settings
+from tests.real.configurations import first_shard, real_settings
+from tests.serving import ROOT, free_port
+
+QUERY = {"query": "{ viewer { id } __typename }"}
+ANSWER = {"data": {"viewer": None, "__typename": "Query"}}
+DEADLINE = 60.0
+
+
+@dataclass
+class Workers:
+    """`pinway serve --workers` at `url`."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    log: Path
+
+    def pids(self) -> set[int]:
+        """The processes it started that have not ended."""
+        listed = subprocess.run(
+            ["ps", "-ww", "-o", "pid=,stat=,args=", "--ppid", str(self.process.pid)],
+            capture_output=True,
+            text=True,
+            check=False,  # none is an error of ps's
+        )
+        rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+        return {
+            int(pid)
+            for pid, state, arguments in rows
+            if "gateway.serving.worker" in arguments and not state.startswith("Z")
+        }
+
+    def answering(self) -> int:
+        """The process that answers a new connection."""
+        return int(httpx.get(f"{self.url}/healthz", timeout=30).json()["process"])
+
+    def ready(self) -> int:
+        """How often a worker said that it is ready."""
+        return self.log.read_text().count("is ready")
+
+
+@pytest.fixture(scope="module")
+def settings(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    directory = tmp_path_factory.mktemp("workers")
+    return real_settings(stack, directory, first_shard())
+
+
+@pytest.fixture(scope="module")
+def config(settings: Settings) -> Path:
+    """The settings as a file, their stores made."""
+    path = settings.data_dir / "workers.toml"
+    values = settings.model_dump(mode="json", exclude_unset=True, exclude={"allowed_hosts"})
+    path.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
+    pinway("init", "--config", str(path)).check_returncode()
+    return path
+
+
+def pinway(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gateway", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@contextmanager
+def serving(config: Path, workers: int) -> Iterator[Workers]:
+    """Workers that are all ready; killed in the end if they still run."""
+    port = free_port()
+    log = config.with_name(f"workers-{port}.log")
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "gateway", "serve", "--config", str(config)),
+                *("--port", str(port), "--workers", str(workers)),
+            ],
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
+        )
+    served = Workers(process, f"http://127.0.0.1:{port}", log)
+    try:
+        until(lambda: served.ready() >= workers, served)
+        yield served
+    finally:
+        left = served.pids()
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for pid in left:
+            if alive(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+def until(condition: Callable[[], bool], served: Workers) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(served.log.read_text()[-3000:])
+        time.sleep(0.02)  # nothing tells what another process has come to
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_each_worker_answers_on_the_one_port(config: Path) -> None:
+    with serving(config, 2) as served:
+        pids = served.pids()
+        assert len(pids) == 2
+        seen: set[int] = set()
+
+        def both_answered() -> bool:
+            seen.add(served.answering())
+            return seen == pids
+
+        until(both_answered, served)
+        answer = httpx.post(f"{served.url}/graphql", json=QUERY, timeout=30)
+        assert answer.json() == ANSWER
+
+
+def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Path) -> None:
+    with serving(config, 2) as served:
+        before = served.pids()
+        killed = served.answering()
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: not alive(killed), served)
+        for _ in range(50):
+            answer = httpx.post(f"{served.url}/graphql", json=QUERY, timeout=30)
+            assert (answer.status_code, answer.json()) == (200, ANSWER)
+        until(lambda: served.ready() == 3, served)
+        after = served.pids()
+        assert len(after) == 2
+        assert len(after - before) == 1
+        assert f"process {killed}) ended with status -9" in served.log.read_text()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_ends_every_worker_cleanly(config: Path, stop: signal.Signals) -> None:
+    with serving(config, 2) as served:
+        pids = served.pids()
+        served.process.send_signal(stop)
+        assert served.process.wait(60) == 0
+        assert not any(alive(pid) for pid in pids)
+        log = served.log.read_text()
+        assert "Traceback" not in log
+        assert "killed" not in log
+
+
+def test_workers_end_when_their_supervisor_is_killed(config: Path) -> None:
+    with serving(config, 2) as served:
+        pids = served.pids()
+        served.process.kill()
+        served.process.wait()
+        until(lambda: not any(alive(pid) for pid in pids), served)
+
+
+def test_what_keeps_the_first_worker_from_starting_is_said_once(config: Path) -> None:
+    broken = config.with_name("broken.toml")
+    lines = [line for line in config.read_text().splitlines() if not line.startswith("topology")]
+    broken.write_text("\n".join([*lines, 'topology = "file:///nowhere/topology.json"']))
+    failed = pinway("serve", "--config", str(broken), "--port", str(free_port()), "--workers", "3")
+    assert failed.returncode == 1
+    assert failed.stderr.count("/nowhere/topology.json") == 1, failed.stderr
+    assert "Traceback" not in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("store", "named"),
+    [
+        ("", "topology, object_cache, mapping_cache, queue, pools_primary"),
+        ('mapping_cache = "embedded"', "mapping_cache"),
+        ('feeds_standby = "rocksdb:///somewhere"', "feeds_standby"),
+        ('object_cache = "memory://?max_bytes=1000000"', "object_cache"),
+    ],
+)
+def test_stores_of_one_process_are_refused_in_one_line(
+    config: Path, tmp_path: Path, store: str, named: str
+) -> None:
+    mixed = tmp_path / "mixed.toml"
+    name = store.partition(" ")[0]
+    lines = [line for line in config.read_text().splitlines() if not line.startswith(name)]
+    mixed.write_text("\n".join([*lines, store]) if store else "")
+    data = tmp_path / "data"
+    failed = pinway(
+        *("serve", "--config", str(mixed), "--data-dir", str(data)),
+        *("--port", str(free_port()), "--workers", "2"),
+    )
+    lines = failed.stderr.splitlines()
+    assert (failed.returncode, len(lines)) == (1, 1), failed.stderr
+    assert f"2 workers can't share {named}" in lines[0]
+    assert "--workers 1" in lines[0]
+    assert not data.exists()
+
+
+def test_shards_in_sqlite_are_of_one_process(config: Path, tmp_path: Path) -> None:
+    mixed, topology = tmp_path / "mixed.toml", tmp_path / "topology.json"
+    content = {
+        "epoch": 1,
+        "servers": {"one": f"sqlite://{tmp_path}/one"},
+        "shards": [{"range": [0, 7], "master": "one"}],
+        "mod": {"count": 1, "ranges": [{"range": [0, 0], "master": "one"}]},
+    }
+    topology.write_text(json.dumps(content))
+    lines = [line for line in config.read_text().splitlines() if not line.startswith("topology")]
+    mixed.write_text("\n".join([*lines, f'topology = "file://{topology}"']))
+    failed = pinway("serve", "--config", str(mixed), "--port", str(free_port()), "--workers", "2")
+    assert "can't share topology:" in failed.stderr
