@@ -70,7 +70,9 @@ class FileTopology:
         try:
             return topologies.parse(self._path.read_bytes())
         except FileNotFoundError:
-            raise StoreCorrupt(f"topology: there is none at {self._path}") from None
+            raise StoreCorrupt(
+                f"topology: there is none at {self._path}; `pinway init` makes it"
+            ) from None
         except OSError as error:
             raise StoreUnavailable(f"topology: {self._path}: {error.strerror}") from error
         except StoreCorrupt as error:

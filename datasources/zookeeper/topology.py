@@ -79,7 +79,9 @@ class ZooKeeperTopology:
         try:
             data, stat = await self._client.call(lambda zk: zk.get_async(self._path, watch=watch))
         except NoNodeError:
-            raise StoreCorrupt(f"topology: there is none at {self._path}") from None
+            raise StoreCorrupt(
+                f"topology: there is none at {self._path}; `pinway init` makes it"
+            ) from None
         except KazooException as error:
             raise StoreUnavailable(f"topology: {error!r}") from error
         return topologies.parse(data), stat.version
