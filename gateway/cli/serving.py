@@ -7,7 +7,7 @@ import socket
 import click
 import uvicorn
 
-from datasources.errors import ConfigError, StoreCorrupt
+from datasources.errors import ConfigError, Damaged, StoreCorrupt
 from gateway.app import create_app
 from gateway.auth import Tokens
 from gateway.cli.options import override, with_settings
@@ -58,6 +58,8 @@ def _serve(settings: Settings, *, demo: bool) -> None:
         asyncio.run(_serve_until_stopped(settings, listener, demo))
     except KeyboardInterrupt:
         pass
+    except Damaged:
+        raise
     except StoreCorrupt as error:
         raise StoreCorrupt(
             f"{error}; restore it from a copy, or move {settings.data_dir} away to start afresh"
@@ -111,9 +113,10 @@ def _listen(settings: Settings) -> socket.socket:
 async def _greet(settings: Settings, runtime: Runtime) -> None:
     """Say what to open, and as whom."""
     found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
+    tokens = Tokens(settings.secret, settings.token_hours)
     click.echo(f"\n  GraphiQL   {settings.url}/graphql", err=True)
     if viewer_id := found.get(settings.demo_viewer):
-        token = Tokens(settings.secret, settings.token_hours).issue(viewer_id)
+        token = tokens.issue(viewer_id)
         click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
         click.echo(f"  Token      {token}", err=True)
     click.echo("  Stop with Ctrl-C.\n", err=True)
