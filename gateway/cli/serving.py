@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from datasources.errors import StoreCorrupt
+from datasources.errors import Damaged, StoreCorrupt
 from gateway.cli.options import override, with_settings
 from gateway.installing import install
 from gateway.progress import Bars
@@ -64,6 +64,8 @@ def _serve(settings: Settings, *, demo: bool) -> None:
                 run_until_stopped(serve(settings, listener, demo=demo), fast_loop)
         except WorkerFailed:
             sys.exit(1)
+        except Damaged:
+            raise
         except StoreCorrupt as error:
             raise StoreCorrupt(
                 f"{error}; restore it from a copy, or move {settings.data_dir} away to start afresh"

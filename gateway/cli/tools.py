@@ -7,6 +7,7 @@ import click
 from datasources.errors import NotFound
 from gateway.auth import Tokens
 from gateway.cli.options import with_settings
+from gateway.embedded import check_made
 from gateway.runtime import running
 from gateway.settings import Settings
 from schema import schema
@@ -21,6 +22,7 @@ def token_command(settings: Settings, username: str) -> None:
 
 
 async def _token(settings: Settings, username: str) -> str:
+    check_made(settings)
     async with running(settings, jobs=False) as runtime:
         found = await runtime.stores.shards.mod.find("username", [username.lower()])
         if username.lower() not in found:

@@ -6,6 +6,8 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
+import pytest
+
 from tests.serving import ROOT, Serving, command, free_port, serving
 
 HOME = "{ viewer { username } homeFeed(first: 10) { edges { node { title image { url } } } } }"
@@ -74,13 +76,26 @@ def test_sigterm_stops_it_and_its_children_as_ctrl_c_does(tmp_path: Path) -> Non
         assert processes_on(data) == []
 
 
-def test_a_corrupt_data_directory_is_one_clear_line(tmp_path: Path) -> None:
-    for name, content in (("topology.json", b"{"), ("shards/db00003.sqlite", b"no database" * 99)):
-        data = tmp_path / name.partition(".")[0].replace("/", "-")
-        path = data / name
-        path.parent.mkdir(parents=True)
-        path.write_bytes(content)
-        assert_one_line(run(data, "--port", str(free_port())), path.stem)
+@pytest.mark.parametrize(
+    ("name", "content", "advice"),
+    [
+        ("topology.json", b"{", "move {data} away"),
+        ("shards/db00003.sqlite", b"no database" * 99, "move {data} away"),
+        ("feeds/primary/MANIFEST-000001", b"noise", "move it away"),
+        ("valkey/appendonlydir/appendonly.aof.manifest", b"noise", "move that directory away"),
+        ("auth_secret", b"", "remove it"),
+    ],
+)
+def test_a_corrupt_data_directory_is_one_clear_line_with_one_advice(
+    tmp_path: Path, name: str, content: bytes, advice: str
+) -> None:
+    data = tmp_path / "data"
+    path = data / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    failed = run(data, "--port", str(free_port()))
+    assert_one_line(failed, str(data), advice.format(data=data))
+    assert failed.stderr.count(" away") <= 1
 
 
 def test_a_wrong_setting_is_one_clear_line(tmp_path: Path) -> None:

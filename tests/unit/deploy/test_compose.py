@@ -9,8 +9,10 @@ import pytest
 import yaml
 
 import deploy
+from datasources.topology import parse
 from deploy.stack import layout
 from deploy.stack.secrets import Secrets
+from gateway.settings import read_settings
 
 DEPLOY = Path(deploy.__file__).parent
 # Of the Compose Specification, what this file may use.
@@ -100,6 +102,7 @@ def test_mariadb_servers_have_the_stacks_ids_and_domains(compose: dict[str, Any]
             "gtid-domain-id",
             "gtid-strict-mode",
             "log-bin",
+            "sync-binlog",
             "max-connections",
         ):
             assert theirs[key] == own[key], (name, key)
@@ -127,6 +130,15 @@ def test_the_settings_are_the_stacks_with_the_published_ports(published: dict[st
     assert found.pop("topology_seed") == "deploy/compose/topology.json"
     del expected["data_dir"], expected["topology_seed"]
     assert found == expected
+
+
+def test_the_gateway_reads_the_settings_and_the_topology(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINWAY_MYSQL_PASSWORD", "word")
+    monkeypatch.setenv("PINWAY_AUTH_SECRET", "s" * 32)
+    settings = read_settings(DEPLOY / "compose" / "pinway.toml")
+    assert (settings.mysql_password, settings.secret) == ("word", "s" * 32)
+    topology = parse((DEPLOY.parent / settings.topology_seed).read_bytes())
+    assert list(topology.open_shards) == list(range(64))
 
 
 def test_the_topology_is_the_stacks_with_the_published_ports(published: dict[str, int]) -> None:

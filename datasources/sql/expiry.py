@@ -1,0 +1,70 @@
+"""Forgets what is kept for a time only: `datasources.protocols.Expiry` over SQL."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from datasources.sql.engine import Part, Session
+from datasources.sql.router import Router
+
+SHARDS_AT_A_TIME = 512
+
+_OLD_ANSWERS = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
+# A user's newest visit stays: the next one's generation is counted from it.
+_OLD_VISITS = (
+    "FROM {db}.visits v WHERE v.created < ? AND v.saved = 1 AND EXISTS (SELECT 1 "
+    "FROM {db}.visits n WHERE n.user_id = v.user_id AND n.generation > v.generation) "
+    "ORDER BY v.created LIMIT ?"
+)
+
+
+class SqlExpiry:
+    """See Expiry. What is too old is found in one round trip a server, then deleted by its keys in
+    a short transaction a shard."""
+
+    def __init__(self, router: Router) -> None:
+        self._router = router
+
+    async def answers(self, created_before: int, limit: int) -> int:
+        old = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
+        return await self._forget(
+            "answers", ("viewer_id", "answer_key"), old, created_before, limit
+        )
+
+    async def visits(self, created_before: int, limit: int) -> int:
+        keys = ("user_id", "generation")
+        return await self._forget("visits", keys, _OLD_VISITS, created_before, limit)
+
+    async def _forget(
+        self, table: str, keys: Sequence[str], old: str, created_before: int, limit: int
+    ) -> int:
+        gone = 0
+        shards = self._router.topology.open_shards
+        for at in range(0, len(shards), SHARDS_AT_A_TIME):
+            some = shards[at : at + SHARDS_AT_A_TIME]
+            parts = [
+                Part(self._router.place(shard), ", ".join(keys), old, (created_before, limit))
+                for shard in some
+            ]
+            found = await self._router.read(f"expiry.{table}", parts)
+            for shard, rows in zip(some, found, strict=True):
+                if rows:
+                    await self._delete(shard, table, keys, rows, created_before)
+                gone += len(rows)
+        return gone
+
+    async def _delete(
+        self,
+        shard: int,
+        table: str,
+        keys: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        created_before: int,
+    ) -> None:
+        row = "(" + " AND ".join(f"{key} = ?" for key in keys) + ")"
+        sql = f"DELETE FROM {{db}}.{table} WHERE created < ? AND ({' OR '.join([row] * len(rows))})"
+        args = [created_before, *(value for values in rows for value in values)]
+
+        async def run(session: Session) -> None:
+            session.at_commit(sql, args)
+
+        await self._router.write(shard, f"expiry.{table}", run)
