@@ -167,6 +167,9 @@ class Leaf(Completed):
         """An expression for the response's value of v{n}; it raises where the usual isn't met."""
         v, exact = f"v{n}", self._exact
         null = "" if self.nonnull else f" or {v} is None"
+        if self.type is GraphQLID:
+            # Ids that are numbers are as usual as ids that are strings.
+            return f"{v} if type({v}) is str{null} else str({v}) if type({v}) is int else odd()"
         if exact is str or exact is bool:
             return f"{v} if type({v}) is {exact.__name__}{null} else odd()"
         if exact is int:
