@@ -128,13 +128,15 @@ def _page(key: ListKey, token: str, answer: bytes) -> list[Edge] | Lease | None:
     era, _, rows = answer[1:].partition(b"|")
     if len(rows) % ROW_CHARS:
         raise StoreCorrupt(f"mapping cache: the window of {key} has rows of a wrong length")
+    from_id, text, number = key.from_id, rows.decode(), int(era or 0)
     return [
         Edge(
-            key.from_id,
-            int(rows[at + SEQUENCE_DIGITS + 1 : at + ROW_CHARS]),
-            int(rows[at : at + SEQUENCE_DIGITS]),
+            from_id,
+            int(text[at + SEQUENCE_DIGITS + 1 : at + ROW_CHARS]),
+            int(text[at : at + SEQUENCE_DIGITS]),
             0,
-            era=int(era or 0),
+            True,
+            number,
         )
-        for at in range(0, len(rows), ROW_CHARS)
+        for at in range(0, len(text), ROW_CHARS)
     ]
