@@ -58,11 +58,21 @@ class Loader(DataLoader[K, V]):
 
     async def many(self, keys: Sequence[K]) -> list[V | BaseException]:
         """The value or the error of each key, in the keys' order."""
-        batches = [self._batches.get(key) or self._ask(key) for key in keys]
-        for key, batch in zip(keys, batches, strict=True):
+        batches = self._batches
+        fresh = {key: None for key in keys if key not in batches} if batches else keys
+        if fresh:
+            batch = self._open or self._begin()
+            asked = dict.fromkeys(fresh)
+            batch.keys |= asked
+            batches |= dict.fromkeys(asked, batch)
+        found = [batches[key] for key in keys]
+        for key, batch in zip(keys, found, strict=True):
             if not batch.done:
                 await self._loaded(batch, key)
-        return [batch.values[key] for batch, key in zip(batches, keys, strict=True)]
+        if found and found.count(found[0]) == len(found):
+            values = found[0].values
+            return [values[key] for key in keys]
+        return [batch.values[key] for batch, key in zip(found, keys, strict=True)]
 
     def load(self, key: K) -> "asyncio.Future[V]":
         if key is None:
@@ -101,12 +111,15 @@ class Loader(DataLoader[K, V]):
 
     def _ask(self, key: K) -> _Batch[K, V]:
         """The batch that will hold a key nobody asked for yet."""
-        batch = self._open
-        if batch is None:
-            batch = self._open = _Batch()
-            self.loop.call_soon(self.loop.call_soon, self._dispatch)
+        batch = self._open or self._begin()
         batch.keys[key] = None
         self._batches[key] = batch
+        return batch
+
+    def _begin(self) -> _Batch[K, V]:
+        """A batch that takes keys until its turn comes."""
+        batch = self._open = _Batch()
+        self.loop.call_soon(self.loop.call_soon, self._dispatch)
         return batch
 
     def _dispatch(self) -> None:
