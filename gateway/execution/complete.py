@@ -53,16 +53,22 @@ class Completed:
     def __init__(self, field: Field, nonnull: bool) -> None:
         self.field, self.nonnull = field, nonnull
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        """Put what stands in the response for these values, none of them awaitable any more, where
+        it belongs; `kinds` are their classes, if they are known."""
         raise NotImplementedError
 
     def null_error(self) -> TypeError:
         field = self.field
         return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
 
-    def present(self, run: Run, values: Sequence[Any], place: Place) -> tuple[Sequence[Any], Place]:
+    def present(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None
+    ) -> tuple[Sequence[Any], Place]:
         """The values that are neither null nor errors, and where they go."""
-        if all_plain(kinds_of(values)):
+        if all_plain(kinds_of(values) if kinds is None else kinds):
             return values, place
         kept, indexes = [], []
         for i, value in enumerate(values):
@@ -88,12 +94,17 @@ class Leaf(Completed):
         self._names: dict[Any, str] = {}
         self._plain: set[type] = set()
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        place.put_all(self.column(run, values, place))
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        place.put_all(self.column(run, values, place, kinds))
 
-    def column(self, run: Run, values: Sequence[Any], place: Place) -> Sequence[Any]:
+    def column(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> Sequence[Any]:
         """What stands in the response for each; null for those that failed."""
-        kinds = kinds_of(values)
+        if kinds is None:
+            kinds = kinds_of(values)
         exact = self._exact
         if exact is not None:
             if kinds == {exact} or not kinds:
@@ -216,10 +227,12 @@ class Listed(Completed):
         super().__init__(field, nonnull)
         self.item = item
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        values, place = self.present(run, values, place)
-        if kinds_of(values) <= {list}:
-            self._complete(run, list(values), place, None)
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        values, place = self.present(run, values, place, kinds)
+        if all(type(value) is list for value in values):
+            self._complete(run, values, place, None)
             return
         lists: list[Sequence[Any]] = []
         which = []
@@ -250,17 +263,20 @@ class Listed(Completed):
         if lists:
             self._complete(run, lists, place, which)
         if streams:
-            run.settle(streams, some(place, streamed), self.complete)
+            run.settle(streams, some(place, streamed), self)
 
     def _complete(
-        self, run: Run, lists: list[Sequence[Any]], place: Place, which: list[int] | None
+        self, run: Run, lists: Sequence[Sequence[Any]], place: Place, which: list[int] | None
     ) -> None:
         """`which` are the lists' positions in the place; None if it is each in turn."""
-        starts, flat = [], lists[0] if len(lists) == 1 else []
-        if len(lists) > 1:
+        starts: list[int] = []
+        if len(lists) == 1:
+            flat = lists[0]
+        else:
+            flat = joined = []
             for items in lists:
-                starts.append(len(flat))
-                flat.extend(items)  # type: ignore[attr-defined]
+                starts.append(len(joined))
+                joined += items
         made: list[list[Any]] = [[None] * len(items) for items in lists]
         item = self.item
         items_at = ItemPlace(place, self.field, which, made, starts, item.nonnull)
@@ -269,7 +285,7 @@ class Listed(Completed):
         else:
             place.put_some(which, made)
         if flat:
-            run.settle(flat, items_at, item.complete)
+            run.settle(flat, items_at, item)
 
 
 async def _gathered(items: AsyncIterable[Any]) -> list[Any]:
@@ -386,8 +402,10 @@ class Objects(Composite):
         super().__init__(field, nonnull)
         self.type = type_
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        values, place = self.present(run, values, place)
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        values, place = self.present(run, values, place, kinds)
         self.objects(run, self.type, values, place)
 
 
@@ -398,8 +416,10 @@ class Abstract(Composite):
         super().__init__(field, nonnull)
         self.type = type_
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        values, place = self.present(run, values, place)
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        values, place = self.present(run, values, place, kinds)
         if not values:
             return
         names = names_by_class(self.field.variant.plan.operation.schema, self.type, values)

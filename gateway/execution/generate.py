@@ -16,7 +16,7 @@ from math import isfinite
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.bind import Attribute, Bulk, Constant
+from gateway.execution.bind import Attribute, Bulk, Call, Constant
 from gateway.execution.complete import Leaf
 from gateway.execution.kinds import kinds_of
 
@@ -54,11 +54,25 @@ class Build:
                 inline.append(field)
             else:
                 self.columns.append(field)
-        self.called = [field for field in self.fields if field not in inline]
-        """Those whose values are got before the objects are made, in the response's order."""
-        self.bulk = [field for field in self.called if isinstance(field.source, Bulk)]
+        self.called: list[tuple[Field, Attribute | Call | Bulk, Leaf | None]] = []
+        """Those whose values are got before the objects are made, in the response's order; and
+        their completer, if they are leaves."""
+        for field in self.fields:
+            if field not in inline and not isinstance(field.source, Constant):
+                completer = field.completer
+                leaf = completer if isinstance(completer, Leaf) else None
+                self.called.append((field, field.source, leaf))
+        self.bulk = [
+            (field, source, leaf) for field, source, leaf in self.called if isinstance(source, Bulk)
+        ]
         self.keyed = any(isinstance(f.source, Attribute) and f.source.keyed for f in inline)
         """Whether attributes of a dict would be its items."""
+        self.leaves_only = (
+            self._generate(dicts=False)
+            if len(inline) == len(self.fields) and not self.keyed
+            else None
+        )
+        """The generated code alone, where nothing else is to be done."""
         self._made: dict[bool, Callable[..., list[dict[str, Any]]]] = {}
 
     def __call__(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.bind import Attribute, Bulk, Constant
-from gateway.execution.complete import Leaf
+from gateway.execution.bind import Attribute, Bulk
 from gateway.execution.frames import without_frame
 from gateway.execution.places import FieldPlace, Place, some
 
@@ -14,7 +13,8 @@ if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
     from gateway.execution.run import Run
 
-Ready: TypeAlias = "tuple[Field, Sequence[Any], Sequence[int] | None]"
+Ready: TypeAlias = "tuple[Field, Sequence[Any], FieldPlace, Sequence[int] | None, set[type] | None]"
+"""Values of a field to complete, of which rows (None for all), and their classes if known."""
 SLICE = 1_024
 """Objects made before the clock is looked at."""
 
@@ -30,9 +30,20 @@ class Group:
 
     def run(self, run: Run) -> None:
         """Resolve all fields of all objects; put them into the response, and go on below."""
+        selection, objs, place = self.selection, self.objs, self.place
+        make = selection.build.leaves_only
+        if make is not None and place is not None:
+            try:
+                self.out = make(objs)
+            except Exception:  # found again, and where, below
+                pass
+            else:
+                place.put_all(self.out)
+                return
         work = Work(run, self)
-        work.call_bulk()
-        work.make(0, len(self.objs))
+        if selection.build.bulk:
+            work.call_bulk()
+        work.make(0, len(objs))
         work.put()
 
     async def run_slowly(self, run: Run) -> None:
@@ -48,111 +59,109 @@ class Group:
 class Work:
     """What a group needs only while it is made."""
 
-    __slots__ = ("bulk", "group", "late", "places", "ready", "run")
+    __slots__ = ("_bulk", "_group", "_late", "_places", "_ready", "_run")
 
     def __init__(self, run: Run, group: Group) -> None:
-        self.run, self.group = run, group
-        self.places: dict[str, FieldPlace] = {}
-        self.ready: list[Ready] = []
-        """Values to complete once the objects are in the response: of which rows, None for all."""
-        self.bulk: dict[str, Sequence[Any]] = {}
+        self._run, self._group = run, group
+        self._places: dict[str, FieldPlace] = {}
+        self._ready: list[Ready] = []
+        self._bulk: dict[str, Sequence[Any]] = {}
         """Leaves that a bulk resolver gave at once."""
-        self.late: dict[str, tuple[Field, list[Any], list[int]]] = {}
+        self._late: dict[str, tuple[Field, list[Any], list[int]]] | None = None
 
-    def place(self, field: Field) -> FieldPlace:
-        place = self.places.get(field.key)
+    def _place(self, field: Field) -> FieldPlace:
+        place = self._places.get(field.key)
         if place is None:
-            place = self.places[field.key] = FieldPlace(self.group, field, field.completer.nonnull)
+            place = FieldPlace(self._group, field, field.nonnull)
+            self._places[field.key] = place
         return place
 
     def call_bulk(self) -> None:
-        for field in self.group.selection.build.bulk:
-            source = field.source
-            assert isinstance(source, Bulk)
-            place = self.place(field)
-            values = self.run.call_bulk(field, source, self.group.objs, place)
-            if values is not None:
-                if isinstance(field.completer, Leaf):
-                    self.bulk[field.key] = field.completer.column(self.run, values, place)
-                else:
-                    self.ready.append((field, values, None))
+        run, group = self._run, self._group
+        for field, source, leaf in group.selection.build.bulk:
+            place = FieldPlace(group, field, field.nonnull)
+            values = run.call_bulk(field, source, group.objs, place)
+            if values is None:
+                continue
+            if leaf is not None:
+                self._bulk[field.key] = leaf.column(run, values, place)
+            else:
+                self._ready.append((field, values, place, None, None))
 
     def make(self, start: int, stop: int) -> None:
         """The objects of these rows."""
-        run, group = self.run, self.group
+        run, group = self._run, self._group
         build = group.selection.build
-        count = len(group.objs)
-        whole = stop - start == count
-        objs = group.objs if whole else group.objs[start:stop]
+        objs = group.objs
+        whole = stop - start == len(objs)
+        if not whole:
+            objs = objs[start:stop]
         columns: list[Sequence[Any]] = []
-        for field in build.called:
-            source, completer = field.source, field.completer
-            leaf = isinstance(completer, Leaf)
-            if isinstance(source, Bulk):
-                if leaf:
-                    given = self.bulk.get(field.key)
-                    columns.append([None] * count if given is None else given[start:stop])
+        for field, source, leaf in build.called:
+            if type(source) is Bulk:
+                if leaf is not None:
+                    given = self._bulk.get(field.key)
+                    columns.append([None] * len(objs) if given is None else given[start:stop])
                 continue
-            if isinstance(source, Constant):
-                self.ready.append((field, [source.value] * len(objs), range(start, stop)))
-                continue
-            base = self.place(field)
+            base = FieldPlace(group, field, field.nonnull) if whole else self._place(field)
             place: Place = base if whole else some(base, range(start, stop))
-            if isinstance(source, Attribute):
-                values: Sequence[Any] = source.column(run, field, objs, place)
-            else:
-                values = source.start(run, field, objs, place)
-            values, numbers = run.begin(values, place, completer.complete)
-            if leaf:
+            values = source.start(run, field, objs, place)
+            values, numbers, kinds = run.begin(values, place, field.completer)
+            if leaf is not None:
                 if numbers is None:
-                    assert isinstance(completer, Leaf)
-                    columns.append(completer.column(run, values, place))
+                    columns.append(leaf.column(run, values, place, kinds))
                     continue
                 columns.append([None] * len(objs))
             if not whole:
                 numbers = range(start, stop) if numbers is None else [start + n for n in numbers]
-            self.ready.append((field, values, numbers))
-        group.out += build(run, objs, columns, self._later, start)
+            self._ready.append((field, values, base, numbers, kinds))
+        made = build(run, objs, columns, self._later, start)
+        if whole:
+            group.out = made
+        else:
+            group.out += made
 
     def _later(self, field: Field, obj: Any, row: int) -> None:
         """An attribute that isn't as usual: completed like a resolver's value."""
         source = field.source
         assert isinstance(source, Attribute)
         try:
-            value = source.of(self.run, field, obj, self.place(field), row)
+            value = source.of(self._run, field, obj, self._place(field), row)
         except Exception as error:
             value = without_frame(error)
-        entry = self.late.get(field.key)
-        if entry is None:
-            self.late[field.key] = (field, [value], [row])
-        else:
-            entry[1].append(value)
-            entry[2].append(row)
+        if self._late is None:
+            self._late = {}
+        _, values, rows = self._late.setdefault(field.key, (field, [], []))
+        values.append(value)
+        rows.append(row)
 
     def put(self) -> None:
-        run, group = self.run, self.group
+        run, group = self._run, self._group
         if group.place is None:
             group.out = [run.place_root(group.out[0])]
         else:
             group.place.put_all(group.out)
-        for field, values, numbers in _joined(self.ready, len(group.objs)):
-            place = self.place(field)
-            at = place if numbers is None else some(place, numbers)
-            field.completer.complete(run, values, at)
-        for field, values, rows in self.late.values():
-            run.settle(values, some(self.place(field), rows), field.completer.complete)
+        ready = self._ready
+        if len(group.objs) > SLICE:
+            ready = _joined(ready, len(group.objs))
+        for field, values, place, numbers, kinds in ready:
+            if numbers is None:
+                field.completer.complete(run, values, place, kinds)
+            elif values:
+                field.completer.complete(run, values, some(place, numbers), kinds)
+        if self._late is not None:
+            for field, values, rows in self._late.values():
+                run.settle(values, some(self._place(field), rows), field.completer)
 
 
 def _joined(ready: list[Ready], count: int) -> list[Ready]:
     """The slices of each field put together, so that what is below is one group again."""
-    if len(ready) < 2 or len({field.key for field, _, _ in ready}) == len(ready):
-        return ready
-    joined: dict[str, tuple[Field, list[Any], list[int]]] = {}
-    for field, values, numbers in ready:
-        _, all_values, all_numbers = joined.setdefault(field.key, (field, [], []))
-        all_values += values
+    joined: dict[str, tuple[Field, list[Any], FieldPlace, list[int]]] = {}
+    for field, values, place, numbers, _ in ready:
+        _, _, _, all_numbers = entry = joined.setdefault(field.key, (field, [], place, []))
+        entry[1].extend(values)
         all_numbers += range(count) if numbers is None else numbers
     return [
-        (field, values, None if len(numbers) == count else numbers)
-        for field, values, numbers in joined.values()
+        (field, values, place, None if len(numbers) == count else numbers, None)
+        for field, values, place, numbers in joined.values()
     ]
