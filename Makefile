@@ -4,12 +4,13 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test check lock stack-up stack-down stack-status graphiql
+.PHONY: help run test check bench lock stack-up stack-down stack-status graphiql
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
 	@echo "make test        run every test, the real servers included (installs them on Debian)"
 	@echo "make check       formatter, linter, types and unit tests: quick"
+	@echo "make bench       NAME=execution [QUICK=1]: a benchmark beside its peers, see bench/README.md"
 	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
 	@echo "make stack-down  stop them (stack-status says what runs)"
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
@@ -23,6 +24,9 @@ test:
 
 check:
 	@$(BOOTSTRAP) check
+
+bench:
+	@$(BOOTSTRAP) exec python -m bench.$(NAME) $(if $(QUICK),--quick) $(ARGS)
 
 lock:
 	@$(BOOTSTRAP) lock $(ARGS)

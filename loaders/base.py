@@ -69,14 +69,24 @@ class Loader(DataLoader[K, V]):
 
     async def many(self, keys: Sequence[K]) -> list[V | BaseException]:
         """The value or the error of each key, in the keys' order."""
-        unknown = [key for key in keys if key not in self._batches]
-        if unknown and (found := self.at_hand(unknown)):
-            self._batches.update(dict.fromkeys(found, _Batch.of(found)))
-        batches = [self._batches.get(key) or self._ask(key) for key in keys]
-        for key, batch in zip(keys, batches, strict=True):
+        batches = self._batches
+        fresh = [key for key in keys if key not in batches] if batches else keys
+        if fresh and (at_hand := self.at_hand(fresh)):
+            batches |= dict.fromkeys(at_hand, _Batch.of(at_hand))
+            fresh = [key for key in fresh if key not in at_hand]
+        if fresh:
+            batch = self._open or self._begin()
+            asked = dict.fromkeys(fresh)
+            batch.keys |= asked
+            batches |= dict.fromkeys(asked, batch)
+        found = [batches[key] for key in keys]
+        for key, batch in zip(keys, found, strict=True):
             if not batch.done:
                 await self._loaded(batch, key)
-        return [batch.values[key] for batch, key in zip(batches, keys, strict=True)]
+        if found and found.count(found[0]) == len(found):
+            values = found[0].values
+            return [values[key] for key in keys]
+        return [batch.values[key] for batch, key in zip(found, keys, strict=True)]
 
     def load(self, key: K) -> "asyncio.Future[V]":
         if key is None:
@@ -114,12 +124,15 @@ class Loader(DataLoader[K, V]):
 
     def _ask(self, key: K) -> _Batch[K, V]:
         """The batch that will hold a key nobody asked for yet."""
-        batch = self._open
-        if batch is None:
-            batch = self._open = _Batch()
-            self.loop.call_soon(self.loop.call_soon, self._dispatch)
+        batch = self._open or self._begin()
         batch.keys[key] = None
         self._batches[key] = batch
+        return batch
+
+    def _begin(self) -> _Batch[K, V]:
+        """A batch that takes keys until its turn comes."""
+        batch = self._open = _Batch()
+        self.loop.call_soon(self.loop.call_soon, self._dispatch)
         return batch
 
     def _dispatch(self) -> None:

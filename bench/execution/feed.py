@@ -7,6 +7,7 @@ stock strawberry doesn't look at that.
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import aiodataloader
@@ -22,8 +23,10 @@ BULK = os.environ.get("BENCH_BULK") == "1"
 def loaded_by(loader: str, attribute: str) -> dict[str, Any]:
     """The metadata of a field that is what `loader` finds under the parents' `attribute`."""
 
+    key_of = attrgetter(attribute)
+
     async def bulk(context: Any, parents: Sequence[Any]) -> Sequence[Any]:
-        keys = [getattr(parent, attribute) for parent in parents]
+        keys = list(map(key_of, parents))
         found: Sequence[Any] = await getattr(context, loader).many(keys)
         return found
 

@@ -113,10 +113,10 @@ def _stable(answer: bytes) -> bytes:
 
 
 def tail(
-    contender: Contender, workload: Workload, rate: float, effort: Effort, folder: Path
+    contender: Contender, workload: Workload, share: float, effort: Effort, folder: Path
 ) -> dict[str, float]:
-    """Latencies at Poisson arrivals of so many requests a second, the median of the rounds by
-    p99 / p50."""
+    """Latencies at Poisson arrivals at a share of saturation (which is measured at the same time,
+    round by round), the median of the rounds by p99 / p50."""
     requests = folder / "requests.txt"
     workload.write(requests)
     found = []
@@ -124,12 +124,12 @@ def tail(
         server.check(workload)
         wrk.load(server, requests, effort.warmup)
         for _ in range(effort.rounds):
-            seconds = str(effort.seconds * 2)
+            rate = share * wrk.load(server, requests, effort.seconds).rate
             command = [
                 *("taskset", "-c", LOAD_CORE, sys.executable, "-m", "bench.execution.openloop"),
-                *(str(server.port), str(requests), str(rate), seconds, "1"),
+                *(str(server.port), str(requests), str(rate), str(2 * effort.seconds), "1"),
             ]
-            found.append(_child(command, pinned=False))
+            found.append({**_child(command, pinned=False), "rate": rate})
     found.sort(key=lambda each: each["p99"] / each["p50"])
     return dict(found[len(found) // 2])
 

@@ -1,0 +1,56 @@
+"""What the benchmark of the executor compares is the same for all, and its rows say what holds."""
+
+import json
+
+import pytest
+
+from bench.execution import feed, inprocess
+from bench.execution.apps import floor
+from bench.execution.data import VIEWERS, body, expected
+from bench.execution.openloop import percentile
+from bench.rows import Row, table
+from gateway.execution import executor_of
+from gateway.settings import Settings
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("first", [1, 50])
+async def test_every_python_contender_gives_the_expected_answer(first: int) -> None:
+    executor = executor_of(feed.build(), Settings())
+    for viewer in (0, 1, VIEWERS - 1):
+        wanted = expected(viewer, first)
+        context = feed.stock_context(viewer)
+        answers = {
+            "floor": await floor.answer(viewer, first),
+            "stock": await inprocess.stock(feed.build(), body(first), lambda c=context: c)(),
+            "ours": await inprocess.ours(
+                executor, body(first), lambda viewer=viewer: feed.our_context(viewer)
+            )(),
+        }
+        answers["stock"] = json.dumps(
+            json.loads(answers["stock"]), separators=(",", ":"), ensure_ascii=False
+        ).encode()
+        assert answers == dict.fromkeys(answers, wanted)
+
+
+def test_viewers_have_pages_of_their_own() -> None:
+    assert len({expected(viewer, 50) for viewer in range(VIEWERS)}) == VIEWERS
+
+
+def test_a_row_says_whether_its_goal_holds() -> None:
+    rows = [
+        Row("faster", 1.25, "x", ">= 1.2", "a peer"),
+        Row("slower", 1.19, "x", ">= 1.2", "a peer"),
+        Row("late", 6.5, "", "<= 6"),
+        Row("told", 7.0, "MiB"),
+    ]
+    assert [row.holds for row in rows] == [True, False, False, None]
+    assert [line.split()[0] for line in table(rows).splitlines()[1:]] == [
+        *("faster", "slower", "late", "told"),
+    ]
+
+
+def test_percentiles_are_of_the_values_themselves() -> None:
+    values = [float(n) for n in range(1, 1001)]
+    assert (percentile(values, 0.5), percentile(values, 0.99)) == (501.0, 991.0)
