@@ -21,13 +21,11 @@ from datasources.protocols import Job, OutboxRow, ShardTx, Stores
 from datasources.records import Board
 from feed_engine import order
 from feed_engine.change import KIND as CHANGE
-from feed_engine.change import Respace, change, encode
+from feed_engine.change import change, encode
 from feed_engine.follow_through import keep
 from feed_engine.writes import access, placing
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
 from feed_engine.writes.inputs import Arrange
-from feed_engine.writes.respace import make_room
-from feed_engine.writes.respace_job import THRESHOLD
 
 KIND = "arrange"  # the outbox rows' kind
 MOST = 10_000  # pins in one call
@@ -131,7 +129,7 @@ async def _some(tx: ShardTx, outbox_id: int, now: int) -> tuple[int, bool] | Non
     row = await tx.owed(outbox_id)
     if row is None:
         return None
-    plan = _plan(row)
+    plan = plan_of(row)
     start, end = int(row.cursor or 0), len(plan.pin_ids)
     board = await access.lock_any(tx, Board, plan.board_id)
     if start < end and board is not None and board[0].active:
@@ -174,7 +172,11 @@ class _Chunk:
             elif self._moved:
                 return number
             else:
-                await self._put(row, await self._squeeze_in(row, nearest))
+                placed = await placing.squeeze_in(
+                    self._tx, self._key, row, nearest, self._upper, self._now
+                )
+                await self._put(row, placed.sequence)
+                await self._tx.post(CHANGE, encode(change(tasks=placed.tasks)))  # for the relay
                 return number + 1  # the rows around are not where they were read
         return self._start + len(pins)
 
@@ -219,17 +221,9 @@ class _Chunk:
         else:
             high = order.top(self._now, nearest.sequence if nearest else None)
         low = nearest.sequence if nearest else max(0, high - (count + 1) * SEQUENCE_STEP)
-        if order.bisections(0, (high - low) // (count + 1)) < THRESHOLD:
+        if placing.is_narrow((high - low) // (count + 1)):
             return None
         return low + (high - low) * count // (count + 1)
-
-    async def _squeeze_in(self, row: Edge, nearest: Edge | None) -> int:
-        """A place where there is hardly any, and a job that makes more around it."""
-        tx, key = self._tx, self._key
-        sequence = await make_room(tx, key, row, nearest, self._upper, self._now)
-        task = Respace(board_id=key.from_id, around=str(sequence), era=await tx.era(key))
-        await tx.post(CHANGE, encode(change(tasks=[task])))  # the relay hands it over
-        return sequence
 
     async def _put(self, row: Edge, sequence: int) -> None:
         self._upper = row._replace(sequence=sequence, version=row.version + 1)
@@ -260,7 +254,8 @@ def _names(ids: Sequence[int]) -> str:
     return f"{some} and {len(ids) - NAMED} more" if len(ids) > NAMED else some
 
 
-def _plan(row: OutboxRow) -> Plan:
+def plan_of(row: OutboxRow) -> Plan:
+    """What the row asks for. Raises StoreCorrupt."""
     try:
         return _PLAN.decode(row.payload)
     except msgspec.MsgspecError as error:

@@ -35,12 +35,10 @@ class Gap(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A free sequence, what has to be done about a gap that became narrow, and whether other rows
-    were spread to make room."""
+    """A free sequence, and what has to be done about a gap that became narrow."""
 
     sequence: int
     tasks: list[AnyTask]
-    spread: bool
 
 
 def check_distinct(pin_id: int, before_pin_id: int | None, after_pin_id: int | None) -> None:
@@ -105,20 +103,33 @@ async def place(tx: ShardTx, key: ListKey, moved: Edge, gap: Gap, now: int) -> P
     """A free sequence in a gap for the row `moved`, spreading a few others where there is none."""
     lower, upper = await _bounds(tx, key, moved, gap)
     sequence = _between(lower, upper, now)
-    spread = tight = sequence is None
     if sequence is None:
-        sequence = await make_room(tx, key, moved, lower, upper, now)
-    elif upper is not None:
-        under = lower.sequence if lower else 0
-        tight = (
-            order.bisections(sequence, upper.sequence) < THRESHOLD
-            or order.bisections(under, sequence) < THRESHOLD
-        ) and order.bisections(under, upper.sequence) >= THRESHOLD
+        return await squeeze_in(tx, key, moved, lower, upper, now)
+    under, over = lower.sequence if lower else 0, upper.sequence if upper else None
     # Once a region: only the move that makes a gap a narrow one asks, those in narrow gaps don't.
-    tasks = list[AnyTask]()
-    if tight:
-        tasks.append(Respace(board_id=key.from_id, around=str(sequence), era=await tx.era(key)))
-    return Placed(sequence, tasks, spread)
+    narrowed = (
+        over is not None
+        and not is_narrow(over - under)
+        and (is_narrow(over - sequence) or is_narrow(sequence - under))
+    )
+    return Placed(sequence, [await _respace(tx, key, sequence)] if narrowed else [])
+
+
+async def squeeze_in(
+    tx: ShardTx, key: ListKey, moved: Edge, lower: Edge | None, upper: Edge | None, now: int
+) -> Placed:
+    """A place between two rows where there is hardly any, others being spread to make room."""
+    sequence = await make_room(tx, key, moved, lower, upper, now)
+    return Placed(sequence, [await _respace(tx, key, sequence)])
+
+
+def is_narrow(gap: int) -> bool:
+    """Whether so wide a gap takes few bisections more."""
+    return order.bisections(0, gap) < THRESHOLD
+
+
+async def _respace(tx: ShardTx, key: ListKey, sequence: int) -> Respace:
+    return Respace(board_id=key.from_id, around=str(sequence), era=await tx.era(key))
 
 
 async def _bounds(
