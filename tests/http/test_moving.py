@@ -12,7 +12,9 @@ from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
 from feed_engine import writes
 from feed_engine.follow_through import settle
+from feed_engine.writes import arrange
 from gateway.runtime import Runtime
+from tests.faulty import with_part
 from tests.gateways import Gateway, embedded_gateway
 from tests.pausing import Pause
 
@@ -199,3 +201,47 @@ async def test_many_pins_are_put_in_order_in_one_call(gateway: Gateway) -> None:
     [error] = refused["errors"]
     assert (error["code"], error["field"]) == ("BAD_USER_INPUT", "pinIds")
     assert pins[2] in error["message"]
+
+
+@pytest.mark.parametrize("size", [1, 3])
+async def test_pages_that_are_read_while_pins_are_put_in_order_have_all_others_once(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """A page after each part of the sort."""
+    monkeypatch.setattr(arrange, "CHUNK", 2)
+    board = await gateway.board("ann", "Long")
+    pins = [await gateway.pin("ann", board, str(number)) for number in range(20)][::-1]
+    named = pins[1::2][::-1]
+    query = (
+        "query($id: ID!, $first: Int!, $after: String) { board(id: $id) { "
+        "pins(first: $first, after: $after) { edges { node { id } } pageInfo { endCursor } } } }"
+    )
+    seen, after = list[str](), None
+
+    async def read() -> None:
+        nonlocal after
+        page = await gateway.data(query, id=board, first=size, after=after)
+        seen.extend(edge["node"]["id"] for edge in page["board"]["pins"]["edges"])
+        after = page["board"]["pins"]["pageInfo"]["endCursor"] or after
+
+    class Objects:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(gateway.stores.shards.objects, name)
+
+        async def transact(self, *args: Any) -> Any:
+            await read()
+            return await gateway.stores.shards.objects.transact(*args)
+
+    stores = with_part(gateway.stores, "objects", Objects())
+    me = gateway.people["ann"]
+    await writes.reorder_pins(stores, me, int(board), [int(pin) for pin in named], int(pins[10]))
+    for _ in pins:
+        await read()
+    others = [pin for pin in pins if pin not in named]
+    assert [pin for pin in seen if pin in others] == others
+    whole = await gateway.data(query, id=board, first=50)
+    assert [edge["node"]["id"] for edge in whole["board"]["pins"]["edges"]] == [
+        *others[:6],
+        *named,
+        *others[6:],
+    ]
