@@ -105,6 +105,17 @@ class PageRequest(NamedTuple):
     after: Position | None = None
 
 
+class ListMove(NamedTuple):
+    """One row of a list got another sequence, `old` to `new`, and nothing else was changed: what
+    made the list's `version` of the version before."""
+
+    key: ListKey
+    to_id: int
+    old: int
+    new: int
+    version: int
+
+
 class Respacing(NamedTuple):
     """The rows of an ordered list that got new sequences at once, in an order that stayed the same:
     `moves` are pairs (old, new), ascending. It began the list's `era`."""

@@ -11,13 +11,22 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from datasources.errors import StoreError
 from datasources.ids import Kind
-from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, PageRequest, Respacing
+from datasources.mappings import (
+    Edge,
+    EdgeKey,
+    ListHead,
+    ListKey,
+    ListMove,
+    PageRequest,
+    Respacing,
+)
 from datasources.mappings import Mapping as MappingName
 from datasources.topology import Topology
 
 T = TypeVar("T")
 
 RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
+HOLD_MS = 60_000  # of a writer that died; longer than any write takes
 
 
 # ------------------------------------------------------------------ sharded objects and mappings
@@ -88,6 +97,9 @@ class ShardTx(Protocol):
     async def edge(self, key: EdgeKey) -> Edge | None:
         """The row, active or not, locked."""
 
+    async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
+        """Those of many rows that exist, active or not, locked; few statements."""
+
     async def put_edge(self, mapping: MappingName, edge: Edge) -> bool:
         """Write the row if there is none or `edge.version` is newer; whether it was written. Keeps
         the list's count and raises its version. Raises StoreConflict for an ordered mapping's
@@ -117,6 +129,12 @@ class ShardTx(Protocol):
 
     async def post(self, kind: str, payload: bytes) -> int:
         """Add an outbox row; its id on this shard."""
+
+    async def owed(self, outbox_id: int) -> OutboxRow | None:
+        """An outbox row of this shard, locked; None when its work is finished."""
+
+    async def advance(self, outbox_id: int, cursor: bytes) -> None:
+        """Remember how far the work of an outbox row comes with this transaction."""
 
     async def answered(self, viewer_id: int, key: str) -> Answer | None:
         """The answer saved under the viewer's idempotency key."""
@@ -166,7 +184,11 @@ class MappingStore(Protocol):
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
         """For each request its active rows from the highest (sequence, to_id) down, by seek, with
-        the list's era at that moment. One round trip a server for all requests together."""
+        the list's era at that moment. One round trip a server for all requests together; those of
+        one shard are answered as of one moment, and so are heads."""
+
+    async def windows(self, requests: Sequence[PageRequest]) -> list["Window"]:
+        """`pages`, and of ordered lists the version that they had at that moment."""
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
         """Count and version of each list; (0, 0) for an untouched one."""
@@ -327,14 +349,20 @@ class ObjectCache(Protocol):
 
 
 class Window(NamedTuple):
-    """The newest rows of a list; `complete` when these are all."""
+    """The newest rows of a list (or its next rows, when it was asked behind a position); `complete`
+    when these are all. `version` is the list's then; 0: unknown, of lists that are not ordered."""
 
     edges: Sequence[Edge]
     complete: bool
+    version: int = 0
 
 
 class MappingCache(Protocol):
-    """Windows onto the newest rows of lists, and their heads. Leases as in ObjectCache."""
+    """Windows onto the newest rows of lists, and their heads. Leases as in ObjectCache.
+
+    What one call answers is of one moment: lists that were held before a commit that changed them
+    together are all as before it, or all as after it, or missing.
+    """
 
     window: int  # rows that a window keeps: who fills one reads that many, or all if fewer
 
@@ -352,6 +380,18 @@ class MappingCache(Protocol):
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
         """Forget windows and heads of these lists. Raises if that can't be made certain."""
+
+    async def move(self, moves: Sequence[ListMove]) -> None:
+        """Move rows within the windows, and raise the heads' versions: entries of the version
+        before a move follow it, those of its version or a later one stay, all others are dropped,
+        leases too. Raises if that can't be made certain. One round trip, and all at once."""
+
+    async def hold(self, keys: Sequence[ListKey]) -> str:
+        """Drop these lists, and lease them to nobody until `release` or for HOLD_MS; the token to
+        release them with. Raises if that can't be made certain."""
+
+    async def release(self, keys: Sequence[ListKey], token: str) -> None:
+        """Give up a hold. Others' holds of the same lists go on."""
 
     async def ping(self) -> None: ...
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from datasources.mappings import BY_CODE, Edge, ListKey, Mapping
+from datasources.mappings import BY_CODE, Edge, ListKey, ListMove, Mapping
 
 KIND = "change"  # the outbox rows' kind
 
@@ -25,6 +25,16 @@ class PinPublished(Task, frozen=True):
     owner_id: int
     interest_ids: tuple[int, ...]
     created: int
+    at: int = 0  # when it became public, if that was later
+
+
+class PinArrived(Task, frozen=True):
+    """A pin that all could see before came to another public board: into the feeds of those who
+    follow that board."""
+
+    pin_id: int
+    board_id: int
+    at: int
 
 
 class Followed(Task, frozen=True):
@@ -84,6 +94,7 @@ class VisitShown(Task, frozen=True):
 
 AnyTask = (
     PinPublished
+    | PinArrived
     | Followed
     | Unfollowed
     | PinLiked
@@ -95,13 +106,15 @@ AnyTask = (
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What follows one commit: keys to claim, rows elsewhere, entries to drop from caches, tasks
-    for jobs. An object whose claim (namespace, key, id) is lost to another becomes inactive."""
+    """What follows one commit: keys to claim, rows elsewhere, entries to move in caches or to drop
+    from them, tasks for jobs. An object whose claim (namespace, key, id) is lost to another becomes
+    inactive."""
 
     claims: tuple[tuple[str, str, int], ...] = ()
     edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
     objects: tuple[int, ...] = ()
     lists: tuple[tuple[int, int], ...] = ()
+    moves: tuple[tuple[int, int, int, str, str, int], ...] = ()
     tasks: tuple[AnyTask, ...] = ()
 
     def remote_edges(self) -> list[tuple[Mapping, Edge]]:
@@ -115,12 +128,20 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         """Lists whose cached windows and heads must go."""
         return [ListKey(BY_CODE[code], from_id) for code, from_id in self.lists]
 
+    def list_moves(self) -> list[ListMove]:
+        """What cached windows and heads can follow."""
+        return [
+            ListMove(ListKey(BY_CODE[code], from_id), to_id, int(old), int(new), version)
+            for code, from_id, to_id, old, new, version in self.moves
+        ]
+
 
 def change(
     *,
     edges: list[tuple[Mapping, Edge]] | None = None,
     objects: list[int] | None = None,
     lists: list[ListKey] | None = None,
+    moves: list[ListMove] | None = None,
     tasks: list[AnyTask] | None = None,
     claims: list[tuple[str, str, int]] | None = None,
 ) -> Change:
@@ -134,6 +155,10 @@ def change(
         ),
         objects=tuple(objects or ()),
         lists=tuple((key.mapping.code, key.from_id) for key in stale),
+        moves=tuple(
+            (*(m.key.mapping.code, m.key.from_id), m.to_id, str(m.old), str(m.new), m.version)
+            for m in moves or ()
+        ),
         tasks=tuple(tasks or ()),
     )
 

@@ -14,7 +14,7 @@ from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
 from datasources.protocols import Stores
 from datasources.records import Pin
-from feed_engine.change import Advance, PinPublished
+from feed_engine.change import Advance, PinArrived, PinPublished
 from feed_engine.content import public_pin
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.rows import (
@@ -68,6 +68,36 @@ async def pin_published(
     if cursor is None:
         await update_popularity(stores, [pin], settings)
     causes = [pin.owner_id, pin.board_id, *task.interest_ids]
+    await _fan_out(stores, pin, causes, task.at, cursor, advance, settings, page)
+
+
+async def pin_arrived(
+    stores: Stores,
+    task: PinArrived,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+    page: int = PAGE,
+) -> None:
+    """Write the pin into the rows of those who follow its new board. What it had brought to
+    followers of the old one is not shown any more: readers go by the pin. Has it moved on, that is
+    another task."""
+    pin = await public_pin(stores, task.pin_id)
+    if pin is not None and pin.board_id == task.board_id:
+        await _fan_out(stores, pin, [pin.board_id], task.at, cursor, advance, settings, page)
+
+
+async def _fan_out(
+    stores: Stores,
+    pin: Pin,
+    causes: list[int],
+    at: int,
+    cursor: bytes | None,
+    advance: Advance,
+    settings: FeedSettings,
+    page: int,
+) -> None:
     reached = _REACHED.decode(cursor) if cursor else None
     for number in range(reached.number if reached else 0, len(causes)):
         key = ListKey(FOLLOWED_BY[kind_of(causes[number])], causes[number])
@@ -75,7 +105,7 @@ async def pin_published(
         reached = None
         while True:
             (followers,) = await stores.shards.mappings.pages([PageRequest(key, page, after)])
-            await _deliver(stores, pin, key, followers, settings)
+            await _deliver(stores, pin, key, followers, at, settings)
             if len(followers) < page:
                 break
             last = followers[-1]
@@ -84,7 +114,7 @@ async def pin_published(
 
 
 async def _deliver(
-    stores: Stores, pin: Pin, key: ListKey, followers: list[Edge], settings: FeedSettings
+    stores: Stores, pin: Pin, key: ListKey, followers: list[Edge], at: int, settings: FeedSettings
 ) -> None:
     """Put the pin's cells into these followers' rows, and take them out again where the follow
     ended meanwhile: its own clean-up may have been there before the cells."""
@@ -94,7 +124,8 @@ async def _deliver(
     cause_id = key.from_id
     feed_cell = following_column(FollowingColumn(pin.created, pin.id, cause_id))
     pool_cell, why = pools.followed_cell(pin, cause_id)
-    source, at = pools.followed_source(cause_id), max(1, pin.created)
+    # What is brought anew comes with higher stamps, since it may have been taken out meanwhile.
+    source, pool_stamp = pools.followed_source(cause_id), max(1, pin.created, at)
     feed_rows = {edge.to_id: id_row(edge.to_id) for edge in followers}
     pool_rows = {edge.to_id: pool_row(edge.to_id, source) for edge in followers}
     fed = kind_of(cause_id) is not Kind.INTEREST
@@ -104,8 +135,10 @@ async def _deliver(
             by_version[edge.version].append(edge.to_id)
         for version, ids in by_version.items():
             cells = {feed_rows[id]: {feed_cell: b""} for id in ids}
-            await put_both(stores.feeds, FOLLOWING, cells, follow_stamp(version))
-    await put_both(stores.pools, POOLS, {row: {pool_cell: why} for row in pool_rows.values()}, at)
+            await put_both(stores.feeds, FOLLOWING, cells, follow_stamp(version, at))
+    await put_both(
+        stores.pools, POOLS, {row: {pool_cell: why} for row in pool_rows.values()}, pool_stamp
+    )
 
     keys = [EdgeKey(key.mapping, cause_id, edge.to_id) for edge in followers]
     now = await stores.shards.mappings.edges(keys)
@@ -113,7 +146,7 @@ async def _deliver(
         if fed:
             gone = {feed_rows[ended.to_id]: [feed_cell]}
             await delete_both(stores.feeds, FOLLOWING, gone, unfollow_stamp(ended.version))
-        await delete_both(stores.pools, POOLS, {pool_rows[ended.to_id]: [pool_cell]}, at)
+        await delete_both(stores.pools, POOLS, {pool_rows[ended.to_id]: [pool_cell]}, pool_stamp)
     if fed:
         full = [row for row in feed_rows.values() if due(row, pin.id)]
         await trim_both(stores.feeds, FOLLOWING, full, settings.following_cells)

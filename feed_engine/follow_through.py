@@ -14,6 +14,7 @@ import msgspec
 from datasources import records
 from datasources.errors import StoreCorrupt, StoreError, Unfinished
 from datasources.ids import kind_of, shard_of
+from datasources.mappings import ListMove
 from datasources.protocols import Job, OutboxRow, ShardTx, Stores
 from feed_engine.change import KIND, Change, decode
 from feed_engine.edit import edited
@@ -48,6 +49,7 @@ async def fulfill(stores: Stores, change: Change) -> None:
     await _all(
         stores.objects.drop(list(change.objects)) if change.objects else None,
         stores.lists.drop(change.stale_lists()) if change.lists else None,
+        _move(stores, change.list_moves()) if change.moves else None,
     )
 
 
@@ -108,6 +110,13 @@ async def _deactivate(stores: Stores, id: int) -> None:
             await tx.update(id, edited(raw, {"active": False}, records.RECORDS[kind_of(id)]))
 
     await stores.shards.objects.transact(shard_of(id), work)
+
+
+async def _move(stores: Stores, moves: list[ListMove]) -> None:
+    try:
+        await stores.lists.move(moves)
+    except StoreError:
+        await stores.lists.drop([move.key for move in moves])
 
 
 async def _all(*calls: Awaitable[None] | None) -> None:

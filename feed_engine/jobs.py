@@ -15,7 +15,7 @@ from datasources.protocols import Job, OutboxRow, Stores
 from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
 from feed_engine.follow_through import change_of, fulfill
-from feed_engine.writes import board_tasks, respace_job
+from feed_engine.writes import arrange, board_tasks, respace_job
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +45,9 @@ async def run_job(stores: Stores, job: Job) -> None:
     """
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None:
+        return
+    if row.kind == arrange.KIND:
+        await arrange.complete(stores, job)
         return
     try:
         await _complete(stores, row)

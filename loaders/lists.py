@@ -1,10 +1,15 @@
-"""Loaders of mappings: pages and heads of lists (the mapping cache first), and single edges."""
+"""Loaders of mappings: pages and heads of lists (the mapping cache first), and single edges.
 
-from collections.abc import Sequence
+A pin that is moved leaves one board and comes to another at one moment. So that a reader who asks
+for both sees it on one of them, boards of one shard that are asked for together are answered as of
+one moment: all by the cache, or all by their shard.
+"""
+
+from collections.abc import Iterable, Sequence
 
 from datasources.errors import StoreError
 from datasources.ids import shard_of
-from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, PageRequest
+from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping, PageRequest
 from datasources.protocols import Lease, Window
 from loaders.base import Loader
 from loaders.servers import per_server
@@ -27,20 +32,25 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
                     asked[key] = None
             elif entry is None:
                 asked[key] = None
+        together = beside(request.key for request in asked)
+        found = {k: e for k, e in zip(keys, cached, strict=True) if isinstance(e, list)}
+        asked |= dict.fromkeys(key for key in found if place_of(key.key) in together)
         stored = await self._stored(list(asked))
         await self._fill(keys, cached, stored)
         return [
-            entry if isinstance(entry, list) else self._page(key, stored)
-            for key, entry in zip(keys, cached, strict=True)
+            found[key]
+            if key in found and not isinstance(stored.get(key), Window)
+            else self._page(key, stored)
+            for key in keys
         ]
 
     async def _stored(
         self, requests: Sequence[PageRequest]
-    ) -> dict[PageRequest, list[Edge] | BaseException]:
+    ) -> dict[PageRequest, Window | BaseException]:
         store = self._stores.shards.mappings
 
-        async def ask(group: list[PageRequest]) -> dict[PageRequest, list[Edge]]:
-            return dict(zip(group, await store.pages(group), strict=True))
+        async def ask(group: list[PageRequest]) -> dict[PageRequest, Window]:
+            return dict(zip(group, await store.windows(group), strict=True))
 
         topology = self._stores.shards.objects.topology()
         return await per_server(topology, requests, lambda r: shard_of(r.key.from_id), ask)
@@ -49,14 +59,14 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         self,
         keys: Sequence[PageRequest],
         cached: Sequence[list[Edge] | Lease | None],
-        stored: dict[PageRequest, list[Edge] | BaseException],
+        stored: dict[PageRequest, Window | BaseException],
     ) -> None:
-        windows = []
-        for key, entry in zip(keys, cached, strict=True):
-            if isinstance(entry, Lease) and isinstance(rows := stored.get(self._window(key)), list):
-                windows.append(
-                    (entry, Window(rows, complete=len(rows) < self._stores.lists.window))
-                )
+        windows = [
+            (entry, window)
+            for key, entry in zip(keys, cached, strict=True)
+            if isinstance(entry, Lease)
+            and isinstance(window := stored.get(self._window(key)), Window)
+        ]
         if windows:
             try:
                 await self._stores.lists.fill_pages(windows)
@@ -68,12 +78,10 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         return PageRequest(request.key, self._stores.lists.window)
 
     def _page(
-        self, request: PageRequest, stored: dict[PageRequest, list[Edge] | BaseException]
+        self, request: PageRequest, stored: dict[PageRequest, Window | BaseException]
     ) -> list[Edge] | BaseException:
-        if request in stored:
-            return stored[request]
-        rows = stored.get(self._window(request), [])
-        return rows if isinstance(rows, BaseException) else rows[: request.limit]
+        found = stored.get(request) or stored.get(self._window(request), Window([], True))
+        return found if isinstance(found, BaseException) else list(found.edges[: request.limit])
 
 
 class HeadByListLoader(Loader[ListKey, ListHead]):
@@ -84,7 +92,12 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
             cached = await self._stores.lists.heads(keys)
         except StoreError:
             cached = {}
-        missing = [key for key in keys if not isinstance(cached.get(key), ListHead)]
+        together = beside(key for key in keys if not isinstance(cached.get(key), ListHead))
+        missing = [
+            key
+            for key in keys
+            if not isinstance(cached.get(key), ListHead) or place_of(key) in together
+        ]
         stored: dict[ListKey, ListHead | BaseException] = {}
         if missing:
             stored = await per_server(
@@ -97,6 +110,7 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
         return [
             entry
             if isinstance(entry := cached.get(key), ListHead)
+            and not isinstance(stored.get(key), ListHead)
             else stored.get(key, ListHead(0, 0))
             for key in keys
         ]
@@ -116,6 +130,16 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
                 await self._stores.lists.fill_heads(heads)
             except StoreError:
                 return
+
+
+def place_of(key: ListKey) -> tuple[Mapping, int]:
+    """What a list has in common with those that one write changes together with it."""
+    return key.mapping, shard_of(key.from_id)
+
+
+def beside(keys: Iterable[ListKey]) -> set[tuple[Mapping, int]]:
+    """Where lists that people order by hand have to be read from the shard, as these do."""
+    return {place_of(key) for key in keys if key.mapping.ordered}
 
 
 class EdgeByKeyLoader(Loader[EdgeKey, Edge | None]):

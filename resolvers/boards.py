@@ -1,6 +1,9 @@
 """Boards and the pins on them."""
 
 from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
 
 from datasources.ids import Kind
 from datasources.mappings import Mapping, PageRequest
@@ -30,8 +33,14 @@ async def owner(context: Context, boards: Sequence[Board]) -> Column[User | None
 @bulk
 async def cover(context: Context, boards: Sequence[Board]) -> Column[Pin | None]:
     """The pin chosen as cover, else the newest."""
-    chosen = await visibility.pins(context, [b.cover_pin_id for b in boards if b.cover_pin_id])
-    without = [board for board in boards if (board.cover_pin_id or 0) not in chosen]
+    asked = await visibility.pins(context, [b.cover_pin_id for b in boards if b.cover_pin_id])
+    chosen = {
+        board.id: pin
+        for board in boards
+        if (pin := asked.get(board.cover_pin_id or 0)) is not None
+        and (isinstance(pin, BaseException) or pin.board_id == board.id)
+    }
+    without = [board for board in boards if board.id not in chosen]
     requests = [PageRequest(key, 1) for key in lists_of(Mapping.BOARD_HAS_PINS, without)]
     tops = dict(
         zip(
@@ -47,11 +56,11 @@ async def cover(context: Context, boards: Sequence[Board]) -> Column[Pin | None]
     for board in boards:
         rows = tops.get(board.id)
         if rows is None:
-            covers.append(chosen.get(board.cover_pin_id or 0))
+            covers.append(chosen[board.id])
         elif isinstance(rows, BaseException):
             covers.append(rows)
         else:
-            covers.append(newest.get(rows[0].to_id) if rows else None)
+            covers.append(_on(board, newest.get(rows[0].to_id)) if rows else None)
     return covers
 
 
@@ -60,7 +69,24 @@ async def pins(
     context: Context, boards: Sequence[Board], *, first: int = 25, after: str | None = None
 ) -> Pages[Pin]:
     lists = lists_of(Mapping.BOARD_HAS_PINS, boards)
-    return await list_pages(context, lists, first, after, visibility.pins)
+    pages = await list_pages(context, lists, first, after, visibility.pins)
+    for board, page in zip(boards, pages, strict=True):
+        if isinstance(page, Connection):
+            for edge in page.edges:
+                edge.record = _on(board, edge.record)
+    return pages
+
+
+P = TypeVar("P", Pin | BaseException, Pin | BaseException | None)
+
+
+def _on(board: Board, pin: P) -> P:
+    """A pin that the board's list names. Whether it is seen is decided by the pin as it is now, but
+    on which board it stands by the list: the two are read one after the other, and a pin that is
+    moved in between would else be on neither of its boards."""
+    if not isinstance(pin, Pin) or pin.board_id == board.id:
+        return pin
+    return msgspec.structs.replace(pin, board_id=board.id)
 
 
 @bulk

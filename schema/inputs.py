@@ -147,6 +147,38 @@ class FollowInterestInput:
 
 
 @strawberry.input(
+    description="Where to move a pin: on top of the board or, with anchors, where `reorderPin` "
+    "would put it there; they are pins of that board. If the pin is on the board already, it is "
+    "put at its anchors, and without any it stays where it is."
+)
+class MovePinInput:
+    pin_id: strawberry.ID = _given("A pin of the viewer's.")
+    board_id: strawberry.ID = _given("The board to move it to, the viewer's too.")
+    before_pin_id: strawberry.ID | None = _given("The pin directly above its new place.", None)
+    after_pin_id: strawberry.ID | None = _given("The pin directly below its new place.", None)
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(
+    description="Pins to put together in the order given, the first on top. They go directly below "
+    "`beforePinId`, or, if that is null, directly above `afterPinId`, or, if both are, on top of "
+    "the board. So a board is sorted by naming all of its pins; a longer one in several calls, "
+    "each with the last pin of the one before as `beforePinId`. Pins that are not named keep their "
+    "order. Unless all pins and anchors are on the board, and each is named once, nothing changes. "
+    "It is as if each pin were dragged below the one before it: what others drag, save or delete "
+    "in the midst of it stays where they put it."
+)
+class ReorderPinsInput:
+    board_id: strawberry.ID = _given("A board of the viewer's.")
+    pin_ids: list[strawberry.ID] = _given(
+        "Pins on it in their new order, each once; at most 10,000. Send them as a variable."
+    )
+    before_pin_id: strawberry.ID | None = _given("The pin that they go directly below.", None)
+    after_pin_id: strawberry.ID | None = _given("The pin that they go directly above.", None)
+    idempotency_key: str | None = _key()
+
+
+@strawberry.input(
     description="Where a pin was dropped. Its new neighbours are named as the client saw them, "
     "newest first; one of the two is enough, neither is `BAD_USER_INPUT`; all must be on the board "
     "and distinct. It goes directly below `beforePinId`, or, if that is null, directly above "

@@ -70,3 +70,9 @@ class Mutation:
     reorder_pin: payloads.ReorderPinPayload | None = field(
         boards.reorder_pin, "Put a pin elsewhere on its board.", input=inputs.ReorderPinInput
     )
+    reorder_pins: payloads.ReorderPinsPayload | None = field(
+        boards.reorder_pins, "Put many pins of a board in order.", input=inputs.ReorderPinsInput
+    )
+    move_pin: payloads.MovePinPayload | None = field(
+        boards.move_pin, "Move a pin to another board.", input=inputs.MovePinInput
+    )

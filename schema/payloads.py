@@ -197,6 +197,39 @@ class FollowInterestPayload:
 
 
 @strawberry.type(
+    description="The pin on its new board: of two boards that are asked for side by side, every "
+    "reader sees it on one, at once. When anchors stand in the opposite order the answer is "
+    "`CONFLICT`, and nothing was changed. Likes, comments and repins stay with the pin. Feeds of "
+    "those who follow the new board follow by a job; those who follow the old one alone don't see "
+    "it any more. On a secret board nobody else sees it; from one, it reaches feeds as a new pin "
+    "does."
+)
+class MovePinPayload:
+    pin: Pin | None = _object()
+    pin_edge: Edge[Pin] | None = _edge()
+    above_pin: Pin | None = plain("The pin directly above it now; null at the top of the board.")
+    below_pin: Pin | None = plain("The pin directly below it now; null at the bottom.")
+    from_board: Board | None = plain("The board that it was on.")
+    to_board: Board | None = plain("The board that it is on.")
+    removed_pin_id: strawberry.ID | None = plain(
+        "The pin's id, to take out of the list of `fromBoard`; null if it was on the same board."
+    )
+    from_order_version: str | None = _order_version()
+    to_order_version: str | None = _order_version()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
+    description="The board with its pins in their new order, which every reader sees now. When the "
+    "pins or the anchors are not as asked, nothing was changed."
+)
+class ReorderPinsPayload:
+    board: Board | None = _object()
+    order_version: str | None = _order_version()
+    errors: list[UserError] = _errors()
+
+
+@strawberry.type(
     description="Where the pin ended: its edge, whose cursor is new, and the pins that are its "
     "neighbours now, others than the anchors if some came between. When the anchors stand in the "
     "opposite order (`CONFLICT`), nothing was changed, and these are the pin and its neighbours "

@@ -43,18 +43,23 @@ class Marking:
 
 
 class Interrupted:
-    """A real store; after its first answer to a method, something else happens first."""
+    """A real store; after its first answer to a method, or its n-th, something else happens."""
 
-    def __init__(self, store: Any, method: str, action: Callable[[], Awaitable[None]]) -> None:
-        self._store, self._method = store, method
+    def __init__(
+        self, store: Any, method: str, action: Callable[[], Awaitable[None]], *, after: int = 1
+    ) -> None:
+        self._store, self._method, self._left = store, method, after
         self._actions = [action]
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
+        if name != self._method:
+            return call
 
         async def interrupted(*args: Any, **kwargs: Any) -> Any:
             answer = await call(*args, **kwargs)
-            if name == self._method and self._actions:
+            self._left -= 1
+            if self._left == 0 and self._actions:
                 await self._actions.pop()()
             return answer
 

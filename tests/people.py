@@ -19,13 +19,14 @@ _NUMBERS = itertools.count(1)
 class People:
     """Makes what a test needs through the writes themselves."""
 
-    def __init__(self, stores: Stores) -> None:
-        self.stores = stores
+    def __init__(self, stores: Stores, prefix: str = "user") -> None:
+        """`prefix` begins the users' names, which servers that others use as well may know."""
+        self.stores, self._prefix = stores, prefix
 
     async def user(self, *, away_from: int | None = None) -> User:
         """A new user, on another shard than the object `away_from`."""
         while True:
-            name = f"user{next(_NUMBERS)}"
+            name = f"{self._prefix}{next(_NUMBERS)}"
             place = self.stores.shards.objects.topology().place(name)
             if away_from is None or place != shard_of(away_from):
                 return await writes.sign_up(self.stores, writes.NewUser(username=name))

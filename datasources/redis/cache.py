@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from itertools import count
 
 from datasources.errors import StoreCorrupt
-from datasources.mappings import Edge, ListHead, ListKey, PageRequest, Position
-from datasources.protocols import Lease, Window
+from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest, Position
+from datasources.protocols import HOLD_MS, Lease, Window
 from datasources.redis.connection import Argument, Connection
 
 WINDOW = 500
 LEASE_MS = 10_000
 TIME_TO_LIVE_MS = 24 * 3600 * 1000
 SEQUENCE_DIGITS, ID_DIGITS = 38, 19
+PATIENCE = 4  # deadlines that a writer waits, who has nowhere else to go
 ROW_CHARS = SEQUENCE_DIGITS + 1 + ID_DIGITS
 
 
@@ -71,7 +72,7 @@ class RedisMappingCache:
             kept = window.edges[: self.window]
             complete = window.complete and len(kept) == len(window.edges)
             rows = "".join(_row(edge.sequence, edge.to_id) for edge in kept)
-            era = kept[0].era if kept else 0
+            era = f"{kept[0].era if kept else 0}:{window.version}"
             arguments += (lease.token, "C" if complete else "P", era, rows)
         keys = [_window(_key_of(lease)) for lease, _ in windows]
         await self._redis.script(lambda s: s.fill_pages, keys, arguments)
@@ -87,10 +88,32 @@ class RedisMappingCache:
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
         if keys:
-            # A read that is late goes to the shards; a drop has nowhere else to go.
+            # A read that is late goes to the shards.
             await self._redis.command(
-                "UNLINK", *(name(key) for key in keys for name in (_window, _head)), patience=4
+                "UNLINK",
+                *(name(key) for key in keys for name in (_window, _head)),
+                patience=PATIENCE,
             )
+
+    async def move(self, moves: Sequence[ListMove]) -> None:
+        if not moves:
+            return
+        arguments: list[Argument] = [self.window]
+        for move in moves:
+            arguments += (move.version - 1, move.version)
+            arguments += (_row(move.old, move.to_id), _row(move.new, move.to_id))
+        keys = [_window(move.key) for move in moves]
+        await self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE)
+
+    async def hold(self, keys: Sequence[ListKey]) -> str:
+        token = next(self._tokens)
+        names = [_hold(key) for key in keys]
+        await self._redis.script(lambda s: s.hold, names, [token, HOLD_MS], patience=PATIENCE)
+        return token
+
+    async def release(self, keys: Sequence[ListKey], token: str) -> None:
+        for key in keys:
+            await self._redis.command("ZREM", _hold(key), token)
 
     async def ping(self) -> None:
         await self._redis.command("PING")
@@ -105,6 +128,10 @@ def _window(key: ListKey) -> str:
 
 def _head(key: ListKey) -> str:
     return f"pinway:{{{key.mapping.code}:{key.from_id}}}:h"
+
+
+def _hold(key: ListKey) -> str:
+    return f"pinway:{{{key.mapping.code}:{key.from_id}}}:m"
 
 
 def _key_of(lease: Lease) -> ListKey:
@@ -125,7 +152,8 @@ def _page(key: ListKey, token: str, answer: bytes) -> list[Edge] | Lease | None:
         return Lease(key, token)
     if answer == b"-":
         return None
-    era, _, rows = answer[1:].partition(b"|")
+    place, _, rows = answer[1:].partition(b"|")
+    era = place.partition(b":")[0]
     if len(rows) % ROW_CHARS:
         raise StoreCorrupt(f"mapping cache: the window of {key} has rows of a wrong length")
     from_id, text, number = key.from_id, rows.decode(), int(era or 0)

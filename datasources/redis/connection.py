@@ -44,10 +44,14 @@ class Connection:
             return await self._redis.execute_command(*words)
 
     async def script(
-        self, pick: Callable[[Scripts], str], keys: Sequence[str], arguments: Sequence[Argument]
+        self,
+        pick: Callable[[Scripts], str],
+        keys: Sequence[str],
+        arguments: Sequence[Argument],
+        patience: float = 1.0,
     ) -> Any:
         """Run one of the scripts by its digest; teaches a (re)started server the scripts first."""
-        async with self._guarded():
+        async with self._guarded(patience):
             for _ in range(RESTARTS):
                 digests = self._digests or await self._teach()
                 words = ("EVALSHA", pick(digests), len(keys), *keys, *arguments)

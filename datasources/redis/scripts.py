@@ -4,13 +4,14 @@ A window is one sorted set `pinway:{code:from_id}:w`, all scores 0, so ordered b
 the member `sequence:to_id`, zero-padded, whose order as text is that of (sequence, to_id). One
 more member, which sorts before all rows, is the state:
 
-    !L<run><token>   leased: who holds the token may fill it
-    !C<run><era>     filled, and these are all rows of the list, in that era of it
-    !P<run><era>     filled with the newest rows only
+    !L<run><token>           leased: who holds the token may fill it
+    !C<run><era>:<version>   filled, and these are all rows of the list, in that era of it
+    !P<run><era>:<version>   filled with the newest rows only
 
 State and rows in one key expire and are evicted together: a lone state would look like an empty
 list. A head is one string `pinway:{code:from_id}:h`: `L<run><token>` or `H<run><size>:<version>`.
-Both keys of a list share a hash slot.
+While a writer holds the list, its token is in the sorted set `pinway:{code:from_id}:m`, by when it
+ends. The keys of a list share a hash slot.
 
 `<run>` is the server's run id. A server that comes back with data from its disk may have lost its
 last seconds, a drop among them; so what an earlier run (or another server, after a failover)
@@ -22,8 +23,15 @@ from typing import NamedTuple
 
 RUN_CHARS = 16
 
+# Another of the keys of a list: w, h or m.
+_OF = """
+local function OF(key, kind)
+  return string.sub(key, 1, -2) .. kind
+end
+"""
+
 # KEYS: windows. ARGV: token, lease ms, then per window limit and upper bound. Answers per window:
-# L (leased to the caller), - (not for the caller), or = and era|rows, the rows in one string.
+# L (leased to the caller), - (not for the caller), or = and era:version|rows (rows in one string).
 _PAGES = """
 local answers = {}
 for i, key in ipairs(KEYS) do
@@ -33,9 +41,13 @@ for i, key in ipairs(KEYS) do
     state = nil
   end
   if not state then
-    redis.call('ZADD', key, 0, '!L' .. RUN .. ARGV[1])
-    redis.call('PEXPIRE', key, ARGV[2])
-    answers[i] = 'L'
+    if redis.call('EXISTS', OF(key, 'm')) == 1 then
+      answers[i] = '-'
+    else
+      redis.call('ZADD', key, 0, '!L' .. RUN .. ARGV[1])
+      redis.call('PEXPIRE', key, ARGV[2])
+      answers[i] = 'L'
+    end
   elseif string.sub(state, 2, 2) == 'L' then
     answers[i] = '-'
   else
@@ -51,8 +63,8 @@ end
 return answers
 """
 
-# KEYS: windows. ARGV: time to live in ms, width of a row, then per window token, C or P, its era,
-# and its rows in one string.
+# KEYS: windows. ARGV: time to live in ms, width of a row, then per window token, C or P, its
+# era:version, and its rows in one string.
 _FILL_PAGES = """
 local width = tonumber(ARGV[2])
 for i, key in ipairs(KEYS) do
@@ -82,8 +94,12 @@ local answers = {}
 for i, key in ipairs(KEYS) do
   local state = redis.call('GET', key)
   if not state or string.sub(state, 2, 1 + #RUN) ~= RUN then
-    redis.call('SET', key, 'L' .. RUN .. ARGV[1], 'PX', ARGV[2])
-    answers[i] = 'L'
+    if redis.call('EXISTS', OF(key, 'm')) == 1 then
+      answers[i] = '-'
+    else
+      redis.call('SET', key, 'L' .. RUN .. ARGV[1], 'PX', ARGV[2])
+      answers[i] = 'L'
+    end
   elseif string.sub(state, 1, 1) == 'L' then
     answers[i] = '-'
   else
@@ -102,6 +118,80 @@ for i, key in ipairs(KEYS) do
 end
 """
 
+# KEYS: windows. ARGV: rows that a window keeps, then per move the list's version before and after
+# it, and the row's old and new member. A window left with few rows is dropped, to be filled anew.
+_MOVE = """
+local function newer(version, than)
+  return tonumber(version) >= tonumber(than)
+end
+
+local function move(key, most, before, after, old, new)
+  local state = redis.call('ZRANGE', key, 0, 0)[1]
+  if not state then
+    return true
+  end
+  local kind = string.sub(state, 2, 2)
+  local era, version = string.match(string.sub(state, 3 + #RUN), '^(%d+):(%d+)$')
+  if kind == 'L' or not version or string.sub(state, 3, 2 + #RUN) ~= RUN then
+    return false
+  elseif version ~= before then
+    return newer(version, after)
+  end
+  local removed = redis.call('ZREM', key, old)
+  local lowest = redis.call('ZRANGE', key, 1, 1)[1]
+  if kind == 'C' then
+    if removed == 0 then
+      return false
+    end
+    redis.call('ZADD', key, 0, new)
+  else
+    if not lowest or (removed == 0 and old > lowest) then
+      return false
+    end
+    if new > lowest then
+      redis.call('ZADD', key, 0, new)
+    end
+    local rows = redis.call('ZCARD', key) - 1
+    if rows > most then
+      redis.call('ZREMRANGEBYRANK', key, 1, rows - most)
+    elseif rows < most / 2 then
+      return false
+    end
+  end
+  redis.call('ZREM', key, state)
+  redis.call('ZADD', key, 0, '!' .. kind .. RUN .. era .. ':' .. after)
+  return true
+end
+
+for i, key in ipairs(KEYS) do
+  local before, after, old, new = unpack(ARGV, 4 * i - 2, 4 * i + 1)
+  if not move(key, tonumber(ARGV[1]), before, after, old, new) then
+    redis.call('UNLINK', key)
+  end
+  local head = redis.call('GET', OF(key, 'h'))
+  if head then
+    local size, version = string.match(head, '^H' .. RUN .. '(%d+):(%d+)$')
+    if version == before then
+      redis.call('SET', OF(key, 'h'), 'H' .. RUN .. size .. ':' .. after, 'KEEPTTL')
+    elseif not version or not newer(version, after) then
+      redis.call('UNLINK', OF(key, 'h'))
+    end
+  end
+end
+"""
+
+# KEYS: holds. ARGV: token, ms.
+_HOLD = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, key in ipairs(KEYS) do
+  redis.call('UNLINK', OF(key, 'w'), OF(key, 'h'))
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
+  redis.call('ZADD', key, now + ARGV[2], ARGV[1])
+  redis.call('PEXPIRE', key, ARGV[2])
+end
+"""
+
 
 class Scripts(NamedTuple):
     """The scripts' sources for one run of the server, or their digests once it has them."""
@@ -110,11 +200,14 @@ class Scripts(NamedTuple):
     fill_pages: str
     heads: str
     fill_heads: str
+    move: str
+    hold: str
 
 
 def scripts_of(run_id: str) -> Scripts:
     """The sources for the server's run. Raises ValueError for what is no run id."""
     if not run_id.isalnum() or len(run_id) < RUN_CHARS:
         raise ValueError(f"{run_id!r} is not the run id of a server")
-    head = f"local RUN = '{run_id[:RUN_CHARS]}'\n"
-    return Scripts(head + _PAGES, head + _FILL_PAGES, head + _HEADS, head + _FILL_HEADS)
+    head = f"local RUN = '{run_id[:RUN_CHARS]}'\n{_OF}"
+    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE, _HOLD)
+    return Scripts(*(head + script for script in scripts))

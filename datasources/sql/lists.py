@@ -67,6 +67,20 @@ class Lists:
                 await self._lock_with_row(list_key, key.to_id)
         return self._rows[key]
 
+    async def rows(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
+        """Those of many rows that exist, as this transaction sees them; locks their lists."""
+        await self.lock({ListKey(key.mapping, key.from_id) for key in keys})
+        by_mapping: dict[Mapping, list[EdgeKey]] = {}
+        for key in dict.fromkeys(keys):
+            if key not in self._rows:
+                by_mapping.setdefault(key.mapping, []).append(key)
+        for mapping, unread in by_mapping.items():
+            for at in range(0, len(unread), ROWS_A_STATEMENT):
+                some = unread[at : at + ROWS_A_STATEMENT]
+                found = await self._read_rows(mapping, some)
+                self._rows.update((key, found.get(key)) for key in some)
+        return {key: row for key in keys if (row := self._rows[key]) is not None}
+
     async def put(self, mapping: Mapping, edge: Edge) -> bool:
         """Write one row if it is newer; whether it was."""
         old = await self.row(EdgeKey(mapping, edge.from_id, edge.to_id))

@@ -15,6 +15,7 @@ from datasources.mappings import (
     Position,
     Respacing,
 )
+from datasources.protocols import Window
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect
 from datasources.sql.engine import Part, Place, Session
@@ -35,7 +36,10 @@ class SqlMappings:
         self._router = router
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
-        answers: list[list[Edge]] = [[] for _ in requests]
+        return [list(window.edges) for window in await self.windows(requests)]
+
+    async def windows(self, requests: Sequence[PageRequest]) -> list[Window]:
+        answers = [Window([], complete=True) for _ in requests]
         parts, numbers = [], []
         for number, request in enumerate(requests):
             place = self._place(request.key.from_id)
@@ -44,7 +48,9 @@ class SqlMappings:
                 numbers.append(number)
         read = await self._router.read("mappings.pages", parts)
         for number, rows in zip(numbers, read, strict=True):
-            answers[number] = list(map(codecs.edge, rows))
+            edges = [codecs.edge(row[:-1]) for row in rows]
+            complete = len(rows) < requests[number].limit
+            answers[number] = Window(edges, complete, rows[0][-1] if rows else 0)
         return answers
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
@@ -153,16 +159,20 @@ def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
         f"WHERE from_id = ? AND active = 1 {seek}"
         "ORDER BY sequence DESC, to_id DESC LIMIT ?"
     )
-    # In the same statement, so that the rows and the era are of one moment.
-    era = "0"
+    era = version = "0"
     if request.key.mapping.ordered:
-        number, from_id = ERAS + request.key.mapping.code, request.key.from_id
-        era = (
-            "COALESCE((SELECT version FROM {db}.lists "
-            f"WHERE mapping = {number:d} AND from_id = {from_id:d}), 0)"
-        )
-    columns = f"{codecs.EDGE_COLUMNS}, {era} AS era"
+        # In the same statement, so that they are of the moment that the rows are of.
+        code, from_id = request.key.mapping.code, request.key.from_id
+        era, version = (_version(number, from_id) for number in (ERAS + code, code))
+    columns = f"{codecs.EDGE_COLUMNS}, {era} AS era, {version} AS list_version"
     return Part(place, columns, rest, (request.key.from_id, *args, request.limit))
+
+
+def _version(number: int, from_id: int) -> str:
+    return (
+        "COALESCE((SELECT version FROM {db}.lists "
+        f"WHERE mapping = {number:d} AND from_id = {from_id:d}), 0)"
+    )
 
 
 def _seek(dialect: Dialect, after: Position) -> tuple[str, Any]:

@@ -6,7 +6,7 @@ from datasources import ids
 from datasources.errors import StoreConflict
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping
-from datasources.protocols import RESPACINGS_KEPT_MS, Answer, Visit
+from datasources.protocols import RESPACINGS_KEPT_MS, Answer, OutboxRow, Visit
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
@@ -79,6 +79,11 @@ class SqlTx:
         self._check(key.from_id)
         return await self._lists.row(key)
 
+    async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
+        for key in keys:
+            self._check(key.from_id)
+        return await self._lists.rows(keys)
+
     async def put_edge(self, mapping: Mapping, edge: Edge) -> bool:
         self._check(edge.from_id)
         return await self._lists.put(mapping, edge)
@@ -131,6 +136,20 @@ class SqlTx:
             (kind.encode(), payload, now, now),
         )
         return made.last_id
+
+    async def owed(self, outbox_id: int) -> OutboxRow | None:
+        found = await self._session.run(
+            "tx.owed",
+            f"SELECT {codecs.OUTBOX_COLUMNS} FROM {{db}}.outbox{self._dialect.by()} "
+            f"WHERE id = ?{self._dialect.lock}",
+            (outbox_id,),
+        )
+        return codecs.outbox_row(self.shard, found.rows[0]) if found.rows else None
+
+    async def advance(self, outbox_id: int, cursor: bytes) -> None:
+        self._session.at_commit(
+            "UPDATE {db}.outbox SET progress = ? WHERE id = ?", (cursor, outbox_id)
+        )
 
     async def answered(self, viewer_id: int, key: str) -> Answer | None:
         found = await self._session.run(

@@ -117,15 +117,31 @@ class SqliteEngine:
             raise StoreTimeout(f"{directory}: no answer in {self._deadline} s") from None
 
     def _read_parts(self, parts: Sequence[Part]) -> list[list[Row]]:
-        return [self._read_part(part) for part in parts]
+        of_path: dict[Path, list[int]] = {}
+        for number, part in enumerate(parts):
+            of_path.setdefault(self._path(part.place), []).append(number)
+        answers: list[list[Row]] = [[] for _ in parts]
+        for path, numbers in of_path.items():
+            read = self._read_file(path, [parts[number] for number in numbers])
+            for number, rows in zip(numbers, read, strict=True):
+                answers[number] = rows
+        return answers
 
-    def _read_part(self, part: Part) -> list[Row]:
-        path = self._path(part.place)
+    def _read_file(self, path: Path, parts: Sequence[Part]) -> list[list[Row]]:
+        """What the parts ask of one file, all as of one moment."""
         connection = None
         try:
             connection = self._connections.take(path)
-            sql = f"SELECT {part.columns} {part.rest}".replace("{db}", "main")
-            rows = connection.execute(sql, part.args).fetchall()
+            if len(parts) > 1:
+                connection.execute("BEGIN")
+            rows = [
+                connection.execute(
+                    f"SELECT {part.columns} {part.rest}".replace("{db}", "main"), part.args
+                ).fetchall()
+                for part in parts
+            ]
+            if len(parts) > 1:
+                connection.execute("COMMIT")
         except BaseException as error:
             if connection is not None:
                 connection.close()

@@ -67,9 +67,16 @@ def visible(board: Board, viewer_id: int) -> bool:
 async def lock_own_board(tx: ShardTx, viewer_id: int, board_id: int) -> tuple[Board, bytes]:
     """The viewer's board, locked: what is decided by its state holds until the commit. Raises
     NotFound (also for somebody else's secret board) or Forbidden."""
-    board, raw = await lock(tx, Board, board_id)
-    if not visible(board, viewer_id):
+    return own_board(await lock_any(tx, Board, board_id), viewer_id, board_id)
+
+
+def own_board(
+    found: tuple[Board, bytes] | None, viewer_id: int, board_id: int
+) -> tuple[Board, bytes]:
+    """What was locked of a board, if it is the viewer's. Raises NotFound, Forbidden."""
+    if found is None or not visible(found[0], viewer_id):
         raise missing(Kind.BOARD, board_id)
+    board, raw = found
     if board.owner_id != viewer_id:
         raise Forbidden("Only a board's owner may change it and what is on it.", "boardId")
     return board, raw

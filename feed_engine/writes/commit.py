@@ -38,6 +38,8 @@ class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = 0
     above_id: int | None = None
     below_id: int | None = None
+    from_id: int = 0
+    from_version: int = 0
 
     def edge(self) -> Edge:
         """The row that was saved. Raises StoreCorrupt if none was."""
@@ -50,6 +52,10 @@ class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
 def row_of(edge: Edge) -> tuple[int, int, str, int, bool]:
     """An edge in the form of `Saved.row`: JSON numbers don't reach to 38 digits."""
     return edge.from_id, edge.to_id, str(edge.sequence), edge.version, edge.active
+
+
+class Outdated(Exception):
+    """What `prepare` found is so no more: it is prepared again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +140,12 @@ async def mutate(
             await tx.save_answer(mutation.viewer_id, key, answer)
         return None, outcome, outbox_id
 
-    try:
+    async def attempt() -> tuple[Answer | None, Outcome[R] | None, int | None]:
         prepared = await prepare()
-        saved, outcome, outbox_id = await _transact(stores, mutation, lambda tx: run(tx, prepared))
+        return await _transact(stores, mutation, lambda tx: run(tx, prepared))
+
+    try:
+        saved, outcome, outbox_id = await _while_outdated(attempt)
     except RequestError:
         # What was answered keeps its answer, though it would be refused now: because of what came
         # since, or because another request with this key did it a moment ago.
@@ -162,6 +171,15 @@ async def commit(stores: Stores, shard: int, work: Callable[[ShardTx], Awaitable
 
     outbox_id, following = await stores.shards.objects.transact(shard, run)
     await acknowledge(stores, OutboxRow(shard, outbox_id, KIND, b"", None, 0), following)
+
+
+async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:
+    for _ in range(ATTEMPTS):
+        try:
+            return await attempt()
+        except Outdated:
+            continue
+    raise StoreConflict("what is written changes again and again: try once more")
 
 
 async def _transact(

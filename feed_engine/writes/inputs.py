@@ -144,6 +144,20 @@ class Reorder(Input, frozen=True, kw_only=True):
     after_pin_id: int | None = None
 
 
+class Move(Input, frozen=True, kw_only=True):
+    pin_id: int
+    board_id: int
+    before_pin_id: int | None = None
+    after_pin_id: int | None = None
+
+
+class Arrange(Input, frozen=True, kw_only=True):
+    board_id: int
+    pin_ids: tuple[int, ...]
+    before_pin_id: int | None = None
+    after_pin_id: int | None = None
+
+
 class Target(Input, frozen=True, kw_only=True):
     """The id of what is written, and for edits what changes."""
 

@@ -36,14 +36,16 @@ async def put_public(
         await rows.put(Mapping.INTEREST_HAS_PINS, _row(interest_id, pin, board, placed, False))
 
 
-def published(pin: Pin) -> PinPublished:
-    """The task that brings the pin into feeds."""
+def published(pin: Pin, *, at: int = 0) -> PinPublished:
+    """The task that brings the pin into feeds; `at` is when it became public, if that was after it
+    was made."""
     return PinPublished(
         pin_id=pin.id,
         board_id=pin.board_id,
         owner_id=pin.owner_id,
         interest_ids=pin.interest_ids,
         created=pin.created,
+        at=at,
     )
 
 

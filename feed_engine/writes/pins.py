@@ -18,7 +18,16 @@ from feed_engine import order
 from feed_engine.change import AnyTask, PinLiked
 from feed_engine.edit import edited
 from feed_engine.writes import access
-from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
+from feed_engine.writes.commit import (
+    Mutation,
+    Outcome,
+    Outdated,
+    Rows,
+    Saved,
+    mutate,
+    now_ms,
+    row_of,
+)
 from feed_engine.writes.inputs import NewPin, PinChange, Repin, Target
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
 from feed_engine.writes.results import PinWritten
@@ -104,7 +113,7 @@ async def update_pin(
         return await _board_id(stores, pin_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
-        board, pin, raw = await _lock_own(tx, viewer_id, board_id, pin_id)
+        board, pin, raw = await lock_own(tx, viewer_id, board_id, pin_id)
         changes = {name: it for name, it in fields.items() if it != getattr(pin, name)}
         after = msgspec.structs.replace(pin, **changes)
         rows, tasks = Rows(tx), list[AnyTask]()
@@ -136,7 +145,7 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
         return await _board_id(stores, pin_id)
 
     async def work(tx: ShardTx, board_id: int) -> Outcome[Pin]:
-        board, pin, raw = await _lock_own(tx, viewer_id, board_id, pin_id)
+        board, pin, raw = await lock_own(tx, viewer_id, board_id, pin_id)
         rows = Rows(tx)
         after = await deactivate(tx, rows, board, pin, raw)
         return Outcome(after, Saved(id=pin_id), rows.change(objects=[pin_id]))
@@ -195,17 +204,21 @@ async def _board_id(stores: Stores, pin_id: int) -> int:
     return pin.board_id
 
 
-async def _lock_own(
+async def lock_own(
     tx: ShardTx, viewer_id: int, board_id: int, pin_id: int
 ) -> tuple[Board, Pin, bytes]:
-    """The viewer's pin and its board, locked in that order always."""
+    """The viewer's pin and its board, the board locked first always: so it stays on it from then
+    on. Raises Outdated when it came to another meanwhile, NotFound, Forbidden."""
+    found = await access.lock_any(tx, Board, board_id)
+    pin, raw = await access.lock(tx, Pin, pin_id)
+    if pin.board_id != board_id:
+        raise Outdated
     try:
-        board, _ = await access.lock_own_board(tx, viewer_id, board_id)
+        board, _ = access.own_board(found, viewer_id, board_id)
     except NotFound:
         raise access.missing(Kind.PIN, pin_id) from None
     except Forbidden as error:
         raise Forbidden(error.message, "pinId") from None
-    pin, raw = await access.lock(tx, Pin, pin_id)
     return board, pin, raw
 
 

@@ -2,15 +2,12 @@
 
 from datasources.errors import BadInput
 from datasources.ids import Kind
-from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
+from datasources.mappings import Edge, ListKey, ListMove, Mapping
 from datasources.protocols import ShardTx, Stores
-from feed_engine import order
-from feed_engine.change import AnyTask, Respace, change
-from feed_engine.writes import access
+from feed_engine.change import AnyTask, change
+from feed_engine.writes import access, placing
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms, row_of
 from feed_engine.writes.inputs import Reorder
-from feed_engine.writes.respace import Step, make_room
-from feed_engine.writes.respace_job import THRESHOLD
 from feed_engine.writes.results import Crossed, Reordered
 
 
@@ -36,11 +33,13 @@ async def reorder_pin(
     given = Reorder(
         board_id=board_id, pin_id=pin_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
     )
-    _check_distinct(given)
+    if before_pin_id is None and after_pin_id is None:
+        raise BadInput("Give beforePinId, afterPinId or both: where shall it go?", "beforePinId")
+    placing.check_distinct(pin_id, before_pin_id, after_pin_id)
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:
         await access.lock_own_board(tx, viewer_id, board_id)
-        return await _move(tx, given, at if at is not None else now_ms())
+        return await put_at(tx, given, at if at is not None else now_ms())
 
     async def again(saved: Saved) -> Reordered:
         return Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)
@@ -50,118 +49,67 @@ async def reorder_pin(
     return await mutate(stores, mutation, nothing, work, again)
 
 
-def _check_distinct(given: Reorder) -> None:
-    if given.before_pin_id is None and given.after_pin_id is None:
-        raise BadInput("Give beforePinId, afterPinId or both: where shall it go?", "beforePinId")
-    if given.pin_id == given.before_pin_id:
-        raise BadInput("beforePinId is the moved pin itself: give another", "beforePinId")
-    if given.pin_id == given.after_pin_id:
-        raise BadInput("afterPinId is the moved pin itself: give another", "afterPinId")
-    if given.before_pin_id == given.after_pin_id:
-        raise BadInput(
-            "beforePinId and afterPinId are the same pin: give one of them", "afterPinId"
-        )
-
-
-async def _move(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
+async def put_at(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
+    """Put a pin of the board at its anchors; the board is locked."""
     key = ListKey(Mapping.BOARD_HAS_PINS, given.board_id)
     await tx.head(key)
-    moved = await _on_board(tx, key, given.pin_id, "pinId")
-    before = after = None
-    if given.before_pin_id is not None:
-        before = await _on_board(tx, key, given.before_pin_id, "beforePinId")
-    if given.after_pin_id is not None:
-        after = await _on_board(tx, key, given.after_pin_id, "afterPinId")
-    if before and after and before.sequence < after.sequence:
-        raise await _crossed(tx, key, moved, before, after)
-    if before is not None:
-        above: Edge | None = before
-        below = await _next_active(tx.below, key, before)
-    else:
-        assert after is not None
-        above, below = await _next_active(tx.above, key, after), after
-    if moved in (above, below):
-        return await _unchanged(tx, key, moved)
-    # The gap is bounded by the nearest rows, deleted ones included: their sequences are taken.
-    if before is not None:
-        lower, upper = await tx.below(key, before.sequence), above
-    else:
-        lower, upper = below, await tx.above(key, below.sequence) if below else None
-    sequence = _between(lower, upper, now)
-    tight = sequence is None
-    if sequence is None:
-        sequence = await make_room(tx, key, moved, lower, upper, now)
-    elif upper is not None:
-        under = lower.sequence if lower else 0
-        tight = (
-            order.bisections(sequence, upper.sequence) < THRESHOLD
-            or order.bisections(under, sequence) < THRESHOLD
-        ) and order.bisections(under, upper.sequence) >= THRESHOLD
-    edge = moved._replace(sequence=sequence, version=moved.version + 1, era=await tx.era(key))
+    moved = await placing.on_board(tx, key, given.pin_id, "pinId")
+    named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
+    if named.crossed:
+        raise await crossed(tx, key, moved, *named.crossed)
+    gap = await placing.gap_at(tx, key, named)
+    if moved in gap:
+        return await stayed(tx, key, moved)
+    before = (await tx.head(key)).version
+    placed = await placing.place(tx, key, moved, gap, now)
+    edge = moved._replace(
+        sequence=placed.sequence, version=moved.version + 1, era=await tx.era(key)
+    )
     await tx.put_edge(key.mapping, edge)
-    # Once a region: only the move that makes a gap a narrow one asks, those in narrow gaps don't.
-    task = Respace(board_id=key.from_id, around=str(sequence), era=edge.era)
-    tasks: list[AnyTask] = [task] if tight else []
-    return await _outcome(tx, key, edge, above, below, tasks, durable=True)
+    version = (await tx.head(key)).version
+    result = Reordered(edge, version, *(row and row.to_id for row in gap))
+    moves = []
+    if version == before + 1:  # nothing else changed
+        moves.append(ListMove(key, edge.to_id, moved.sequence, edge.sequence, version))
+    return _outcome(key, result, placed.tasks, moves, durable=True)
 
 
-async def _crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
-    above = await _next_active(tx.above, key, moved)
-    below = await _next_active(tx.below, key, moved)
-    names = [f"pin {edge.to_id}" if edge else "nothing" for edge in (above, below)]
+async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
+    """What to raise when anchors stand in the opposite order."""
+    above_id, below_id = await placing.neighbors(tx, key, moved)
+    names = [f"pin {id}" if id else "nothing" for id in (above_id, below_id)]
     return Crossed(
         f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved: pin "
         f"{moved.to_id} has {names[0]} above it and {names[1]} below. Load the board again",
         "beforePinId",
-        above_id=above and above.to_id,
-        below_id=below and below.to_id,
+        above_id=above_id,
+        below_id=below_id,
         version=(await tx.head(key)).version,
     )
 
 
-async def _on_board(tx: ShardTx, key: ListKey, pin_id: int, field: str) -> Edge:
-    row = await tx.edge(EdgeKey(key.mapping, key.from_id, pin_id))
-    if row is None or not row.active:
-        raise BadInput(f"Pin {pin_id} is not on board {key.from_id}", field)
-    return row
+async def stayed(tx: ShardTx, key: ListKey, row: Edge) -> Outcome[Reordered]:
+    """A pin that is where it shall be."""
+    edge = row._replace(era=await tx.era(key))
+    around = await placing.neighbors(tx, key, row)
+    result = Reordered(edge, (await tx.head(key)).version, *around)
+    return _outcome(key, result, [], [], durable=False)
 
 
-async def _next_active(step: Step, key: ListKey, row: Edge) -> Edge | None:
-    found = await step(key, row.sequence)
-    while found is not None and not found.active:
-        found = await step(key, found.sequence)
-    return found
-
-
-def _between(lower: Edge | None, upper: Edge | None, now: int) -> int | None:
-    if upper is None:
-        return order.top(now, lower.sequence if lower else None)
-    if lower is None:
-        return order.bottom(upper.sequence)
-    return order.bisect(lower.sequence, upper.sequence)
-
-
-async def _unchanged(tx: ShardTx, key: ListKey, moved: Edge) -> Outcome[Reordered]:
-    above = await _next_active(tx.above, key, moved)
-    below = await _next_active(tx.below, key, moved)
-    stayed = moved._replace(era=await tx.era(key))
-    return await _outcome(tx, key, stayed, above, below, [], durable=False)
-
-
-async def _outcome(
-    tx: ShardTx,
+def _outcome(
     key: ListKey,
-    edge: Edge,
-    above: Edge | None,
-    below: Edge | None,
+    result: Reordered,
     tasks: list[AnyTask],
+    moves: list[ListMove],
     *,
     durable: bool,
 ) -> Outcome[Reordered]:
-    version = (await tx.head(key)).version
-    above_id, below_id = above and above.to_id, below and below.to_id
     saved = Saved(
-        row=row_of(edge), era=edge.era, version=version, above_id=above_id, below_id=below_id
+        row=row_of(result.edge),
+        era=result.edge.era,
+        version=result.version,
+        above_id=result.above_id,
+        below_id=result.below_id,
     )
-    result = Reordered(edge, version, above_id, below_id)
-    return Outcome(result, saved, change(lists=[key], tasks=tasks), durable)
+    lists = [] if moves else [key]
+    return Outcome(result, saved, change(lists=lists, moves=moves, tasks=tasks), durable)

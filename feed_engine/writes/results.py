@@ -42,6 +42,17 @@ class Reordered:
     below_id: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class PinMoved:
+    """A pin that came from the board `from_id` to its present one, where it was `placed`;
+    `from_version` is the order version of the board it came from."""
+
+    pin: Pin
+    from_id: int
+    from_version: int
+    placed: Reordered
+
+
 class Crossed(Conflict):
     """The anchors of a move stand in the opposite order now: nothing was changed. It holds the
     neighbours of the pin where it stands, and the board's order version."""

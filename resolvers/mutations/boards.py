@@ -4,7 +4,7 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Pin
-from feed_engine.writes import boards, reorder
+from feed_engine.writes import arrange, boards, move, reorder
 from feed_engine.writes.inputs import BoardChange, NewBoard
 from feed_engine.writes.results import Crossed, Reordered
 from resolvers import visibility
@@ -69,6 +69,59 @@ async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
     placed = await _placed(context, board_id, pin_id, moved)
     pin = placed["pin"]
     return {**placed, "pin_edge": edge(moved.edge, pin) if pin else None}
+
+
+@mutation("board", "order_version")
+async def reorder_pins(context: Context, input: Any) -> dict[str, Any]:
+    viewer_id = context.require_viewer()
+    board_id = object_id(input.board_id, Kind.BOARD, argument="boardId")
+    arranged = await arrange.reorder_pins(
+        context.stores,
+        viewer_id,
+        board_id,
+        [object_id(id, Kind.PIN, argument="pinIds") for id in input.pin_ids],
+        _anchor(input.before_pin_id, "beforePinId"),
+        _anchor(input.after_pin_id, "afterPinId"),
+        key=input.idempotency_key,
+    )
+    context.loaders.reset()
+    board = await visibility.board(context, board_id)
+    return {"board": board, "order_version": str(arranged)}
+
+
+@mutation(
+    "pin",
+    "pin_edge",
+    "above_pin",
+    "below_pin",
+    "from_board",
+    "to_board",
+    "removed_pin_id",
+    "from_order_version",
+    "to_order_version",
+)
+async def move_pin(context: Context, input: Any) -> dict[str, Any]:
+    viewer_id = context.require_viewer()
+    pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
+    board_id = object_id(input.board_id, Kind.BOARD, argument="boardId")
+    before = _anchor(input.before_pin_id, "beforePinId")
+    after = _anchor(input.after_pin_id, "afterPinId")
+    moved = await move.move_pin(
+        context.stores, viewer_id, pin_id, board_id, before, after, key=input.idempotency_key
+    )
+    placed = await _placed(context, board_id, pin_id, moved.placed)
+    pin = placed["pin"]
+    return {
+        "pin": pin,
+        "pin_edge": edge(moved.placed.edge, pin) if pin else None,
+        "above_pin": placed["above_pin"],
+        "below_pin": placed["below_pin"],
+        "from_board": await visibility.board(context, moved.from_id),
+        "to_board": placed["board"],
+        "removed_pin_id": input.pin_id if moved.from_id != board_id else None,
+        "from_order_version": str(moved.from_version),
+        "to_order_version": placed["order_version"],
+    }
 
 
 def _anchor(text: str | None, argument: str) -> int | None:

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
 NAMES = {  # of a scene's ids, by what they are
     Kind.USER: ("viewer", "other"),
-    Kind.BOARD: ("board",),
+    Kind.BOARD: ("board", "second", "secret"),
     Kind.PIN: ("pin", "foreign"),
     Kind.INTEREST: ("interest",),
 }
@@ -93,11 +93,15 @@ def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
 
 
 async def _scene(people: People, number: int) -> Ids:
-    """A viewer with a board of pins, and another user with one, whom a follower follows."""
+    """A viewer with a board of pins and two more, of which the other user follows one, and the
+    viewer; and that user's pin."""
     viewer = await people.user()
     other = await people.user(away_from=viewer.id)
     board, interest = await people.board(viewer), await people.interest()
     pins = [await people.pin(board, interest) for _ in range(5)]
+    second, secret = await people.board(viewer), await people.board(viewer, secret=True)
+    under = await people.pin(second)
+    await writes.follow(people.stores, other.id, second.id)
     foreign = await people.pin(await people.board(other))
     await writes.follow(people.stores, other.id, viewer.id)
     return {
@@ -105,9 +109,13 @@ async def _scene(people: People, number: int) -> Ids:
         "viewer": viewer.id,
         "other": other.id,
         "board": board.id,
+        "second": second.id,
+        "secret": secret.id,
+        "under": under.id,
         "interest": interest.id,
         "pin": pins[1].id,
         "top": pins[-1].id,
+        **{f"pin{number}": pin.id for number, pin in enumerate(pins)},
         "foreign": foreign.id,
     }
 
@@ -165,7 +173,7 @@ async def _pin_count(people: People, ids: Ids) -> int:
 
 async def _created(people: People, ids: Ids) -> bool:
     done = await _pin_count(people, ids) == 6
-    assert await _in_feed(people.stores, ids["other"]) == 5 + done
+    assert await _in_feed(people.stores, ids["other"]) == 7 + done
     return done
 
 
@@ -190,7 +198,7 @@ async def _signed_up(people: People, ids: Ids) -> bool:
 
 async def _secret(people: People, ids: Ids) -> bool:
     public = await people.list(Mapping.USER_HAS_PUBLIC_PINS, ids["viewer"])
-    assert len(public) in (0, 5)
+    assert len(public) in (1, 6)
     return ids["board"] not in await people.list(Mapping.USER_HAS_PUBLIC_BOARDS, ids["viewer"])
 
 
@@ -204,6 +212,33 @@ async def _reordered(people: People, ids: Ids) -> bool:
     return (await people.list(Mapping.BOARD_HAS_PINS, ids["board"]))[0] == ids["pin"]
 
 
+async def _moved(people: People, ids: Ids, to: str) -> bool:
+    """It is on one board, and in the lists of what all may see if that one is public."""
+    on = [await people.list(Mapping.BOARD_HAS_PINS, ids[name]) for name in ("board", to)]
+    assert [ids["pin"] in pins for pins in on] in ([True, False], [False, True])
+    done = ids["pin"] in on[1]
+    shown = await people.list(Mapping.INTEREST_HAS_PINS, ids["interest"])
+    assert (ids["pin"] in shown) == (to != "secret" or not done)
+    # Of the other user, who follows the viewer and the second board: a cell for each.
+    assert await _in_feed(people.stores, ids["other"]) == 7 + (done and to == "second")
+    return done
+
+
+async def _moved_to_second(people: People, ids: Ids) -> bool:
+    return await _moved(people, ids, "second")
+
+
+async def _moved_to_secret(people: People, ids: Ids) -> bool:
+    return await _moved(people, ids, "secret")
+
+
+async def _sorted(people: People, ids: Ids) -> bool:
+    pins = [ids[f"pin{number}"] for number in range(5)]
+    found = await people.list(Mapping.BOARD_HAS_PINS, ids["board"])
+    assert found in (pins[::-1], [pins[n] for n in (1, 3, 0, 4, 2)])
+    return found != pins[::-1]
+
+
 HAPPENED: dict[str, Callable[[People, Ids], Awaitable[bool]]] = {
     "createPin": _created,
     "deletePin": _deleted,
@@ -215,6 +250,9 @@ HAPPENED: dict[str, Callable[[People, Ids], Awaitable[bool]]] = {
     "deleteBoard": _board_deleted,
     "deleteBoard and its jobs": _board_deleted,
     "reorderPin": _reordered,
+    "movePin": _moved_to_second,
+    "movePin to a secret board": _moved_to_secret,
+    "reorderPins": _sorted,
 }
 
 

@@ -27,7 +27,7 @@ from datasources.protocols import Job, ShardTx, Stores
 from feed_engine import writes
 from feed_engine.follow_through import settle
 from feed_engine.jobs import run_job
-from feed_engine.writes import board_tasks
+from feed_engine.writes import arrange, board_tasks
 
 Ids = dict[str, int]
 SECRET = writes.BoardChange(secret=True)
@@ -65,6 +65,15 @@ WRITES: dict[str, Callable[[Stores, Ids], Awaitable[object]]] = {
     ),
     "deleteBoard and its jobs": lambda stores, ids: _and_its_jobs(
         stores, writes.delete_board(stores, ids["viewer"], ids["board"], key="k")
+    ),
+    "movePin": lambda stores, ids: writes.move_pin(
+        stores, ids["viewer"], ids["pin"], ids["second"], ids["under"], key="k"
+    ),
+    "movePin to a secret board": lambda stores, ids: writes.move_pin(
+        stores, ids["viewer"], ids["pin"], ids["secret"], key="k"
+    ),
+    "reorderPins": lambda stores, ids: writes.reorder_pins(
+        stores, ids["viewer"], ids["board"], [ids[f"pin{n}"] for n in (1, 3, 0, 4, 2)], key="k"
     ),
     "reorderPin": lambda stores, ids: writes.reorder_pin(
         stores, ids["viewer"], ids["board"], ids["pin"], after_pin_id=ids["top"], key="k"
@@ -144,6 +153,7 @@ class _Objects:
 
 async def _write(config: StoresConfig, name: str, ids: Ids, last: int) -> None:
     board_tasks.CHUNK = board_tasks.LOOKED_AT = 3
+    arrange.CHUNK = 2
     stores = await open_stores(config)
     await WRITES[name](Seams(last).of(stores), ids)
     await settle()

@@ -133,24 +133,29 @@ async def test_the_owners_counts_do_not_tell_of_it_once_jobs_have_run(world: Wor
         ("deleteBoard", {"boardId": "secret"}),
         ("createPin", {"boardId": "secret", "title": "=mine"}),
         ("reorderPin", {"boardId": "secret", "pinId": "pin", "beforePinId": "repin"}),
+        ("movePin", {"pinId": "pin", "boardId": "secret"}),
+        ("reorderPins", {"boardId": "secret", "pinIds": ["pin"], "beforePinId": "repin"}),
         ("followBoard", {"boardId": "secret"}),
         ("deleteComment", {"commentId": "comment"}),
     ],
 )
 async def test_a_stranger_cannot_tell_it_from_what_never_was(
-    world: World, mutation: str, given: dict[str, str]
+    world: World, mutation: str, given: dict[str, Any]
 ) -> None:
     absent = {"pin": 999, "secret": 999, "comment": 999, "repin": 998}
 
-    def fill(missing: bool) -> dict[str, str]:
-        filled = {}
+    def id_of(name: str, missing: bool) -> str:
+        real = int(getattr(world, name))
+        # The same shard and type, another number.
+        return str((real >> 36 << 36) + absent[name]) if missing else str(real)
+
+    def fill(missing: bool) -> dict[str, Any]:
+        filled: dict[str, Any] = {}
         for name, value in given.items():
-            if value.startswith("="):
-                filled[name] = value[1:]
+            if isinstance(value, list):
+                filled[name] = [id_of(one, missing) for one in value]
             else:
-                real = int(getattr(world, value))
-                # The same shard and type, another number.
-                filled[name] = str((real >> 36 << 36) + absent[value]) if missing else str(real)
+                filled[name] = value[1:] if value.startswith("=") else id_of(value, missing)
         return filled
 
     seen = await world.gateway.try_to("stranger", mutation, "", **fill(missing=False))
@@ -180,3 +185,35 @@ async def test_the_owner_finds_all_of_it(world: World) -> None:
 
 def used(query: str, world: World) -> dict[str, Any]:
     return {name: value for name, value in variables(world).items() if f"${name}" in query}
+
+
+async def test_what_is_moved_to_a_secret_board_is_gone_for_strangers_at_once(world: World) -> None:
+    gateway = world.gateway
+    shown = await gateway.board("owner", "Shown")
+    pin = await gateway.pin("owner", shown, "so far", interestIds=[world.interest])
+    await gateway.mutate("friend", "likePin", "pin { id }", pinId=pin)
+    await gateway.settle()
+    counts = '{ user(username: "owner") { pinCount } }'
+    query = "query($pin: ID!) { pin(id: $pin) { title board { name } } }"
+    paths = [
+        (path, used(path, world))
+        for name, path in PATHS.items()
+        if name in ("all pins", "the owner's lists", "a liker's list", "an interest's pins")
+    ]
+    for to, seen in ((world.secret, False), (shown, True), (world.secret, False)):
+        moved = await gateway.mutate("owner", "movePin", "pin { id }", pinId=pin, boardId=to)
+        assert moved["pin"]["id"] == pin
+        for viewer in STRANGERS:
+            found = await gateway.data(query, viewer, pin=pin)
+            assert found["pin"] == (
+                {"title": "so far", "board": {"name": "Shown"}} if seen else None
+            )
+            for path, given in paths:
+                assert (pin in str(await gateway.data(path, viewer, **given))) == seen
+            assert (await gateway.data(counts, viewer))["user"]["pinCount"] == int(seen)
+        await gateway.settle()
+    # Nor does an own board tell of somebody else's secret one.
+    refused = await gateway.try_to(
+        "stranger", "movePin", "pin { id }", pinId=world.repin, boardId=world.secret
+    )
+    assert [error["code"] for error in refused["errors"]] == ["NOT_FOUND"]

@@ -3,16 +3,18 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.ids import Kind, compose
-from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest, Position
+from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
 from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Place
 from datasources.sql.lists import edges_condition, heads_condition
@@ -229,3 +231,41 @@ async def test_lists_heads_and_edges_are_read_by_ranges_of_their_indexes(tmp_pat
     assert "outbox_due (due<?)" in plan(pending, (1,))
     connection.close()
     await shards.close()
+
+
+class Overtaken:
+    """A connection; something else happens after its first SELECT."""
+
+    def __init__(self, connection: Any, action: Callable[[], object]) -> None:
+        self._connection, self._actions = connection, [action]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, sql: str, args: Sequence[Any] = ()) -> Any:
+        rows = self._connection.execute(sql, args).fetchall()
+        if sql.startswith("SELECT") and self._actions:
+            self._actions.pop()()
+        return SimpleNamespace(fetchall=lambda: rows)
+
+
+async def test_what_is_asked_of_one_file_at_once_is_as_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteShards(make_topology(tmp_path), "OFF")
+    await store.create()
+    keys = [ListKey(Mapping.BOARD_HAS_PINS, compose(1, Kind.BOARD, n)) for n in (1, 2)]
+    await store.mappings.apply([(key.mapping, Edge(key.from_id, 7, 5, 1)) for key in keys])
+
+    def empty() -> None:
+        other = sqlite3.connect(tmp_path / "db00001.sqlite", isolation_level=None)
+        other.execute("UPDATE board_has_pins SET active = 0")
+        other.close()
+
+    take = Connections.take
+    monkeypatch.setattr(Connections, "take", lambda self, path: Overtaken(take(self, path), empty))
+    requests = [PageRequest(key, 9) for key in keys]
+    assert [len(page) for page in await store.mappings.pages(requests)] == [1, 1]
+    monkeypatch.setattr(Connections, "take", take)
+    assert [len(page) for page in await store.mappings.pages(requests)] == [0, 0]
+    await store.close()

@@ -46,6 +46,7 @@ class History:
             *[self.edge] * 4,
             *[self.refile] * 2,
             *[self.drag] * 2,
+            *[self.move] * 4,
             self.delete,
             self.delete_board,
             self.repin,
@@ -95,6 +96,11 @@ class History:
         board, owner = self.any(self.boards)
         (moved, _), (anchor, _) = self.any(self.pins), self.any(self.pins)
         await writes.reorder_pin(self.stores, owner, board, moved, anchor)
+
+    async def move(self) -> None:
+        pin, owner = self.any(self.pins)
+        board = self.chooser.choice([id for id, of in self.boards.items() if of == owner] or [1])
+        await writes.move_pin(self.stores, owner, pin, board)
 
     async def delete(self) -> None:
         pin, owner = self.any(self.pins)

@@ -1,0 +1,182 @@
+"""Moving a pin to another board of its owner's: one transaction, as both lie on the owner's shard.
+
+No reader may see the pin on both boards, or on neither. Readers who ask for both get them as of one
+moment, from the cache or from the shard (`loaders.lists`); and the cache forgets both before the
+commit and learns neither until all of the write is done, so that it never has one as before the
+move and the other as after it.
+"""
+
+from contextlib import suppress
+
+import msgspec
+
+from datasources.errors import (
+    Conflict,
+    Forbidden,
+    RequestError,
+    StoreConflict,
+    StoreCorrupt,
+    StoreError,
+)
+from datasources.ids import Kind
+from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
+from datasources.protocols import ShardTx, Stores
+from datasources.records import Board, Pin
+from feed_engine.change import AnyTask, PinArrived
+from feed_engine.edit import edited
+from feed_engine.writes import access, placing, reorder
+from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
+from feed_engine.writes.inputs import Move, Reorder
+from feed_engine.writes.pin_rows import is_public, published, put_public
+from feed_engine.writes.pins import lock_own
+from feed_engine.writes.results import PinMoved, Reordered
+
+ON_BOARD = Mapping.BOARD_HAS_PINS
+
+
+async def move_pin(
+    stores: Stores,
+    viewer_id: int,
+    pin_id: int,
+    board_id: int,
+    before_pin_id: int | None = None,
+    after_pin_id: int | None = None,
+    *,
+    key: str | None = None,
+    at: int | None = None,
+) -> PinMoved:
+    """Move a pin of the viewer's to a board of the viewer's: on top, or where `reorder_pin` would
+    put it there. On that board already, it is reordered; without anchors it stays where it is.
+
+    Raises BadInput, Conflict (anchors that stand in the opposite order now), NotFound, Forbidden.
+    """
+    placing.check_distinct(pin_id, before_pin_id, after_pin_id)
+    given = Move(
+        pin_id=pin_id, board_id=board_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
+    )
+    now = at if at is not None else now_ms()
+    held: list[tuple[list[ListKey], str]] = []
+
+    async def prepare() -> int:
+        _, source = await access.find_pin(stores, viewer_id, pin_id)
+        target = await access.find_board(stores, viewer_id, board_id)
+        if not source.owner_id == target.owner_id == viewer_id:
+            raise Forbidden("Only its owner may move a pin, and only to a board of their own.")
+        if source.id != board_id:
+            lists = [ListKey(ON_BOARD, id) for id in (source.id, board_id)]
+            held.append((lists, await stores.lists.hold(lists)))
+        return source.id
+
+    async def work(tx: ShardTx, source_id: int) -> Outcome[PinMoved]:
+        boards = {id: await access.lock_any(tx, Board, id) for id in sorted({source_id, board_id})}
+        source, pin, raw = await lock_own(tx, viewer_id, source_id, pin_id)
+        target, _ = access.own_board(boards[board_id], viewer_id, board_id)
+        if source_id == board_id:
+            return await _within(tx, given, pin, now)
+        rows = Rows(tx)
+        placed, tasks = await _place(tx, rows, given, source, target, now)
+        after = msgspec.structs.replace(pin, board_id=target.id)
+        await tx.update(pin_id, edited(raw, {"board_id": target.id}, Pin))
+        objects = [pin_id]
+        if source.cover_pin_id == pin_id and (held_board := boards[source_id]) is not None:
+            await tx.update(source_id, edited(held_board[1], {"cover_pin_id": None}, Board))
+            objects.append(source_id)
+        # A flip of its old board may still owe the pin's rows: then they are written here.
+        if source.secret != target.secret or source.flips:
+            await put_public(rows, after, target, placed.edge)
+            if is_public(after, target):
+                tasks.append(published(after, at=now))
+        elif is_public(after, target):
+            tasks.append(PinArrived(pin_id=pin_id, board_id=board_id, at=now))
+        left = (await tx.head(ListKey(ON_BOARD, source_id))).version
+        result = PinMoved(after, source_id, left, placed)
+        following = rows.change(objects=objects, tasks=tasks)
+        return Outcome(result, _saved(result), following)
+
+    async def again(saved: Saved) -> PinMoved:
+        pin = await access.recall(stores, Pin, pin_id)
+        placed = Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)
+        return PinMoved(pin, saved.from_id, saved.from_version, placed)
+
+    shard = access.home(stores, Kind.PIN, pin_id)
+    mutation = Mutation("movePin", shard, viewer_id, key, given)
+    try:
+        moved = await mutate(stores, mutation, prepare, work, again)
+    except (RequestError, StoreConflict):
+        await _release(stores, held)
+        raise
+    # After any other error it may still be committed, or still be owed: then the hold runs out.
+    await _release(stores, held)
+    return moved
+
+
+async def _within(tx: ShardTx, given: Move, pin: Pin, now: int) -> Outcome[PinMoved]:
+    """The pin is on that board already."""
+    key = ListKey(ON_BOARD, pin.board_id)
+    await tx.head(key)
+    if given.before_pin_id is None and given.after_pin_id is None:
+        row = await placing.on_board(tx, key, pin.id, "pinId")
+        done = await reorder.stayed(tx, key, row)
+    else:
+        wanted = Reorder(
+            board_id=pin.board_id,
+            pin_id=pin.id,
+            before_pin_id=given.before_pin_id,
+            after_pin_id=given.after_pin_id,
+        )
+        done = await reorder.put_at(tx, wanted, now)
+    result = PinMoved(pin, pin.board_id, done.result.version, done.result)
+    return Outcome(result, _saved(result), done.change, done.durable)
+
+
+async def _place(
+    tx: ShardTx, rows: Rows, given: Move, source: Board, target: Board, now: int
+) -> tuple[Reordered, list[AnyTask]]:
+    """Take the pin's row off the one board, and put one on the other."""
+    for id in sorted((source.id, target.id)):
+        await tx.head(ListKey(ON_BOARD, id))
+    row = await tx.edge(EdgeKey(ON_BOARD, source.id, given.pin_id))
+    if row is None or not row.active:
+        raise StoreCorrupt(f"pin {given.pin_id} is not on its board {source.id}")
+    key = ListKey(ON_BOARD, target.id)
+    named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
+    if named.crossed:
+        before, after = named.crossed
+        raise Conflict(
+            f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved. Load "
+            "the board again",
+            "beforePinId",
+        )
+    gap = await placing.gap_at(tx, key, named)
+    old = await tx.edge(EdgeKey(ON_BOARD, target.id, given.pin_id))  # of an earlier stay
+    old = old or Edge(target.id, given.pin_id, 0, 0, active=False)
+    placed = await placing.place(tx, key, old, gap, now)
+    # Together with the boards' flips it grows: the rows elsewhere take their versions from it.
+    version = max(old.version, row.version + source.flips - target.flips) + 1
+    edge = old._replace(
+        sequence=placed.sequence, version=version, active=True, era=await tx.era(key)
+    )
+    await rows.put(ON_BOARD, row._replace(version=row.version + 1, active=False))
+    await rows.put(ON_BOARD, edge)
+    above_id, below_id = (around and around.to_id for around in gap)
+    order_version = (await tx.head(key)).version
+    return Reordered(edge, order_version, above_id, below_id), placed.tasks
+
+
+def _saved(moved: PinMoved) -> Saved:
+    placed = moved.placed
+    return Saved(
+        row=row_of(placed.edge),
+        era=placed.edge.era,
+        version=placed.version,
+        above_id=placed.above_id,
+        below_id=placed.below_id,
+        from_id=moved.from_id,
+        from_version=moved.from_version,
+    )
+
+
+async def _release(stores: Stores, held: list[tuple[list[ListKey], str]]) -> None:
+    for lists, token in held:
+        with suppress(StoreError):  # then it runs out
+            await stores.lists.release(lists, token)

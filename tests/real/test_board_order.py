@@ -1,0 +1,51 @@
+"""Boards in MySQL and Redis: everything that changes them at once, and exact halves of gaps."""
+
+import random
+import secrets
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from datasources.protocols import Stores
+from deploy.stack import Stack
+from feed_engine.follow_through import settle
+from feed_engine.writes import arrange
+from tests.gateways import gateway_on
+from tests.halving import WAYS, halve
+from tests.linearizing import History
+from tests.people import People
+from tests.real.configurations import first_shard, real_settings
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+async def stores(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stores]:
+    directory: Path = tmp_path_factory.mktemp("real")
+    async with gateway_on(real_settings(stack, directory, first_shard())) as gateway:
+        yield gateway.stores
+        await settle()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_and_page(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(arrange, "CHUNK", 2)
+    history = History(_people(stores), random.Random(seed))
+    await history.begin()
+    await history.run(clients=8, calls=14)
+    await history.check()
+    assert history.refused < len(history.calls) / 2
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_milliseconds_gap_takes_83_drags_and_no_row_is_spread(
+    stores: Stores, way: str
+) -> None:
+    await halve(stores, _people(stores), way)
+
+
+def _people(stores: Stores) -> People:
+    return People(stores, prefix=f"u{secrets.token_hex(4)}_")
