@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from enum import Enum
 from functools import partial
 from typing import Annotated, Any, NewType, Optional, Union
@@ -137,8 +138,9 @@ class Built:
         for a in arguments:
             class_.__annotations__[a.name] = self.annotation(a.type)
             default = self._default(a)
-            if isinstance(default, list):
-                setattr(class_, a.name, strawberry.field(default_factory=partial(list, default)))
+            if isinstance(default, (list, dict)):
+                made = strawberry.field(default_factory=partial(deepcopy, default))
+                setattr(class_, a.name, made)
             elif default is not inspect.Parameter.empty:
                 setattr(class_, a.name, default)
         strawberry.input(class_)

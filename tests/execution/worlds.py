@@ -238,6 +238,8 @@ class _Builder:
             extras: frozenset[str] = frozenset()
             if style in _WITH_EXTRAS and self.draw.chance(60 if self.decorated else 40):
                 extras = frozenset((self.draw.pick(EXTRAS),))
+            if style == "mixed" and extras & {"permission", "extension"}:
+                style = "async"  # else strawberry may take an awaitable for a value
             fields.append(Field(f"f_x{self.count}", type_, style, args, extras))
         return fields
 
