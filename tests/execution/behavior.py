@@ -31,7 +31,8 @@ class Run:
     """One execution: the context value of its resolvers, which note what they do.
 
     `hang` makes some resolvers wait for ever, `rogue` some cancel their own task. `seen` are the
-    classes of features met, `trace` the order of mutations, `batches` what was loaded.
+    classes of features met, `trace` the order of mutations, `batches` what was loaded, `answered` which
+    resolvers got as far as their answer.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Run:
         self.seen: set[str] = set()
         self.trace: list[str] = []
         self.batches: list[list[int]] = []
+        self.answered: set[tuple[str, int]] = set()
         self.hung = self.unwound = 0
         self.eager = False  # while values are made that nobody may ask for: no awaitables then
         self.make: Callable[[Run, str, int], Any] = lambda *_: None
@@ -279,6 +281,7 @@ class Later:
 def answer(run: Run, field: Field, key: int) -> Any:
     """A resolver that answers at once."""
     run.seen.add("sync")
+    run.answered.add((field.name, key))
     if run.trouble and mix(key, b"raise") % 100 < run.trouble // 2:
         run.seen.add("exceptions raised")
         raise exception(mix(key, b"error"))

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from graphql import DocumentNode, GraphQLSchema, parse, validate
+from graphql import DocumentNode, GraphQLSchema, parse, print_schema, validate
 
 from tests.execution import decorated, plain
 from tests.execution.behavior import Run
@@ -409,8 +409,10 @@ def shrink(world_seed: str, index: int, engine: NewEngine) -> tuple[str, Place, 
 
 
 def show(place: Place, case: Case) -> str:
-    from graphql import print_schema
-
+    try:
+        printed = print_schema(place.schema)
+    except TypeError as error:  # a default of a custom scalar that can't be written
+        printed = f"({error})"
     styles = [
         f"  {o.name}.{f.name}: {f.style} {sorted(f.extras)}"
         for o in (*place.world.objects.values(), *place.world.abstracts.values())
@@ -418,7 +420,7 @@ def show(place: Place, case: Case) -> str:
     ]
     return "\n".join(
         (
-            print_schema(place.schema),
+            printed,
             "decorated" if place.world.decorated else "plain",
             f"trouble {place.world.trouble}, mode {case.mode!r}",
             *styles,
