@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import orjson
 from graphql import GraphQLError
 from starlette.requests import Request
 from starlette.responses import Response
@@ -60,7 +59,7 @@ def _only_for_post(result: Result, method: str) -> bool:
 
 def _response(result: Result, status: int, media: str, headers: dict[str, str]) -> Response:
     return Response(
-        orjson.dumps(result.body()),
+        result.body(),
         status,
         headers,
         media_type=f"{media}; charset=utf-8",

@@ -77,6 +77,7 @@ class Settings(BaseSettings):
     max_query_tokens: int = Field(default=5_000, ge=100)
     max_query_depth: int = Field(default=16, ge=4)
     document_cache: int = Field(default=1_000, ge=1)
+    document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
 
     @field_validator("auth_secret")
     @classmethod

@@ -8,13 +8,15 @@ all parents (see `resolvers.bulk`). Each field's metadata holds what it calls, f
 import inspect
 from collections.abc import Callable
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import strawberry
 from strawberry.types import Info
 
 from resolvers.bulk import Resolver, for_one, is_bulk
 from resolvers.context import ID
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _ARGUMENTS = {
     "first": "How many at most, 1 to 100.",
@@ -80,6 +82,12 @@ def named(enum: type[Enum], attribute: str, description: str) -> Any:
     return strawberry.field(
         resolver=member, description=description, metadata={"resolver": resolved}
     )
+
+
+def by_class(is_type_of: F) -> F:
+    """Say of an `is_type_of` that its answer hangs on the value's class alone, not on the value."""
+    is_type_of.by_class = True  # type: ignore[attr-defined]
+    return is_type_of
 
 
 def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Parameter:

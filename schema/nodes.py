@@ -6,7 +6,7 @@ import strawberry
 
 from datasources.records import Record
 from resolvers import nodes
-from schema.fields import field, plain
+from schema.fields import by_class, field, plain
 
 T = TypeVar("T")
 
@@ -22,6 +22,7 @@ class RecordType:
     record: type[Record]
 
     @classmethod
+    @by_class
     def is_type_of(cls, value: Any, info: Any) -> bool:
         return isinstance(value, cls.record)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from datasources.protocols import Job, Stores
 from feed_engine.feeds import epoch_ms
 from feed_engine.jobs import run_job
@@ -36,7 +38,8 @@ class Gateway:
             self.runtime.stores, self.runtime.feeds, viewer_id, "http://pinway.test", str
         )
         result = await self.executor.run(query, variables, None, context)
-        return result.body()
+        response: dict[str, Any] = orjson.loads(result.body())
+        return response
 
     async def data(self, query: str, viewer: str | None = None, **variables: Any) -> Any:
         response = await self.ask(query, viewer, **variables)

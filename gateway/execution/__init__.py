@@ -1,4 +1,30 @@
-"""Runs GraphQL operations: parsed and validated once, executed, errors made fit to be seen."""
+"""Runs GraphQL operations: compiled once, executed breadth first, errors made fit to be seen.
+
+An operation's way:
+
+1. `documents` finds its text in a cache, or parses, validates and limits it; `engine` makes its
+   `plan`. Nothing more is done until it runs: then `collect` gathers the fields of each selection
+   (with graphql-core's own function, once for each value of its @skip and @include variables),
+   `bind` finds the shortest way to each field's values, and `generate` writes the Python that makes
+   a selection's objects.
+2. A request coerces its `variables`, and a `run` works through `groups`: a group is one selection
+   for all the objects at one place of the operation, however many lists they stand in. Each field
+   is resolved for all of them before the next, a bulk resolver in one call; then their dicts are
+   made in one comprehension and put where they belong.
+3. `complete` takes a column of values of one type to the response: nulls and errors out first,
+   lists flattened into one column of items, objects queued as the next group.
+4. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each. The next
+   round goes on with all that has arrived a turn after the first did; the rest stays waiting. So
+   loads of one level stay in one batch, and what is slow holds up only what hangs on it.
+5. `places` know where each value goes, and its path, which is worked out for errors alone. Errors
+   are settled at a round's end in the order of the response, and nulls climb as far as they must,
+   so that the outcome is what graphql-core's depth-first order gives.
+6. `encode` writes the bytes, in pieces when there are many.
+
+What the usual path can't take (an error, a null where none may be, an odd class of value) goes
+down a slow one that is exact, for that group's slice alone; `kinds` says which classes are usual.
+What isn't compiled (subscriptions, @defer, @stream) is left to graphql-core, and counted.
+"""
 
 from gateway.execution.documents import Documents
 from gateway.execution.executor import Executor
@@ -11,7 +37,8 @@ def new_executor(settings: Settings) -> Executor:
     documents = Documents(
         schema._schema,
         size=settings.document_cache,
+        max_bytes=settings.document_cache_bytes,
         max_tokens=settings.max_query_tokens,
         max_depth=settings.max_query_depth,
     )
-    return Executor(schema, documents, timeout=settings.request_timeout)
+    return Executor(documents, timeout=settings.request_timeout)

@@ -1,24 +1,16 @@
-"""One operation from its text to its result, through graphql-core."""
+"""One operation from its text to its response."""
 
 import asyncio
 import logging
 from dataclasses import dataclass
-from inspect import isawaitable
 from typing import Any
 
-import strawberry
-from graphql import (
-    DocumentNode,
-    ExecutionResult,
-    GraphQLError,
-    OperationDefinitionNode,
-    OperationType,
-    execute,
-)
+import orjson
+from graphql import GraphQLError, OperationType
 
 from datasources.errors import PinwayError, RequestError, Unfinished
 from feed_engine.speculation.deadline import ending_at
-from gateway.execution.documents import Documents
+from gateway.execution.documents import Documents, Stats
 from resolvers.context import Context
 
 log = logging.getLogger("pinway")
@@ -26,24 +18,33 @@ log = logging.getLogger("pinway")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A response's content. `started` is False when the operation was refused before it ran."""
+    """A response's content: `data` is JSON, None when the operation was refused before it ran."""
 
-    data: dict[str, Any] | None
+    data: bytes | None
     errors: list[dict[str, Any]]
-    started: bool
 
-    def body(self) -> dict[str, Any]:
+    @property
+    def started(self) -> bool:
+        return self.data is not None
+
+    def body(self) -> bytes:
         """As the specification of GraphQL orders it: without data if nothing ran."""
-        if not self.started:
-            return {"errors": self.errors}
-        return {"data": self.data} | ({"errors": self.errors} if self.errors else {})
+        if self.data is None:
+            return b'{"errors":' + orjson.dumps(self.errors) + b"}"
+        if not self.errors:
+            return b'{"data":' + self.data + b"}"
+        return b'{"data":' + self.data + b',"errors":' + orjson.dumps(self.errors) + b"}"
 
 
 class Executor:
     """Runs operations of one schema."""
 
-    def __init__(self, schema: strawberry.Schema, documents: Documents, *, timeout: float) -> None:
-        self._schema, self._documents, self._timeout = schema._schema, documents, timeout
+    def __init__(self, documents: Documents, *, timeout: float) -> None:
+        self._documents, self._timeout = documents, timeout
+
+    @property
+    def stats(self) -> Stats:
+        return self._documents.stats
 
     async def run(
         self,
@@ -56,63 +57,35 @@ class Executor:
     ) -> Result:
         """The result of the operation; never raises for what a client sent or a store did."""
         document = self._documents.get(query)
-        if document.errors or document.ast is None:
+        if document.errors:
             return refused(*document.errors)
-        if problem := _operation_problem(document.ast, operation, read_only):
-            return refused(problem)
+        found = document.operation(operation)
+        if isinstance(found, GraphQLError):
+            return refused(found)
+        if read_only and found.type is not OperationType.QUERY:
+            return refused(_only_by_post(found.type))
         context.asked = document.fields
         try:
             ends = asyncio.get_running_loop().time() + self._timeout
             with ending_at(ends):
                 async with asyncio.timeout_at(ends):
-                    result = execute(
-                        self._schema,
-                        document.ast,
-                        context_value=context,
-                        variable_values=variables,
-                        operation_name=operation,
-                    )
-                    if isawaitable(result):
-                        result = await result
+                    outcome = await found.plan.run(context=context, variables=variables)
         except TimeoutError:
             error = GraphQLError(
                 f"The operation took longer than {self._timeout:g} s.",
                 extensions={"code": "TIMEOUT"},
             )
-            return Result(None, [_shown(error)], started=True)
-        assert isinstance(result, ExecutionResult)
-        errors = [_shown(error) for error in result.errors or ()]
-        # graphql-core answers wrong variables with an error without a path, and no data.
-        started = result.data is not None or any("path" in error for error in errors)
-        return Result(result.data, errors, started)
+            return Result(b"null", [_shown(error)])
+        return Result(outcome.data, [_shown(error) for error in outcome.errors])
 
 
 def refused(*errors: GraphQLError) -> Result:
     """Nothing ran."""
-    return Result(None, [_shown(error) for error in errors], started=False)
+    return Result(None, [_shown(error) for error in errors])
 
 
-def _operation_problem(
-    document: DocumentNode, name: str | None, read_only: bool
-) -> GraphQLError | None:
-    """Why none of the document's operations can be run, if so."""
-    operations = {
-        d.name.value if d.name else None: d
-        for d in document.definitions
-        if isinstance(d, OperationDefinitionNode)
-    }
-    if name is None and len(operations) > 1:
-        message = f"Name the operation to run: one of {', '.join(map(str, operations))}."
-    elif name is not None and name not in operations:
-        message = f"There is no operation {name!r} in this document."
-    else:
-        chosen = operations[name] if name is not None else next(iter(operations.values()), None)
-        if chosen is None:
-            message = "The document has no operation."
-        elif read_only and chosen.operation is not OperationType.QUERY:
-            message = f"Send a {chosen.operation.value} by POST: GET is for queries alone."
-        else:
-            return None
+def _only_by_post(type_: OperationType) -> GraphQLError:
+    message = f"Send a {type_.value} by POST: GET is for queries alone."
     return GraphQLError(message, extensions={"code": "BAD_USER_INPUT"})
 
 

@@ -1,0 +1,158 @@
+"""The Python that makes a selection's objects: one comprehension over all its parents.
+
+    def build(objs, c0):
+        return [{'id': v0 if type(v0) is str else odd(), 'name': x0, 'board': None}
+                for o, x0 in zip(objs, c0) for v0 in (o.id,)]
+
+Attributes are read and checked in place. What is not as usual (an error, a null where none may be,
+an attribute that is missing) raises, and `slow` makes those objects field by field instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from math import isfinite
+from types import CodeType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gateway.execution.bind import Attribute, Bulk, Constant
+from gateway.execution.complete import Leaf
+from gateway.execution.kinds import kinds_of
+
+if TYPE_CHECKING:
+    from gateway.execution.collect import Field, Selection
+    from gateway.execution.run import Run
+
+Late: TypeAlias = "Callable[[Field, Any, int], None]"
+
+
+class Odd(Exception):
+    """A value that the generated code has no fast way for."""
+
+
+def odd() -> Any:
+    raise Odd
+
+
+class Build:
+    """Sorts a selection's fields by how they get into its objects.
+
+    Leaves that are attributes are read in the generated code; `columns` are leaves whose values a
+    resolver gives; `composite` are objects and lists, put in after their objects exist.
+    """
+
+    def __init__(self, selection: Selection) -> None:
+        self.fields = selection.fields
+        self.columns: list[Field] = []
+        self.composite: list[Field] = []
+        inline: list[Field] = []
+        for field in self.fields:
+            if not isinstance(field.completer, Leaf):
+                self.composite.append(field)
+            elif isinstance(field.source, Attribute | Constant):
+                inline.append(field)
+            else:
+                self.columns.append(field)
+        self.called = [field for field in self.fields if field not in inline]
+        """Those whose values are got before the objects are made, in the response's order."""
+        self.bulk = [field for field in self.called if isinstance(field.source, Bulk)]
+        self.keyed = any(isinstance(f.source, Attribute) and f.source.keyed for f in inline)
+        """Whether attributes of a dict would be its items."""
+        self._made: dict[bool, Callable[..., list[dict[str, Any]]]] = {}
+
+    def __call__(
+        self,
+        run: Run,
+        objs: Sequence[Any],
+        columns: list[Sequence[Any]],
+        late: Late,
+        first: int,
+    ) -> list[dict[str, Any]]:
+        """The objects, their composite fields null as yet; `late(field, obj, row)` is told what
+        else is missing. `first` is the first one's row."""
+        dicts = False
+        if self.keyed:
+            kinds = kinds_of(objs)
+            dicts = kinds == {dict}
+            if not dicts and any(issubclass(kind, Mapping) for kind in kinds):
+                return [
+                    self._one(run, obj, [column[i] for column in columns], late, first + i)
+                    for i, obj in enumerate(objs)
+                ]
+        make = self._made.get(dicts)
+        if make is None:
+            make = self._made[dicts] = self._generate(dicts)
+        try:
+            return make(objs, *columns)
+        except Exception:
+            return self._slow(run, make, objs, columns, late, first)
+
+    def _generate(self, dicts: bool) -> Callable[..., list[dict[str, Any]]]:
+        env: dict[str, Any] = {"odd": odd, "isfinite": isfinite}
+        parts, reads = [], []
+        for n, field in enumerate(self.fields):
+            if field in self.columns:
+                value = f"x{self.columns.index(field)}"
+            elif field in self.composite:
+                value = "None"
+            elif isinstance(field.source, Constant):
+                value = repr(field.source.value)
+            else:
+                assert isinstance(field.source, Attribute)
+                assert isinstance(field.completer, Leaf)
+                source = field.source
+                read = f"o.get({source.name!r})" if dicts and source.keyed else source.expression
+                reads.append(f" for v{n} in ({read},)")
+                value = field.completer.inline(n, env, source.keyed)
+            parts.append(f"{field.key!r}: {value}")
+        if self.columns:
+            names = range(len(self.columns))
+            arguments = ", ".join(f"c{i}" for i in names)
+            items = ", ".join(f"x{i}" for i in names)
+            head, loop = f"objs, {arguments}", f"o, {items} in zip(objs, {arguments})"
+        else:
+            head, loop = "objs", "o in objs"
+        made = f"{{{', '.join(parts)}}}"
+        code = f"def build({head}):\n    return [{made} for {loop}{''.join(reads)}]\n"
+        exec(_compiled(code), env)
+        return env["build"]  # type: ignore[no-any-return]
+
+    def _slow(
+        self,
+        run: Run,
+        make: Callable[..., list[dict[str, Any]]],
+        objs: Sequence[Any],
+        columns: list[Sequence[Any]],
+        late: Late,
+        first: int,
+    ) -> list[dict[str, Any]]:
+        out = []
+        for i, obj in enumerate(objs):
+            given = [column[i] for column in columns]
+            try:
+                out += make((obj,), *[(value,) for value in given])
+            except Exception:
+                out.append(self._one(run, obj, given, late, first + i))
+        return out
+
+    def _one(self, run: Run, obj: Any, given: list[Any], late: Late, row: int) -> dict[str, Any]:
+        """One object, whose attributes are only read here: they are completed like any values."""
+        made: dict[str, Any] = {}
+        columns = iter(given)
+        for field in self.fields:
+            value = None
+            if isinstance(field.completer, Leaf):
+                if isinstance(field.source, Constant):
+                    value = field.source.value
+                elif isinstance(field.source, Attribute):
+                    late(field, obj, row)
+                else:
+                    value = next(columns)
+            made[field.key] = value
+        return made
+
+
+@lru_cache(4096)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<plan>", "exec")

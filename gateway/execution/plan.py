@@ -1,0 +1,135 @@
+"""An operation compiled: what is the same for all its requests, and how one is run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLObjectType,
+    GraphQLSchema,
+    execute,
+)
+from graphql.execution.collect_fields import FieldDetails
+from graphql.pyutils import is_awaitable
+
+from gateway.execution.collect import NotCompiled, Operation, Selection
+from gateway.execution.encode import encode
+from gateway.execution.run import Run
+from gateway.execution.variables import Variables
+
+if TYPE_CHECKING:
+    from gateway.execution.engine import Engine
+
+VARIANTS = 16
+"""How many sets of @skip and @include values an operation keeps compiled."""
+_MISSING = object()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a request got.
+
+    `data` is JSON; None when nothing ran, as `started` says: then the variables were refused.
+    """
+
+    data: bytes | None
+    errors: list[GraphQLError]
+    started: bool = True
+
+
+class Plan:
+    """One operation of a document."""
+
+    def __init__(
+        self, engine: Engine, schema: GraphQLSchema, document: DocumentNode, name: str | None
+    ) -> None:
+        self._engine, self._schema, self._document, self._name = engine, schema, document, name
+        self.fallback: str | None = None
+        """Why graphql-core runs it, if so."""
+        self._variants: OrderedDict[tuple[Any, ...], Variant] = OrderedDict()
+        try:
+            self.operation = Operation(schema, document, name)
+            self.variables = Variables(
+                schema, tuple(self.operation.node.variable_definitions or ())
+            )
+        except NotCompiled as reason:
+            self.fallback = str(reason)
+
+    async def run(
+        self, *, context: Any = None, variables: dict[str, Any] | None = None, root: Any = None
+    ) -> Outcome:
+        """The operation's outcome; never raises for what a resolver raised, unless that is no
+        Exception: a cancelled resolver cancels the request, as under graphql-core."""
+        inputs = variables or {}
+        if self.fallback is not None:
+            return await self._fall_back(context, variables, root)
+        coerced, values, errors = self.variables.coerce(inputs)
+        if errors:
+            return Outcome(None, errors, started=False)
+        variant = self._variant(coerced)
+        if variant is None:
+            return await self._fall_back(context, variables, root)
+        run = Run(variant, context, root, coerced, values, inputs)
+        await run.execute()
+        return Outcome(await encode(run.data, run.made), run.errors)
+
+    def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
+        """What these values of @skip and @include select; None where they aren't booleans."""
+        names = self.operation.conditions
+        key = tuple([variables.get(name, _MISSING) for name in names]) if names else ()
+        variant = self._variants.get(key)
+        if variant is None:
+            if any(type(value) is not bool for value in key):
+                return None
+            variant = self._variants[key] = Variant(self, dict(zip(names, key, strict=True)))
+            if len(self._variants) > VARIANTS:
+                self._variants.popitem(last=False)
+        return variant
+
+    async def _fall_back(
+        self, context: Any, variables: dict[str, Any] | None, root: Any
+    ) -> Outcome:
+        self._engine.fallbacks += 1
+        result = execute(
+            self._schema,
+            self._document,
+            root_value=root,
+            context_value=context,
+            variable_values=variables,
+            operation_name=self._name,
+        )
+        if is_awaitable(result):
+            result = await result
+        assert isinstance(result, ExecutionResult)
+        errors = result.errors or []
+        # graphql-core answers wrong variables with errors without a path, and no data.
+        started = result.data is not None or any(error.path for error in errors)
+        return Outcome(orjson.dumps(result.data) if started else None, errors, started)
+
+
+class Variant:
+    """A plan for one set of the variables in @skip and @include."""
+
+    def __init__(self, plan: Plan, flags: dict[str, bool]) -> None:
+        self.plan, self.flags = plan, flags
+
+    def select(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
+        """The fields below a field, for one type of its objects."""
+        return Selection(self, type_, self.plan.operation.sub_fields(self.flags, type_, details))
+
+    @cached_property
+    def steps(self) -> list[Selection]:
+        """What is run one after the other: a mutation's fields, or all of a query's at once."""
+        operation = self.plan.operation
+        fields = operation.root_fields(self.flags)
+        if not operation.serial:
+            return [Selection(self, operation.root, fields)]
+        return [Selection(self, operation.root, {key: fields[key]}) for key in fields]

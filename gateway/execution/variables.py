@@ -1,0 +1,106 @@
+"""A request's variables: the simple ones checked by hand, the others by graphql-core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from graphql import (
+    GraphQLBoolean,
+    GraphQLError,
+    GraphQLFloat,
+    GraphQLID,
+    GraphQLInt,
+    GraphQLNonNull,
+    GraphQLScalarType,
+    GraphQLSchema,
+    GraphQLString,
+    VariableDefinitionNode,
+    type_from_ast,
+)
+from graphql.execution.values import VariableValues, get_variable_values
+from graphql.pyutils import Undefined
+
+MAX_ERRORS = 50
+"""As graphql-core's default."""
+
+_KINDS: tuple[tuple[GraphQLScalarType, type], ...] = (
+    (GraphQLInt, int),
+    (GraphQLFloat, float),
+    (GraphQLString, str),
+    (GraphQLBoolean, bool),
+    (GraphQLID, str),
+)
+
+
+class Variables:
+    """The variables that an operation declares."""
+
+    def __init__(
+        self, schema: GraphQLSchema, definitions: tuple[VariableDefinitionNode, ...]
+    ) -> None:
+        self._schema, self._definitions = schema, definitions
+        self._simple = self._plan()
+
+    def _plan(self) -> list[tuple[str, type, bool, Any]] | None:
+        """For each: its name, its values' class, whether null is refused, its default. None when
+        one isn't of a built-in scalar type."""
+        simple = []
+        for definition in self._definitions:
+            type_ = type_from_ast(self._schema, definition.type)
+            nonnull = isinstance(type_, GraphQLNonNull)
+            named = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+            kind = next((kind for scalar, kind in _KINDS if named is scalar), None)
+            if kind is None:
+                return None
+            name, default = definition.variable.name.value, Undefined
+            if definition.default_value is not None:
+                found = get_variable_values(self._schema, [definition], {})
+                if isinstance(found, list):
+                    return None
+                default = found.coerced[name]
+            simple.append((name, kind, nonnull, default))
+        return simple
+
+    def coerce(
+        self, inputs: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Any], VariableValues | None, list[GraphQLError]]:
+        """The variables' values; the same with their sources, if that was needed; or the errors."""
+        if self._simple is not None:
+            values: dict[str, Any] = {}
+            for name, kind, nonnull, default in self._simple:
+                value: Any = inputs.get(name, Undefined)
+                if value is Undefined:
+                    if default is not Undefined:
+                        values[name] = default
+                    elif nonnull:
+                        break
+                elif value is None:
+                    if nonnull:
+                        break
+                    values[name] = None
+                elif type(value) is not kind or (
+                    not -(2**31) <= value < 2**31
+                    if kind is int
+                    else kind is float and not isfinite(value)
+                ):
+                    break
+                else:
+                    values[name] = value
+            else:
+                return values, None, []
+        found = get_variable_values(
+            self._schema, self._definitions, dict(inputs), max_errors=MAX_ERRORS
+        )
+        if isinstance(found, list):
+            return {}, None, found
+        return found.coerced, found, []
+
+    def in_full(self, inputs: Mapping[str, Any]) -> VariableValues:
+        """The values of inputs that were found right, with their sources."""
+        found = get_variable_values(
+            self._schema, self._definitions, dict(inputs), max_errors=MAX_ERRORS
+        )
+        assert not isinstance(found, list)
+        return found
