@@ -59,7 +59,8 @@ class Run:
                 await asyncio.sleep(0)
                 return [key * 7 for key in keys]
 
-            self._loader = DataLoader(load)
+            # Without a cache: a future that is shared is cancelled for all with the first of them.
+            self._loader = DataLoader(load, cache=False)
         return self._loader
 
 
