@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphql import default_field_resolver
 from graphql.type.introspection import TypeNameMetaFieldDef
+from strawberry import ID
 from strawberry.types.arguments import convert_arguments
+from strawberry.types.base import StrawberryOptional
 from strawberry.types.field import StrawberryField
 
 from gateway.execution.arguments import Arguments, shareable
@@ -49,7 +51,7 @@ class Attribute:
         plain = name.isidentifier() and not keyword.iskeyword(name)
         self.expression = f"o.{name}" if plain else f"getattr(o, {name!r})"
 
-    def column(self, run: Run, field: Field, objs: Sequence[Any], place: Place) -> list[Any]:
+    def start(self, run: Run, field: Field, objs: Sequence[Any], place: Place) -> list[Any]:
         try:
             if not self.keyed:
                 return list(map(self._get, objs))
@@ -130,7 +132,9 @@ class Bulk:
     def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
         self.function, self._arguments = function, arguments
 
-    def start(self, run: Run, objs: Sequence[Any]) -> Any:
+    def call(self, run: Run, objs: Sequence[Any]) -> Any:
+        if self._arguments.none:
+            return self.function(run.context, objs)
         return self.function(run.context, objs, **self._arguments.of(run))
 
 
@@ -190,7 +194,12 @@ def _bind_strawberry(field: Field, own: StrawberryField) -> Source | None:
             return None
         return Attribute(own.python_name, False, Arguments(field, None))
 
+    names = {config.name_converter.from_argument(a): a.python_name for a in own.arguments}
+    plain = all(_is_plain(argument.type) for argument in own.arguments)
+
     def convert(values: dict[str, Any]) -> dict[str, Any]:
+        if plain:
+            return {names[name]: value for name, value in values.items()}
         return convert_arguments(values, own.arguments, registry, config)
 
     def convert_without_nulls(values: dict[str, Any]) -> dict[str, Any]:
@@ -231,6 +240,13 @@ def _bind_strawberry(field: Field, own: StrawberryField) -> Source | None:
             return info_class(_raw_info=info, _field=own)
 
     return Call(function, f"F({', '.join(parts)})", Arguments(field, convert), new_info, shared)
+
+
+def _is_plain(type_: Any) -> bool:
+    """Whether strawberry gives values of this type as graphql-core has them."""
+    if type(type_) is StrawberryOptional:
+        type_ = type_.of_type
+    return type_ in (str, int, float, bool, ID)
 
 
 def _builds_itself(type_: Any) -> bool:

@@ -12,6 +12,7 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLField,
+    GraphQLNonNull,
     GraphQLObjectType,
     GraphQLSchema,
     InlineFragmentNode,
@@ -124,6 +125,7 @@ class Field:
         self.details, self.definition = details, definition
         self.nodes: list[FieldNode] = [detail.node for detail in details]
         self.name = self.nodes[0].name.value
+        self.nonnull = isinstance(definition.type, GraphQLNonNull)
 
     @cached_property
     def source(self) -> Source:

@@ -36,7 +36,7 @@ from graphql.pyutils import Undefined, inspect, is_async_iterable, is_iterable
 from gateway.execution.classes import known_type, names_by_class
 from gateway.execution.frames import without_frame
 from gateway.execution.info import field_position, make_infos, same_for_all
-from gateway.execution.kinds import all_plain, is_callable, is_plain, kinds_of
+from gateway.execution.kinds import PLAIN, all_plain, is_callable, is_plain, kinds_of
 from gateway.execution.places import ItemPlace, Place, some
 
 if TYPE_CHECKING:
@@ -53,16 +53,22 @@ class Completed:
     def __init__(self, field: Field, nonnull: bool) -> None:
         self.field, self.nonnull = field, nonnull
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        """Put what stands in the response for these values, none of them awaitable any more, where
+        it belongs; `kinds` are their classes, if they are known."""
         raise NotImplementedError
 
     def null_error(self) -> TypeError:
         field = self.field
         return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
 
-    def present(self, run: Run, values: Sequence[Any], place: Place) -> tuple[Sequence[Any], Place]:
+    def present(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None
+    ) -> tuple[Sequence[Any], Place]:
         """The values that are neither null nor errors, and where they go."""
-        if all_plain(kinds_of(values)):
+        if all_plain(kinds_of(values) if kinds is None else kinds):
             return values, place
         kept, indexes = [], []
         for i, value in enumerate(values):
@@ -88,12 +94,17 @@ class Leaf(Completed):
         self._names: dict[Any, str] = {}
         self._plain: set[type] = set()
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        place.put_all(self.column(run, values, place))
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        place.put_all(self.column(run, values, place, kinds))
 
-    def column(self, run: Run, values: Sequence[Any], place: Place) -> Sequence[Any]:
+    def column(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> Sequence[Any]:
         """What stands in the response for each; null for those that failed."""
-        kinds = kinds_of(values)
+        if kinds is None:
+            kinds = kinds_of(values)
         exact = self._exact
         if exact is not None:
             if kinds == {exact} or not kinds:
@@ -163,23 +174,25 @@ class Leaf(Completed):
                 self._names[value] = coerced
         return coerced
 
-    def inline(self, n: int, env: dict[str, Any], keyed: bool) -> str:
-        """An expression for the response's value of v{n}; it raises where the usual isn't met."""
+    def inline(self, n: int, env: dict[str, Any], keyed: bool) -> tuple[str, str]:
+        """The condition under which v{n} is as usual (or none), and what stands in the response
+        for it then, which raises where the usual isn't met."""
         v, exact = f"v{n}", self._exact
         null = "" if self.nonnull else f" or {v} is None"
-        if exact is str or exact is bool:
-            return f"{v} if type({v}) is {exact.__name__}{null} else odd()"
-        if exact is int:
-            return f"{v} if type({v}) is int and {LEAST} <= {v} <= {GREATEST}{null} else odd()"
-        if exact is float:
-            return f"{v} if type({v}) is float and isfinite({v}){null} else odd()"
+        if exact is not None:
+            check = f"type({v}) is {exact.__name__}"
+            if exact is int:
+                check += f" and {LEAST} <= {v} <= {GREATEST}"
+            elif exact is float:
+                check += f" and isfinite({v})"
+            return f"({check}{null})", v
         absent = "" if self.nonnull else f"None if {v} is None else "
         if isinstance(self.type, GraphQLEnumType):
             env[f"names{n}"] = _Names(self)
-            return f"{absent}names{n}[{v}]"
+            return "", f"{absent}names{n}[{v}]"
         env[f"plain{n}"] = plain = self._plain
         env[f"coerce{n}"], env[f"learn{n}"] = self.coerce, self._learner(plain, keyed)
-        return f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
+        return "", f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
 
     def _learner(self, plain: set[type], keyed: bool) -> Callable[[Any], Any]:
         def learn(value: Any) -> Any:
@@ -216,11 +229,13 @@ class Listed(Completed):
         super().__init__(field, nonnull)
         self.item = item
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        values, place = self.present(run, values, place)
-        if kinds_of(values) <= {list}:
-            self._complete(run, list(values), place, None)
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        if (kinds_of(values) if kinds is None else kinds) == {list}:
+            self._complete(run, values, place, None)
             return
+        values, place = self.present(run, values, place, kinds)
         lists: list[Sequence[Any]] = []
         which = []
         streams, streamed = [], []
@@ -250,17 +265,20 @@ class Listed(Completed):
         if lists:
             self._complete(run, lists, place, which)
         if streams:
-            run.settle(streams, some(place, streamed), self.complete)
+            run.settle(streams, some(place, streamed), self)
 
     def _complete(
-        self, run: Run, lists: list[Sequence[Any]], place: Place, which: list[int] | None
+        self, run: Run, lists: Sequence[Sequence[Any]], place: Place, which: list[int] | None
     ) -> None:
         """`which` are the lists' positions in the place; None if it is each in turn."""
-        starts, flat = [], lists[0] if len(lists) == 1 else []
-        if len(lists) > 1:
+        starts: list[int] = []
+        if len(lists) == 1:
+            flat = lists[0]
+        else:
+            flat = joined = []
             for items in lists:
-                starts.append(len(flat))
-                flat.extend(items)  # type: ignore[attr-defined]
+                starts.append(len(joined))
+                joined += items
         made: list[list[Any]] = [[None] * len(items) for items in lists]
         item = self.item
         items_at = ItemPlace(place, self.field, which, made, starts, item.nonnull)
@@ -269,7 +287,7 @@ class Listed(Completed):
         else:
             place.put_some(which, made)
         if flat:
-            run.settle(flat, items_at, item.complete)
+            run.settle(flat, items_at, item)
 
 
 async def _gathered(items: AsyncIterable[Any]) -> list[Any]:
@@ -386,9 +404,16 @@ class Objects(Composite):
         super().__init__(field, nonnull)
         self.type = type_
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        values, place = self.present(run, values, place)
-        self.objects(run, self.type, values, place)
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        if kinds is None or not kinds <= PLAIN:
+            values, place = self.present(run, values, place, kinds)
+        if self.type.is_type_of is None:
+            if values:
+                run.queue.append((self.selection(self.type), values, place))
+        else:
+            self.objects(run, self.type, values, place)
 
 
 class Abstract(Composite):
@@ -398,8 +423,10 @@ class Abstract(Composite):
         super().__init__(field, nonnull)
         self.type = type_
 
-    def complete(self, run: Run, values: Sequence[Any], place: Place) -> None:
-        values, place = self.present(run, values, place)
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        values, place = self.present(run, values, place, kinds)
         if not values:
             return
         names = names_by_class(self.field.variant.plan.operation.schema, self.type, values)

@@ -10,16 +10,14 @@ from typing import Any
 import orjson
 
 SMALL = 4_096
-"""Objects that are encoded at once."""
+"""A response of so many objects need not be encoded in pieces."""
 PIECE = 256
 """Simple items of a list that are."""
 BUDGET = 0.004
 
 
-async def encode(data: Any, objects: int) -> bytes:
-    """The bytes of `orjson.dumps(data)`; `objects` is how many objects it holds."""
-    if objects <= SMALL:
-        return orjson.dumps(data)
+async def encode(data: Any) -> bytes:
+    """The bytes of `orjson.dumps(data)`, with rests."""
     pieces: list[bytes] = []
     since = perf_counter()
     for piece in _pieces(data):

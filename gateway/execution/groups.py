@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.bind import Attribute, Bulk, Constant
-from gateway.execution.complete import Leaf
+from gateway.execution.bind import Attribute, Bulk
 from gateway.execution.frames import without_frame
+from gateway.execution.generate import Odd
+from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
+    from gateway.execution.complete import Completer
     from gateway.execution.run import Run
 
-Ready: TypeAlias = "tuple[Field, Sequence[Any], Sequence[int] | None]"
+Ready: TypeAlias = "tuple[Field, Sequence[Any], FieldPlace, Sequence[int] | None, set[type] | None]"
+"""Values of a field to complete, of which rows (None for all), and their classes if known."""
 SLICE = 1_024
 """Objects made before the clock is looked at."""
 
@@ -28,15 +31,8 @@ class Group:
         self.selection, self.objs, self.place = selection, objs, place
         self.out: list[dict[str, Any]] = []
 
-    def run(self, run: Run) -> None:
-        """Resolve all fields of all objects; put them into the response, and go on below."""
-        work = Work(run, self)
-        work.call_bulk()
-        work.make(0, len(self.objs))
-        work.put()
-
     async def run_slowly(self, run: Run) -> None:
-        """The same with rests between slices, for very many objects."""
+        """As `make_group`, with rests between slices, for very many objects."""
         work = Work(run, self)
         work.call_bulk()
         for start in range(0, len(self.objs), SLICE):
@@ -45,114 +41,173 @@ class Group:
         work.put()
 
 
-class Work:
-    """What a group needs only while it is made."""
+def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
+    """Resolve all fields of all objects; put them into the response, and go on below."""
+    build = selection.build
+    if build.leaves_only is not None and place is not None:
+        try:
+            made = build.leaves_only(objs)
+        except Exception:  # found again, and where, below
+            pass
+        else:
+            place.put_all(made)
+            return
+    group = Group(selection, objs, place)
+    columns: list[Sequence[Any]] = []
+    ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
+    for field, source, leaf in build.called:
+        at = FieldPlace(group, field, field.nonnull)
+        completer = field.completer
+        numbers: Sequence[int] | None = None
+        if type(source) is Bulk:
+            given = run.call_bulk(field, source, objs, at)
+            if given is None:
+                if leaf is not None:
+                    columns.append([None] * len(objs))
+                continue
+            values, kinds = given, None
+        else:
+            values = source.start(run, field, objs, at)
+            kinds = set(map(type, values))
+            if not kinds <= PLAIN:
+                values, numbers, kinds = run.begin(values, at, completer)
+        if leaf is None:
+            ready.append((completer, values, at, numbers, kinds))
+        elif numbers is None:
+            columns.append(leaf.column(run, values, at, kinds))
+        else:
+            columns.append([None] * len(objs))
+            ready.append((leaf, values, at, numbers, None))
+    work: Work | None = None
+    try:
+        if build.keyed:
+            raise Odd  # what reads them depends on their classes
+        out = build.usual(objs, *columns)
+    except Exception:
+        work = Work(run, group)
+        out = build(run, objs, columns, work.later, 0)
+    if place is None:
+        group.out = [run.place_root(out[0])]
+    else:
+        group.out = out
+        place.put_all(out)
+    for completer, values, at, numbers, kinds in ready:
+        if numbers is None:
+            completer.complete(run, values, at, kinds)
+        elif values:
+            completer.complete(run, values, some(at, numbers))
+    if work is not None:
+        work.complete_late()
 
-    __slots__ = ("bulk", "group", "late", "places", "ready", "run")
+
+class Work:
+    """What a large group needs while it is made, and any in which something is odd."""
+
+    __slots__ = ("_bulk", "_group", "_late", "_places", "_ready", "_run")
 
     def __init__(self, run: Run, group: Group) -> None:
-        self.run, self.group = run, group
-        self.places: dict[str, FieldPlace] = {}
-        self.ready: list[Ready] = []
-        """Values to complete once the objects are in the response: of which rows, None for all."""
-        self.bulk: dict[str, Sequence[Any]] = {}
+        self._run, self._group = run, group
+        self._places: dict[str, FieldPlace] = {}
+        self._ready: list[Ready] = []
+        self._bulk: dict[str, Sequence[Any]] = {}
         """Leaves that a bulk resolver gave at once."""
-        self.late: dict[str, tuple[Field, list[Any], list[int]]] = {}
+        self._late: dict[str, tuple[Field, list[Any], list[int]]] | None = None
 
-    def place(self, field: Field) -> FieldPlace:
-        place = self.places.get(field.key)
+    def _place(self, field: Field) -> FieldPlace:
+        place = self._places.get(field.key)
         if place is None:
-            place = self.places[field.key] = FieldPlace(self.group, field, field.completer.nonnull)
+            place = FieldPlace(self._group, field, field.nonnull)
+            self._places[field.key] = place
         return place
 
     def call_bulk(self) -> None:
-        for field in self.group.selection.build.bulk:
-            source = field.source
-            assert isinstance(source, Bulk)
-            place = self.place(field)
-            values = self.run.call_bulk(field, source, self.group.objs, place)
-            if values is not None:
-                if isinstance(field.completer, Leaf):
-                    self.bulk[field.key] = field.completer.column(self.run, values, place)
-                else:
-                    self.ready.append((field, values, None))
+        run, group = self._run, self._group
+        for field, source, leaf in group.selection.build.bulk:
+            place = FieldPlace(group, field, field.nonnull)
+            values = run.call_bulk(field, source, group.objs, place)
+            if values is None:
+                continue
+            if leaf is not None:
+                self._bulk[field.key] = leaf.column(run, values, place)
+            else:
+                self._ready.append((field, values, place, None, None))
 
     def make(self, start: int, stop: int) -> None:
         """The objects of these rows."""
-        run, group = self.run, self.group
+        run, group = self._run, self._group
         build = group.selection.build
-        count = len(group.objs)
-        whole = stop - start == count
-        objs = group.objs if whole else group.objs[start:stop]
+        objs = group.objs
+        whole = stop - start == len(objs)
+        if not whole:
+            objs = objs[start:stop]
         columns: list[Sequence[Any]] = []
-        for field in build.called:
-            source, completer = field.source, field.completer
-            leaf = isinstance(completer, Leaf)
-            if isinstance(source, Bulk):
-                if leaf:
-                    given = self.bulk.get(field.key)
-                    columns.append([None] * count if given is None else given[start:stop])
+        for field, source, leaf in build.called:
+            if type(source) is Bulk:
+                if leaf is not None:
+                    given = self._bulk.get(field.key)
+                    columns.append([None] * len(objs) if given is None else given[start:stop])
                 continue
-            if isinstance(source, Constant):
-                self.ready.append((field, [source.value] * len(objs), range(start, stop)))
-                continue
-            base = self.place(field)
+            base = FieldPlace(group, field, field.nonnull) if whole else self._place(field)
             place: Place = base if whole else some(base, range(start, stop))
-            if isinstance(source, Attribute):
-                values: Sequence[Any] = source.column(run, field, objs, place)
-            else:
-                values = source.start(run, field, objs, place)
-            values, numbers = run.begin(values, place, completer.complete)
-            if leaf:
+            values = source.start(run, field, objs, place)
+            values, numbers, kinds = run.begin(values, place, field.completer)
+            if leaf is not None:
                 if numbers is None:
-                    assert isinstance(completer, Leaf)
-                    columns.append(completer.column(run, values, place))
+                    columns.append(leaf.column(run, values, place, kinds))
                     continue
                 columns.append([None] * len(objs))
             if not whole:
                 numbers = range(start, stop) if numbers is None else [start + n for n in numbers]
-            self.ready.append((field, values, numbers))
-        group.out += build(run, objs, columns, self._later, start)
+            self._ready.append((field, values, base, numbers, kinds))
+        made = build(run, objs, columns, self.later, start)
+        if whole:
+            group.out = made
+        else:
+            group.out += made
 
-    def _later(self, field: Field, obj: Any, row: int) -> None:
+    def later(self, field: Field, obj: Any, row: int) -> None:
         """An attribute that isn't as usual: completed like a resolver's value."""
         source = field.source
         assert isinstance(source, Attribute)
         try:
-            value = source.of(self.run, field, obj, self.place(field), row)
+            value = source.of(self._run, field, obj, self._place(field), row)
         except Exception as error:
             value = without_frame(error)
-        entry = self.late.get(field.key)
-        if entry is None:
-            self.late[field.key] = (field, [value], [row])
-        else:
-            entry[1].append(value)
-            entry[2].append(row)
+        if self._late is None:
+            self._late = {}
+        _, values, rows = self._late.setdefault(field.key, (field, [], []))
+        values.append(value)
+        rows.append(row)
 
     def put(self) -> None:
-        run, group = self.run, self.group
+        run, group = self._run, self._group
         if group.place is None:
             group.out = [run.place_root(group.out[0])]
         else:
             group.place.put_all(group.out)
-        for field, values, numbers in _joined(self.ready, len(group.objs)):
-            place = self.place(field)
-            at = place if numbers is None else some(place, numbers)
-            field.completer.complete(run, values, at)
-        for field, values, rows in self.late.values():
-            run.settle(values, some(self.place(field), rows), field.completer.complete)
+        ready = _joined(self._ready, len(group.objs))
+        for field, values, place, numbers, kinds in ready:
+            if numbers is None:
+                field.completer.complete(run, values, place, kinds)
+            elif values:
+                field.completer.complete(run, values, some(place, numbers), kinds)
+        self.complete_late()
+
+    def complete_late(self) -> None:
+        run = self._run
+        if self._late is not None:
+            for field, values, rows in self._late.values():
+                run.settle(values, some(self._place(field), rows), field.completer)
 
 
 def _joined(ready: list[Ready], count: int) -> list[Ready]:
     """The slices of each field put together, so that what is below is one group again."""
-    if len(ready) < 2 or len({field.key for field, _, _ in ready}) == len(ready):
-        return ready
-    joined: dict[str, tuple[Field, list[Any], list[int]]] = {}
-    for field, values, numbers in ready:
-        _, all_values, all_numbers = joined.setdefault(field.key, (field, [], []))
-        all_values += values
+    joined: dict[str, tuple[Field, list[Any], FieldPlace, list[int]]] = {}
+    for field, values, place, numbers, _ in ready:
+        _, _, _, all_numbers = entry = joined.setdefault(field.key, (field, [], place, []))
+        entry[1].extend(values)
         all_numbers += range(count) if numbers is None else numbers
     return [
-        (field, values, None if len(numbers) == count else numbers)
-        for field, values, numbers in joined.values()
+        (field, values, place, None if len(numbers) == count else numbers, None)
+        for field, values, place, numbers in joined.values()
     ]

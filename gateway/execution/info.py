@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLResolveInfo
+from graphql.execution.values import VariableValues
 from graphql.pyutils import Path, gather_with_cancel, is_awaitable
 from graphql.type import GraphQLResolveInfoHelpers
 
@@ -35,13 +36,18 @@ _SEES_ALL = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"}
 
 
 class LazyInfo(GraphQLResolveInfo[Any]):
-    """As graphql-core's, but its path is computed from where the field stands."""
+    """As graphql-core's, but its path and variables are worked out when they are asked."""
 
     @cached_property
     def path(self) -> Path:
         place, i = tuple.__getitem__(self, 4)
         found = path_of(place, i)
         assert found is not None
+        return found
+
+    @cached_property
+    def variable_values(self) -> VariableValues:
+        found: VariableValues = tuple.__getitem__(self, 9)()
         return found
 
 
@@ -97,7 +103,7 @@ def make_infos(
         operation.fragments,
         run.root,
         operation.node,
-        run.variable_values(),
+        run.variable_values,
         run.context,
         is_awaitable,
         None,

@@ -7,7 +7,7 @@ position's path is, and whether something above it became null, is worked out on
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ Base: TypeAlias = "FieldPlace | ItemPlace"
 Place: TypeAlias = "FieldPlace | ItemPlace | SubPlace"
 
 
+NONE: Set[int] = frozenset()
+
+
 class FieldPlace:
     """One field of each object of a group."""
 
@@ -25,7 +28,7 @@ class FieldPlace:
 
     def __init__(self, group: Group, field: Field, nonnull: bool) -> None:
         self.group, self.field, self.nonnull = group, field, nonnull
-        self.dead: set[int] = set()
+        self.dead: Set[int] = NONE
 
     def put(self, i: int, value: Any) -> None:
         self.group.out[i][self.field.key] = value
@@ -68,7 +71,7 @@ class ItemPlace:
     ) -> None:
         self.of, self.which, self.lists, self.starts = of, which, lists, starts
         self.field, self.nonnull = field, nonnull
-        self.dead: set[int] = set()
+        self.dead: Set[int] = NONE
 
     def _find(self, i: int) -> tuple[int, int]:
         if len(self.lists) == 1:
@@ -106,6 +109,14 @@ class ItemPlace:
     def step(self, i: int) -> tuple[str | int, int, str | None]:
         _, at = self._find(i)
         return at, at, None
+
+
+def mark_dead(base: Base, i: int) -> None:
+    """A position is null for good: what is below it is no part of the response any more."""
+    if isinstance(base.dead, set):
+        base.dead.add(i)
+    else:
+        base.dead = {i}
 
 
 class SubPlace:

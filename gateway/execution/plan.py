@@ -21,7 +21,7 @@ from graphql.execution.collect_fields import FieldDetails
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.collect import NotCompiled, Operation, Selection
-from gateway.execution.encode import encode
+from gateway.execution.encode import SMALL, encode
 from gateway.execution.run import Run
 from gateway.execution.variables import Variables
 
@@ -79,7 +79,8 @@ class Plan:
             return await self._fall_back(context, variables, root)
         run = Run(variant, context, root, coerced, values, inputs)
         await run.execute()
-        return Outcome(await encode(run.data, run.made), run.errors)
+        data = orjson.dumps(run.data) if run.made <= SMALL else await encode(run.data)
+        return Outcome(data, run.errors)
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
         """What these values of @skip and @include select; None where they aren't booleans."""

@@ -11,27 +11,27 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, located_error
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.groups import SLICE, Group
-from gateway.execution.kinds import kinds_of, none_awaited
-from gateway.execution.places import Base, Place, some
-from gateway.execution.tasks import Light
-from resolvers.bulk import checked
+from gateway.execution.frames import without_frame
+from gateway.execution.groups import SLICE, Group, make_group
+from gateway.execution.kinds import none_awaited
+from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
+from gateway.execution.tasks import Light, enter, leave
+from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field, Selection
+    from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
 
-Complete: TypeAlias = "Callable[[Run, Sequence[Any], Place], None]"
-Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
 
 BUDGET = 0.004
 """Seconds of work between rests, for responses of thousands of objects."""
@@ -57,13 +57,18 @@ class Run:
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
         self._failures: list[tuple[Place, int, BaseException]] = []
-        self._nulled = False
-        self._sinks: list[_Sink] = []
-        self._pending: set[Light] = set()
-        self._dying: set[Light] = set()
+        self.nulled = False
+        """Whether a null has climbed, so that a value that arrives may have no place any more."""
+        self._arrivals: list[Waiting] = []
+        self.waiting: set[Waiting] = set()
+        """The columns of which something is waited for."""
+        self.begun: list[Light] = []
+        """Coroutines that took their first step in this round, and wait."""
+        self._unwanted = 0
+        """Cancelled coroutines that have not ended yet."""
         self._fatal: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._task: Any = None
         self._since = 0.0
         self.made = 0
@@ -86,7 +91,7 @@ class Run:
                 await self._finish()
                 if self.data is None:
                     break
-            while self._dying:
+            while self._unwanted:
                 await self._wait()
         except BaseException:
             await self._abandon()
@@ -96,16 +101,16 @@ class Run:
 
     async def _finish(self) -> None:
         """Work until nothing is waited for."""
-        self._since = self._loop.time()
+        self._since = self.loop.time()
         while True:
             queue = self.queue
             while queue:
-                group = Group(*queue.popleft())
-                count = len(group.objs)
+                selection, objs, place = queue.popleft()
+                count = len(objs)
                 if count > SLICE:
-                    await group.run_slowly(self)
+                    await Group(selection, objs, place).run_slowly(self)
                 else:
-                    group.run(self)
+                    make_group(self, selection, objs, place)
                 self.made += count
                 self._unrested += count
                 if self._unrested > SLICE:
@@ -114,26 +119,39 @@ class Run:
                 self._settle_failures()
             if self._fatal is not None:
                 raise self._fatal
-            if not self._sinks:
-                if not self._pending:
+            if not self._arrivals:
+                if not self.waiting:
+                    self._go_on()
                     return
-                await self._wait()
-                self._since = self._loop.time()
-            sinks, self._sinks = self._sinks, []
-            for sink in sinks:
-                sink.flush()
+                begun = self.begun
+                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.only():  # type: ignore[attr-defined]
+                    await begun.pop().carry()
+                else:
+                    self._go_on()
+                    await self._wait()
+                self._since = self.loop.time()
+            arrivals, self._arrivals = self._arrivals, []
+            for waiting in arrivals:
+                waiting.flush()
+
+    def _go_on(self) -> None:
+        """Leave what has begun to itself."""
+        for light in self.begun:
+            light.go_on_by_itself()
+        self.begun.clear()
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
         self._unrested = 0
-        if self._loop.time() - self._since > BUDGET:
+        if self.loop.time() - self._since > BUDGET:
+            self._go_on()
             await asyncio.sleep(0)
-            self._since = self._loop.time()
+            self._since = self.loop.time()
 
     async def _wait(self) -> None:
         if self._fatal is not None:
             return
-        self._waiter = self._loop.create_future()
+        self._waiter = self.loop.create_future()
         try:
             await self._waiter
         finally:
@@ -145,19 +163,27 @@ class Run:
 
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
-        left = self._pending | self._dying
-        self._pending, self._dying = set(), left
-        for light in list(left):
-            light.cancel()
-        while self._dying:
-            self._waiter = self._loop.create_future()
+        self._go_on()
+        lights = [light for waiting in self.waiting for light in waiting.lights]
+        self._discard([light for light in lights if not light.done_])
+        while self._unwanted:
+            self._waiter = self.loop.create_future()
             try:
                 await self._waiter
             except CancelledError:
-                for light in list(self._dying):
+                for light in lights:
                     light.cancel()
             finally:
                 self._waiter = None
+
+    def _discard(self, lights: list[Light]) -> None:
+        """Cancel coroutines whose outcome nothing hangs on any more."""
+        for light in lights:
+            if not light.unwanted:
+                light.unwanted = True
+                self._unwanted += 1
+                light.sink.one_less()  # type: ignore[attr-defined]
+            light.cancel()
 
     def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
         """Put the root's fields into the response."""
@@ -168,24 +194,25 @@ class Run:
     # -- awaiting
 
     def begin(
-        self, values: Sequence[Any], place: Place, complete: Complete
-    ) -> tuple[Sequence[Any], Sequence[int] | None]:
-        """The values that are there at once, and which they are (None: all). The others are
-        completed when they are there."""
-        kinds = kinds_of(values)
+        self, values: Sequence[Any], place: Place, completer: Completer
+    ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
+        """The values that are there at once, which they are (None: all), and if known of what
+        classes. The others are completed when they are there."""
+        kinds = set(map(type, values))
         if none_awaited(kinds):
-            return values, None
+            return values, None, kinds
 
         def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
-            complete(run, values, place if numbers is None else some(place, numbers))
+            completer.complete(run, values, place if numbers is None else some(place, numbers))
 
-        return self._begin(values, place, then)
+        return *self._begin(values, place, then), None
 
-    def settle(self, values: Sequence[Any], place: Place, complete: Complete) -> None:
+    def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""
-        ready, numbers = self.begin(values, place, complete)
+        ready, numbers, kinds = self.begin(values, place, completer)
         if ready:
-            complete(self, ready, place if numbers is None else some(place, numbers))
+            at = place if numbers is None else some(place, numbers)
+            completer.complete(self, ready, at, kinds)
 
     def ask(self, values: Sequence[Any], place: Place, then: Then) -> None:
         """Call `then` with those that are there and which they are, and again with the others."""
@@ -196,68 +223,56 @@ class Run:
     def _begin(
         self, values: Sequence[Any], place: Place, then: Then
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
-        sink: _Sink | None = None
+        if len(values) > 1 and set(map(type, values)) == {CoroutineType}:
+            waiting = Waiting(self, place, then, len(values))
+            waiting.start_all(values)
+            self._back()
+            return waiting.open()
+        some_wait: Waiting | None = None
         for i, value in enumerate(values):
-            if type(value) is CoroutineType:
-                coro: Any = value
-            elif is_awaitable(value):
-                coro = _awaited(value)
-            else:
-                if sink is not None:
-                    sink.indexes.append(i)
-                    sink.values.append(value)
-                continue
-            if sink is None:
-                sink = _Sink(self, place, then, len(values))
-                sink.indexes.extend(range(i))
-                sink.values.extend(values[:i])
-            self._start(coro, sink, i)
-        if sink is None:
+            if type(value) is CoroutineType or is_awaitable(value):
+                if some_wait is None:
+                    some_wait = Waiting(self, place, then, len(values))
+                    some_wait.indexes.extend(range(i))
+                    some_wait.values.extend(values[:i])
+                some_wait.start(i, value)
+            elif some_wait is not None:
+                some_wait.indexes.append(i)
+                some_wait.values.append(value)
+        if some_wait is None:
             return values, None
-        return sink.open()
+        self._back()
+        return some_wait.open()
 
-    def _start(self, coro: Any, sink: _Sink, index: int) -> None:
-        light = Light(self._loop, coro, sink, index)
-        light.begin(self._task)
-        if not light.done_:
-            self._pending.add(light)
+    def _back(self) -> None:
+        """Be the current task again, after others were."""
+        if self._task is None:
+            leave(self.loop, None)
+        else:
+            enter(self.loop, self._task)
 
     def call_bulk(
-        self, field: Field, source: Bulk, objs: Sequence[Any], place: Place
+        self, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
     ) -> Sequence[Any] | None:
         """The values, if they are there at once; else they are completed when they are."""
-        count = len(objs)
         try:
-            values = source.start(self, objs)
+            values = source.call(self, objs)
         except Exception as error:
-            return [error] * count
-        if is_awaitable(values):
-
-            def then(run: Run, answers: Sequence[Any], _: Sequence[int] | None) -> None:
-                run.settle(self._each(answers[0], count, source), place, field.completer.complete)
-
-            sink = _BulkSink(self, place, then, count)
-            coro = values if type(values) is CoroutineType else _awaited(values)
-            self._start(coro, sink, 0)
-            at_once, _ = sink.open()
+            return [without_frame(error)] * len(objs)
+        if type(values) is CoroutineType or is_awaitable(values):
+            waiting = WaitingBulk(self, field, source, place, len(objs))
+            waiting.start(0, values)
+            self._back()
+            at_once, _ = waiting.open()
             if not at_once:
                 return None
             values = at_once[0]
-        ready, numbers = self.begin(
-            self._each(values, count, source), place, field.completer.complete
-        )
+        values = each(values, len(objs), source)
+        ready, numbers, _ = self.begin(values, place, field.completer)
         if numbers is None:
             return ready
         field.completer.complete(self, ready, some(place, numbers))
         return None
-
-    def _each(self, values: Any, count: int, source: Bulk) -> Sequence[Any]:
-        if isinstance(values, Exception):
-            return [values] * count
-        try:
-            return checked(values, count, source.function)
-        except TypeError as error:
-            return [error] * count
 
     # -- errors
 
@@ -287,14 +302,15 @@ class Run:
             self.errors.append(located_error(error, base.field.nodes, path))  # type: ignore[arg-type]
             swept |= self._nullify(base, j)
         if swept:
-            self._nulled = True
-            for light in list(self._pending):
-                sink = light.sink
-                assert isinstance(sink, _Sink)
-                if not sink.wanted(light.index):
-                    self._pending.discard(light)
-                    self._dying.add(light)
-                    light.cancel()
+            self.nulled = True
+            self._discard(
+                [
+                    light
+                    for waiting in self.waiting
+                    for light in waiting.lights
+                    if not (light.done_ or light.unwanted or waiting.wanted(light.index))
+                ]
+            )
 
     def _path(self, place: Place, i: int) -> list[str | int] | None:
         """Where it is; None if it, or what is above it, is null already."""
@@ -313,7 +329,7 @@ class Run:
 
     def alive(self, place: Place, i: int) -> bool:
         """Whether a position is still part of the response."""
-        return not self._nulled or self._path(place, i) is not None
+        return not self.nulled or self._path(place, i) is not None
 
     def _nullify(self, base: Base, i: int) -> bool:
         """Make the nearest position that may be null so. Whether that is one above."""
@@ -325,103 +341,27 @@ class Run:
                 self.data = None
                 return True
             base, i = above.base(i)
-        base.dead.add(i)
+        mark_dead(base, i)
         if climbed:
             base.put(i, None)
         return climbed
 
-    # -- what sinks tell
+    # -- what is told by those who wait
 
-    def _arrived(self, light: Light, sink: _Sink) -> bool:
-        """Whether what arrived is still wanted."""
-        if light in self._dying:
-            self._dying.discard(light)
-            if not self._dying:
-                self._wake()
-            return False
-        self._pending.discard(light)
-        return True
-
-    def _has_values(self, sink: _Sink) -> None:
-        self._sinks.append(sink)
+    def has_values(self, waiting: Waiting) -> None:
+        self._arrivals.append(waiting)
         self._wake()
 
-    def _ended(self, light: Light, sink: _Sink, error: BaseException) -> None:
-        if self._arrived(light, sink) and self._fatal is None:
-            self._fatal = error
+    def unwanted_ended(self) -> None:
+        self._unwanted -= 1
+        if not self._unwanted:
             self._wake()
 
-
-class _Sink:
-    """Gathers what the coroutines of a column give, until the next round takes it."""
-
-    __slots__ = ("_opened", "_place", "_run", "_then", "indexes", "total", "values")
-
-    def __init__(self, run: Run, place: Place, then: Then, total: int) -> None:
-        self._run, self._place, self._then, self.total = run, place, then, total
-        self._opened = False
-        self.indexes: list[int] = []
-        self.values: list[Any] = []
-
-    def arrived(self, light: Light, value: Any) -> None:
-        if self._opened:
-            if not self._run._arrived(light, self):
-                return
-            if not self.indexes:
-                self._run._has_values(self)
-        self.indexes.append(light.index)
-        self.values.append(value)
-
-    def ended(self, light: Light, error: BaseException) -> None:
-        self._run._ended(light, self, error)
-
-    def open(self) -> tuple[list[Any], list[int] | None]:
-        """What ended in its first step; from now on what arrives is for another round."""
-        self._opened = True
-        return self._take()
-
-    def _take(self) -> tuple[list[Any], list[int] | None]:
-        indexes, values = self.indexes, self.values
-        self.indexes, self.values = [], []
-        if len(indexes) != self.total:
-            return values, indexes
-        if any(i != index for i, index in enumerate(indexes)):
-            ordered = [None] * len(values)
-            for index, value in zip(indexes, values, strict=True):
-                ordered[index] = value
-            values = ordered
-        return values, None
-
-    def flush(self) -> None:
-        values, numbers = self._take()
-        run = self._run
-        if run._nulled:
-            arrived = range(len(values)) if numbers is None else numbers
-            kept = [n for n, index in enumerate(arrived) if self.wanted(index)]
-            if len(kept) < len(values):
-                numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
-        if values:
-            self._then(run, values, numbers)
-
-    def wanted(self, index: int) -> bool:
-        return self._run.alive(self._place, index)
-
-
-class _BulkSink(_Sink):
-    """The same for the one coroutine of a bulk resolver."""
-
-    __slots__ = ("_count",)
-
-    def __init__(self, run: Run, place: Place, then: Then, count: int) -> None:
-        super().__init__(run, place, then, 1)
-        self._count = count
-
-    def wanted(self, index: int) -> bool:
-        return any(self._run.alive(self._place, i) for i in range(self._count))
-
-
-async def _awaited(value: Any) -> Any:
-    return await value
+    def failed_with(self, error: BaseException) -> None:
+        """What is no Exception ends the request, as it would graphql-core's."""
+        if self._fatal is None:
+            self._fatal = error
+        self._wake()
 
 
 def _order(failure: tuple[Place, int, BaseException]) -> list[int]:

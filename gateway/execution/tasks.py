@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import itertools
-from asyncio import AbstractEventLoop, CancelledError, tasks
+from asyncio import AbstractEventLoop, CancelledError, Future, tasks
 from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
 from typing import Any, Protocol
 
 from gateway.execution.frames import without_frame
@@ -21,10 +22,24 @@ from gateway.execution.frames import without_frame
 _names = itertools.count(1)
 
 
-class Sink(Protocol):
-    """What is told when a coroutine has ended, with its value or the exception it raised."""
+def _entering() -> tuple[Callable[[Any, Any], Any], Callable[[Any, None], Any]]:
+    swap = getattr(tasks, "_swap_current_task", None)
+    if swap is not None:  # from Python 3.12 on
+        return swap, swap
+    current: dict[Any, Any] = tasks._current_tasks  # type: ignore[attr-defined]
+    return current.__setitem__, current.pop
 
-    def arrived(self, light: Light, value: Any) -> None: ...
+
+enter, leave = _entering()
+"""`enter(loop, task)` makes a task the loop's current one, whichever it was; `leave(loop, None)`
+makes it none. As asyncio's `_enter_task` and `_leave_task` for two tasks, in one call."""
+
+
+class Sink(Protocol):
+    """What is told when a coroutine has ended."""
+
+    def arrived(self, light: Light, value: Any) -> None:
+        """With its value, or the Exception it raised."""
 
     def ended(self, light: Light, error: BaseException) -> None:
         """It was cancelled, or raised what isn't an Exception."""
@@ -33,23 +48,17 @@ class Sink(Protocol):
 class Light:
     """Stands for one coroutine where asyncio looks for its task."""
 
-    __slots__ = (
-        "__weakref__",
-        "_asyncio_future_blocking",
-        "_callbacks",
-        "_cancels",
-        "_context",
-        "_coro",
-        "_fut_waiter",
-        "_loop",
-        "_message",
-        "_must_cancel",
-        "_name",
-        "_result",
-        "done_",
-        "index",
-        "sink",
-    )
+    __slots__ = ("__dict__", "__weakref__", "_context", "_coro", "_fut_waiter", "_loop", "done_")
+    __slots__ += ("_result", "index", "sink", "waits")
+
+    _asyncio_future_blocking = False
+    _must_cancel = False
+    _cancels = 0
+    _message: Any = None
+    _name: str | None = None
+    _callbacks: list[tuple[Callable[[Any], Any], contextvars.Context | None]] | None = None
+    unwanted = False
+    """Whether it was cancelled because nothing in the response hangs on it any more."""
 
     def __init__(
         self,
@@ -61,25 +70,86 @@ class Light:
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = contextvars.copy_context()
         self._fut_waiter: Any = None
-        self._must_cancel = False
-        self._cancels = 0
-        self._message: Any = None
-        self._name: str | None = None
-        self._callbacks: list[tuple[Callable[[Any], Any], contextvars.Context | None]] | None = None
+        self.waits: Any = None
         self._result: tuple[Any, BaseException | None] | None = None
-        self._asyncio_future_blocking = False
         self.done_ = False
 
     # -- running
 
-    def begin(self, outer: Any) -> None:
-        """The first step, from inside the task `outer`, which is the current one before and
-        after."""
-        swap(self._loop, outer, self)
+    def begin(self) -> None:
+        """The first step, from inside another task, which the caller makes current again."""
+        enter(self._loop, self)
         try:
-            self._context.run(self._step, None)
-        finally:
-            swap(self._loop, self, outer)
+            waits = self._context.run(self._coro.send, None)
+        except StopIteration as stop:
+            if self._must_cancel:
+                self._stopped(stop.value)
+                return
+            self.done_ = True
+            self._coro = None  # type: ignore[assignment]
+            self.sink.arrived(self, stop.value)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            self.waits = waits
+            if waits is not None and self._may_wait(waits):
+                waits._asyncio_future_blocking = False  # others may wait for it in this turn
+                self._fut_waiter = waits
+                if self._must_cancel and waits.cancel(msg=self._message):
+                    self._must_cancel = False
+
+    def go_on_by_itself(self) -> None:
+        """After the first step, and in the same turn of the loop: wake up when what is waited for
+        is done."""
+        waits, self.waits = self.waits, None
+        if self._fut_waiter is not None:
+            waits.add_done_callback(self._wakeup, context=self._context)
+        else:
+            self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
+
+    @coroutine
+    def carry(self) -> Generator[Any, Any, None]:
+        """After the first step: go on to the end inside the task that awaits this, which so waits
+        for nothing else. A turn of the loop less than by itself."""
+        loop, task = self._loop, asyncio.current_task(self._loop)
+        error: BaseException | None = None
+        while not self.done_:
+            waits, self.waits = self.waits, None
+            if waits is not None and self._fut_waiter is None:
+                error = self._bad_yield(waits)
+            else:
+                if waits is not None:
+                    waits._asyncio_future_blocking = True
+                try:
+                    yield waits
+                except BaseException as raised:
+                    # Of a future that is done the coroutine reads the outcome itself.
+                    error = raised if self._fut_waiter is None else None
+            if self._must_cancel and error is None:
+                error = self._cancelled()
+            self._fut_waiter = None
+            enter(loop, self)
+            try:
+                if error is None:
+                    waits = self._context.run(self._coro.send, None)
+                else:
+                    waits = self._context.run(self._coro.throw, error)
+            except StopIteration as stop:
+                self._stopped(stop.value)
+            except BaseException as raised:
+                self._raised(without_frame(raised))
+            else:
+                self.waits = waits
+                if waits is not None and self._may_wait(waits):
+                    self._fut_waiter = waits
+                    if self._must_cancel and waits.cancel(msg=self._message):
+                        self._must_cancel = False
+            finally:
+                error = None  # whose traceback holds this frame
+                if task is None:
+                    leave(loop, None)
+                else:
+                    enter(loop, task)
 
     def _wakeup(self, future: Any) -> None:
         """The future it waited for is done: asyncio calls this in the coroutine's context.
@@ -87,89 +157,107 @@ class Light:
         Its result, or exception, is read inside the coroutine, by the future's own `__await__`.
         """
         loop = self._loop
-        swap(loop, None, self)
-        try:
-            self._step(None)
-        finally:
-            swap(loop, self, None)
-
-    def _resume(self, error: BaseException | None) -> None:
-        """The next turn of the loop, after a bare yield."""
-        swap(self._loop, None, self)
-        try:
-            self._step(error)
-        finally:
-            swap(self._loop, self, None)
-            error = None  # whose traceback holds this frame
-
-    def _step(self, error: BaseException | None) -> None:
-        if self.done_:
-            return
-        if self._must_cancel:
-            if not isinstance(error, CancelledError):
-                error = self._cancelled()
-            self._must_cancel = False
+        enter(loop, self)
         self._fut_waiter = None
-        coro = self._coro
         try:
-            waits = coro.send(None) if error is None else coro.throw(error)
+            if self._must_cancel:
+                waits = self._coro.throw(self._cancelled())
+            else:
+                waits = self._coro.send(None)
         except StopIteration as stop:
-            if self._must_cancel:  # cancelled in its last step, as Task has it
-                self._must_cancel = False
-                cancelled = self._cancelled()
-                self._finish(None, cancelled)
-                self.sink.ended(self, cancelled)
-                return
-            self._finish(stop.value, None)
-            self.sink.arrived(self, stop.value)
-        except Exception as raised:
-            without_frame(raised)
-            self._finish(None, raised)
-            self.sink.arrived(self, raised)
+            if self._must_cancel or self._callbacks is not None or self.unwanted:
+                self._stopped(stop.value)
+            else:
+                self.done_ = True
+                self.sink.arrived(self, stop.value)
+                self._coro = None  # type: ignore[assignment]
+                self._result = (stop.value, None)
         except BaseException as raised:
-            without_frame(raised)
-            self._finish(None, raised)
-            self.sink.ended(self, raised)
+            self._raised(without_frame(raised))
         else:
             self._wait(waits)
+        finally:
+            leave(loop, None)
+
+    def _resume(self, error: BaseException | None) -> None:
+        """The next turn of the loop, after a bare yield, or after one that was wrong."""
+        if error is None:
+            self._wakeup(None)
+            return
+        enter(self._loop, self)
+        try:
+            waits = self._coro.throw(error)
+        except StopIteration as stop:
+            self._stopped(stop.value)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            self._wait(waits)
+        finally:
+            leave(self._loop, None)
+            error = None  # whose traceback holds this frame
 
     def _wait(self, waits: Any) -> None:
-        loop = self._loop
-        blocking = getattr(waits, "_asyncio_future_blocking", None)
-        if blocking:
-            if waits is self:
-                self._again(RuntimeError(f"Task cannot await on itself: {self!r}"))
-            elif _loop_of(waits) is not loop:
-                message = f"Task {self!r} got Future {waits!r} attached to a different loop"
-                self._again(RuntimeError(message))
-            else:
-                waits._asyncio_future_blocking = False
-                waits.add_done_callback(self._wakeup, context=self._context)
-                self._fut_waiter = waits
-                if self._must_cancel and waits.cancel(msg=self._message):
-                    self._must_cancel = False
-        elif waits is None:
-            self._again(None)
-        elif blocking is None:
-            self._again(RuntimeError(f"Task got bad yield: {waits!r}"))
-        else:
-            message = f"yield was used instead of yield from in task {self!r} with {waits!r}"
-            self._again(RuntimeError(message))
+        """For what the coroutine yielded."""
+        if (type(waits) is not Future or waits._loop is not self._loop) and not self._may_wait(
+            waits
+        ):
+            self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
+            return
+        waits._asyncio_future_blocking = False
+        waits.add_done_callback(self._wakeup, context=self._context)
+        self._fut_waiter = waits
+        if self._must_cancel and waits.cancel(msg=self._message):
+            self._must_cancel = False
 
-    def _again(self, error: BaseException | None) -> None:
-        self._loop.call_soon(self._resume, error, context=self._context)
+    def _may_wait(self, waits: Any) -> bool:
+        if type(waits) is Future and waits._loop is self._loop:
+            return bool(waits._asyncio_future_blocking)
+        return bool(
+            getattr(waits, "_asyncio_future_blocking", None)
+            and waits is not self
+            and _loop_of(waits) is self._loop
+        )
+
+    def _stopped(self, value: Any) -> None:
+        if self._must_cancel:  # cancelled in its last step, as Task has it
+            self._must_cancel = False
+            self._raised(self._cancelled())
+        else:
+            self._finish(value, None)
+            self.sink.arrived(self, value)
+
+    def _raised(self, error: BaseException) -> None:
+        self._finish(None, error)
+        if isinstance(error, Exception):
+            self.sink.arrived(self, error)
+        else:
+            self.sink.ended(self, error)
+
+    def _bad_yield(self, waits: Any) -> RuntimeError | None:
+        """What is wrong with what the coroutine waits for; None if it only makes way."""
+        blocking = getattr(waits, "_asyncio_future_blocking", None)
+        if waits is None:
+            return None
+        if waits is self:
+            return RuntimeError(f"Task cannot await on itself: {self!r}")
+        if blocking is None:
+            return RuntimeError(f"Task got bad yield: {waits!r}")
+        if not blocking:
+            return RuntimeError(f"yield was used instead of yield from in task {self!r}")
+        return RuntimeError(f"Task {self!r} got Future {waits!r} attached to a different loop")
 
     def _finish(self, value: Any, error: BaseException | None) -> None:
         self.done_ = True
-        self._result = (value, error)
+        self._coro = None  # type: ignore[assignment]
         if self._callbacks is not None:
             for callback, context in self._callbacks:
                 self._loop.call_soon(callback, self, context=context)
             self._callbacks = None
-        # Neither keeps the other alive once it is over.
-        self._coro = None  # type: ignore[assignment]
+        self._result = (value, error)
 
     def _cancelled(self) -> CancelledError:
+        self._must_cancel = False
         return CancelledError() if self._message is None else CancelledError(self._message)
 
     # -- asyncio.Task's interface
@@ -269,27 +357,3 @@ def _loop_of(future: Any) -> Any:
         return future.get_loop()
     except AttributeError:
         return future._loop
-
-
-def _make_swap() -> Callable[[AbstractEventLoop, Any, Any], None]:
-    swap_current = getattr(tasks, "_swap_current_task", None)
-    if swap_current is not None:  # from Python 3.12 on
-
-        def swap(loop: AbstractEventLoop, before: Any, after: Any) -> None:
-            swap_current(loop, after)
-
-        return swap
-
-    current: dict[Any, Any] = tasks._current_tasks  # type: ignore[attr-defined]
-
-    def swap_in_dict(loop: AbstractEventLoop, before: Any, after: Any) -> None:
-        if after is None:
-            current.pop(loop, None)
-        else:
-            current[loop] = after
-
-    return swap_in_dict
-
-
-swap = _make_swap()
-"""Makes a task (or none) the loop's current one: `swap(loop, before, after)`."""

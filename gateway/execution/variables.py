@@ -70,7 +70,7 @@ class Variables:
         if self._simple is not None:
             values: dict[str, Any] = {}
             for name, kind, nonnull, default in self._simple:
-                value: Any = inputs.get(name, Undefined)
+                value: Any = inputs.get(name, Undefined)  # checked below
                 if value is Undefined:
                     if default is not Undefined:
                         values[name] = default

@@ -1,0 +1,173 @@
+"""The awaited values of a column, gathered until the next round takes them."""
+
+from __future__ import annotations
+
+from asyncio import Future
+from collections.abc import Callable, Sequence
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gateway.execution.frames import without_frame
+from gateway.execution.places import FieldPlace, Place
+from gateway.execution.tasks import Light, enter
+from resolvers.bulk import checked
+
+if TYPE_CHECKING:
+    from gateway.execution.bind import Bulk
+    from gateway.execution.collect import Field
+    from gateway.execution.run import Run
+
+Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
+
+
+class Waiting:
+    """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
+    (`numbers` are the values' positions, None for all of the column in order)."""
+
+    __slots__ = ("_left", "_opened", "_place", "_run", "_then", "_total")
+    __slots__ += ("indexes", "lights", "values")
+
+    def __init__(self, run: Run, place: Place, then: Then, total: int) -> None:
+        self._run, self._place, self._then, self._total = run, place, then, total
+        self._opened = False
+        self.lights: list[Light] = []
+        """Those that did not end in their first step, until all have ended."""
+        self.indexes: list[int] = []
+        self.values: list[Any] = []
+
+    def start(self, index: int, awaitable: Any) -> None:
+        """Drive an awaitable's first step; the caller makes its own task current again."""
+        coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
+        light = Light(self._run.loop, coro, self, index)
+        light.begin()
+        if not light.done_:
+            self.lights.append(light)
+            self._run.begun.append(light)
+
+    def start_all(self, coros: Sequence[Any]) -> None:
+        """The same for a whole column of coroutines, each of which goes on by itself."""
+        loop = self._run.loop
+        indexes, values, lights = self.indexes, self.values, self.lights
+        for i, coro in enumerate(coros):
+            light = Light(loop, coro, self, i)
+            context = light._context
+            enter(loop, light)
+            try:
+                waits = context.run(coro.send, None)
+            except StopIteration as stop:
+                if light._must_cancel:
+                    light._stopped(stop.value)
+                else:
+                    light.done_ = True
+                    indexes.append(i)
+                    values.append(stop.value)
+            except BaseException as error:
+                light._raised(without_frame(error))
+            else:
+                lights.append(light)
+                if type(waits) is Future and waits._loop is loop and not light._must_cancel:
+                    waits._asyncio_future_blocking = False
+                    waits.add_done_callback(light._wakeup, context=context)
+                    light._fut_waiter = waits
+                else:
+                    light._wait(waits)
+
+    def open(self) -> tuple[list[Any], list[int] | None]:
+        """What ended in its first step; from now on what arrives is for another round."""
+        self._opened = True
+        self._left = len(self.lights)
+        if self.lights:
+            self._run.waiting.add(self)
+        return self._take()
+
+    def arrived(self, light: Light, value: Any) -> None:
+        if self._opened:
+            if light.unwanted:
+                self._run.unwanted_ended()
+                return
+            self.one_less()
+            if not self.indexes:
+                self._run.has_values(self)
+        self.indexes.append(light.index)
+        self.values.append(value)
+
+    def ended(self, light: Light, error: BaseException) -> None:
+        if light.unwanted:
+            self._run.unwanted_ended()
+            return
+        if self._opened:
+            self.one_less()
+        self._run.failed_with(error)
+
+    def only(self) -> bool:
+        """Whether it waits for one coroutine alone."""
+        return self._left == 1
+
+    def one_less(self) -> None:
+        """To wait for."""
+        self._left -= 1
+        if not self._left:
+            self._run.waiting.discard(self)
+            self.lights = []
+
+    def _take(self) -> tuple[list[Any], list[int] | None]:
+        indexes, values = self.indexes, self.values
+        self.indexes, self.values = [], []
+        if len(indexes) != self._total:
+            return values, indexes
+        if self._total > 1 and indexes != list(range(self._total)):
+            ordered = [None] * len(values)
+            for index, value in zip(indexes, values, strict=True):
+                ordered[index] = value
+            values = ordered
+        return values, None
+
+    def flush(self) -> None:
+        """Go on with what has arrived, as far as the response still has a place for it."""
+        values, numbers = self._take()
+        run = self._run
+        if run.nulled:
+            arrived = range(len(values)) if numbers is None else numbers
+            kept = [n for n, index in enumerate(arrived) if self.wanted(index)]
+            if len(kept) < len(values):
+                numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
+        if values:
+            self._then(run, values, numbers)
+
+    def wanted(self, index: int) -> bool:
+        return self._run.alive(self._place, index)
+
+
+class WaitingBulk(Waiting):
+    """The same for the one coroutine of a bulk resolver, which `count` objects wait for."""
+
+    __slots__ = ("_count", "_field", "_source")
+
+    def __init__(self, run: Run, field: Field, source: Bulk, place: FieldPlace, count: int) -> None:
+        self._run, self._place, self._total = run, place, 1
+        self._opened = False
+        self.lights, self.indexes, self.values = [], [], []
+        self._field, self._source, self._count = field, source, count
+
+    def flush(self) -> None:
+        values = each(self.values[0], self._count, self._source)
+        self._run.settle(values, self._place, self._field.completer)
+
+    def wanted(self, index: int) -> bool:
+        return any(self._run.alive(self._place, i) for i in range(self._count))
+
+
+def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
+    """What a bulk resolver gave, or raised, for each object."""
+    if type(values) is list and len(values) == count:
+        return values
+    if isinstance(values, Exception):
+        return [values] * count
+    try:
+        return checked(values, count, source.function)
+    except TypeError as error:
+        return [without_frame(error)] * count
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
