@@ -1,0 +1,409 @@
+"""What the resolvers of a generated world return: functions of a key alone.
+
+A value's key comes from its parent's key, its field, its arguments and its place in a list, so
+two executors that ask in any order, at any time, see the same; nothing else is random.
+"""
+
+import asyncio
+import contextvars
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from decimal import Decimal
+from enum import IntEnum
+from typing import Any
+from zlib import crc32
+
+from aiodataloader import DataLoader
+from graphql import GraphQLError, Undefined
+
+from tests.execution.worlds import Field, World
+
+AMBIENT: contextvars.ContextVar[int] = contextvars.ContextVar("ambient", default=0)
+
+
+def mix(key: int, text: bytes) -> int:
+    """A key below 2**32 made of another and a text."""
+    mixed = crc32(text, key)
+    return ((mixed * 2654435761) ^ (mixed >> 15)) & 0xFFFFFFFF
+
+
+class Run:
+    """One execution: the context value of its resolvers, which note what they do.
+
+    `hang` makes some resolvers wait for ever, `rogue` some cancel their own task. `seen` are the
+    classes of features met, `trace` the order of mutations, `batches` what was loaded, `answered` which
+    resolvers got as far as their answer.
+    """
+
+    def __init__(
+        self, world: World, *, hang: bool = False, rogue: bool = False, trouble: int | None = None
+    ) -> None:
+        self.world = world
+        self.hang, self.rogue = hang, rogue
+        self.trouble = 0 if rogue else world.trouble if trouble is None else trouble
+        self.seen: set[str] = set()
+        self.trace: list[str] = []
+        self.batches: list[list[int]] = []
+        self.answered: set[tuple[str, int]] = set()
+        self.hung = self.unwound = 0
+        self.eager = False  # while values are made that nobody may ask for: no awaitables then
+        self.make: Callable[[Run, str, int], Any] = lambda *_: None
+        self._loader: DataLoader[int, int] | None = None
+
+    @property
+    def loader(self) -> "DataLoader[int, int]":
+        if self._loader is None:
+
+            async def load(keys: list[int]) -> list[int]:
+                self.batches.append(list(keys))
+                await asyncio.sleep(0)
+                return [key * 7 for key in keys]
+
+            # Without a cache: a future that is shared is cancelled for all with the first of them.
+            self._loader = DataLoader(load, cache=False)
+        return self._loader
+
+
+class Weird:
+    """A value of no type known."""
+
+    def __repr__(self) -> str:
+        return "<weird>"
+
+    __str__ = __repr__
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Whole(int):
+    __slots__ = ()
+
+
+class Custom(Exception):
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = f"custom {message}"
+        self.extensions = {"code": "CUSTOM", "at": [1]}
+
+
+ODD: tuple[Any, ...] = (
+    *(True, False, 0, -1, 1, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**53, 2**53 + 1, 2**80),
+    *(0.0, -0.0, 1.0, 1.5, 1e16, -3.0, float("nan"), float("inf"), float("-inf"), 5e-324),
+    *("", "7", "-1.5", "abc", "true", "V0", "π\n", b"bytes", Text("text"), Whole(12), Number.ONE),
+    *(Decimal("1.5"), Decimal("2"), 1 + 2j, Weird(), Weird, [], {}, (), [1], {"a": 1}, (1, "x")),
+    *(Undefined, NotImplemented, Ellipsis, object, len, frozenset(), range(2)),
+)
+WORDS = ("plain", "", "ünï 😀", 'quo"te\\/', "tab\tnew\nline", "\x00\x1f\x7f", "\u2028", "</script>")
+
+
+def produce(run: Run, wraps: str, name: str, key: int, required: bool = False) -> Any:
+    """A value of the type for the key, or, as often as the run's trouble, something else."""
+    if wraps[:1] == "!":
+        return produce(run, wraps[1:], name, key, True)
+    roll = mix(key, b"value")
+    if roll % 100 < (run.trouble // 4 if required else 8):
+        return None
+    if run.trouble and roll // 100 % 100 < run.trouble // 2:
+        return _trouble(run, mix(key, b"trouble"))
+    if wraps:
+        return _several(run, wraps[1:], name, key)
+    world = run.world
+    if name in world.objects:
+        return run.make(run, name, key)
+    if name in world.abstracts:
+        members = world.abstracts[name].members
+        return run.make(run, members[mix(key, b"member") % len(members)], key)
+    return _leaf(run, name, mix(key, b"leaf"))
+
+
+def _trouble(run: Run, key: int) -> Any:
+    if key % 3 == 0:
+        run.seen.add("exceptions returned")
+        return exception(key)
+    run.seen.add("wrong values")
+    if key % 11 == 1:
+        members = [n for n in run.world.objects if n not in ("Query", "Mutation")]
+        return run.make(run, members[key % len(members)], key)
+    return ODD[key // 11 % len(ODD)]
+
+
+def exception(key: int) -> Exception:
+    """One of the errors that a resolver may raise."""
+    text = f"trouble {key % 97}"
+    kind = key // 97 % 12
+    if kind == 0:
+        return GraphQLError(text, extensions={"code": "TROUBLE", "n": key % 5})
+    if kind == 1:
+        return Custom(text)
+    if kind == 2:
+        return KeyError(text)
+    if kind == 3:
+        return ValueError()
+    if kind == 4:
+        return TimeoutError(text)
+    if kind == 5:
+        return GraphQLError(text, original_error=ValueError(text))
+    if kind == 6:
+        return AttributeError(text)
+    if kind == 7:
+        return StopAsyncIteration(text)
+    if kind == 8:
+        return TypeError(text)
+    return RuntimeError(text)
+
+
+def _leaf(run: Run, name: str, key: int) -> Any:
+    if name == "Int":
+        return key % 4001 - 2000
+    if name == "String":
+        return f"{WORDS[key % len(WORDS)]}{key % 1000}"
+    if name == "Boolean":
+        return key % 2 == 0
+    if name == "Float":
+        return (key % 4001 - 2000) / 8 if key % 3 else key % 100
+    if name == "ID":
+        return key % 1000 if key % 2 else f"id-{key % 1000}"
+    world = run.world
+    if name in world.enums:
+        run.seen.add("enums")
+        return run.enum(name, key)  # type: ignore[attr-defined]
+    run.seen.add("custom scalars")
+    kind = world.scalars[name]
+    if kind == "json":
+        return (key % 50, {"k": [key % 9, None, True]}, [["x"], 1.5], "s", {"e": {}})[key // 50 % 5]
+    if kind == "even":
+        return key % 100 * 2 + (1 if key % 1000 < 100 else 0)
+    return f"{WORDS[key % len(WORDS)]}{key % 1000}"
+
+
+def _several(run: Run, wraps: str, name: str, key: int) -> Any:
+    """A list, or something else that may stand for one."""
+    shape = mix(key, b"shape")
+    length = (2, 0, 1, 3)[shape % 4]
+    keys = [mix(key, b"item%d" % index) for index in range(length)]
+    eager = run.eager
+
+    def item(key: int) -> Any:
+        value = produce(run, wraps, name, key)
+        if not eager and mix(key, b"later") % 100 < 6:
+            run.seen.add("async items")
+            return _later(run, key, value)
+        return value
+
+    shape //= 4
+    kind = shape % 24
+    breaks = shape // 24 % length if length and run.trouble and shape % 5 == 0 else None
+    if kind < 13:
+        return [item(key) for key in keys]
+    if kind < 15:
+        return tuple([item(key) for key in keys])
+    if kind == 15:
+        return deque([item(key) for key in keys])
+    if kind == 16:
+        return dict(enumerate([item(key) for key in keys])).values()
+    run.seen.add("generators")
+    if kind < 21:
+
+        def generate() -> Iterator[Any]:
+            for index, key in enumerate(keys):
+                if index == breaks:
+                    raise exception(key)
+                yield item(key)
+
+        return generate()
+
+    async def generate_async() -> AsyncIterator[Any]:
+        for index, key in enumerate(keys):
+            if mix(key, b"pause") % 2:
+                await asyncio.sleep(0)
+            if index == breaks:
+                raise exception(key)
+            yield item(key)
+
+    run.seen.add("async generators")
+    return generate_async()
+
+
+async def _later(run: Run, key: int, value: Any) -> Any:
+    await wait(run, key)
+    return value
+
+
+async def wait(run: Run, key: int) -> int:
+    """Awaits none to three times, in any of the ways there are; a number that depends on them."""
+    rest = mix(key, b"wait")
+    total = 0
+    for _ in range(rest % 4):
+        rest //= 4
+        kind = rest % 12
+        if kind < 5:
+            await asyncio.sleep(0)
+        elif kind < 8:
+            run.seen.add("loaders")
+            total += await run.loader.load(rest % 6)
+        elif kind < 10:
+            future = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().call_soon(_finish, future)
+            await future
+        elif kind == 10:
+            async with asyncio.TaskGroup() as group:
+                one = group.create_task(asyncio.sleep(0, 1))
+                two = group.create_task(asyncio.sleep(0, 2))
+            total += one.result() + two.result()
+        else:
+            total += sum(await asyncio.gather(asyncio.sleep(0, 3), asyncio.sleep(0, 4)))
+    return total
+
+
+def _finish(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class Later:
+    """An awaitable that is no coroutine."""
+
+    def __init__(self, coroutine: Any) -> None:
+        self._coroutine = coroutine
+
+    def __await__(self) -> Any:
+        return self._coroutine.__await__()
+
+    def __del__(self) -> None:
+        self._coroutine.close()
+
+
+def answer(run: Run, field: Field, key: int) -> Any:
+    """A resolver that answers at once."""
+    run.seen.add("sync")
+    run.answered.add((field.name, key))
+    if run.trouble and mix(key, b"raise") % 100 < run.trouble // 2:
+        run.seen.add("exceptions raised")
+        raise exception(mix(key, b"error"))
+    return produce(run, field.type.wraps, field.type.name, key)
+
+
+async def answer_later(run: Run, field: Field, key: int) -> Any:
+    """A resolver that is a coroutine function."""
+    run.seen.add("async")
+    task = asyncio.current_task()
+    if run.hang and mix(key, b"hang") % 2 == 0:
+        await _hang(run)
+    if run.rogue and mix(key, b"rogue") % 2 == 0:
+        run.hung += 1
+        run.seen.add("self-cancelled")
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+    if run.world.ambient and "ambient" in field.extras:
+        run.seen.add("context variables")
+        key = mix(key, b"%d" % AMBIENT.get())
+        mine = mix(key, b"ambient")
+        AMBIENT.set(mine)
+        await wait(run, key)
+        if AMBIENT.get() != mine:
+            raise AssertionError("a context variable was set by another resolver")
+    elif "timeout" in field.extras:
+        run.seen.add("timeouts in resolvers")
+        key = await _timed(run, key)
+    else:
+        early = run.trouble and mix(key, b"raise") % 100 < run.trouble // 4
+        if not early:
+            key = mix(key, b"%d" % await wait(run, key))
+    if asyncio.current_task() is not task:
+        raise AssertionError("the current task changed")
+    return answer(run, field, key)
+
+
+async def _timed(run: Run, key: int) -> int:
+    """A resolver's own timeouts: one that passes (and may be caught), and one that doesn't."""
+    how = mix(key, b"timed") % 4
+    if how == 0:
+        async with asyncio.timeout(3600):
+            return mix(key, b"%d" % await wait(run, key))
+    if how == 1:
+        try:
+            async with asyncio.timeout(0):
+                await asyncio.get_running_loop().create_future()
+        except TimeoutError:
+            await wait(run, key)
+        return key
+    if how == 2:
+        waited = asyncio.ensure_future(wait(run, key))
+        return mix(key, b"%d" % await asyncio.wait_for(waited, 3600))
+    async with asyncio.timeout(0):
+        await asyncio.get_running_loop().create_future()
+    raise AssertionError("the timeout did not pass")
+
+
+async def _hang(run: Run) -> None:
+    run.hung += 1
+    run.seen.add("hung")
+    try:
+        await asyncio.get_running_loop().create_future()
+    finally:
+        run.unwound += 1
+
+
+def respond(run: Run, field: Field, key: int) -> Any:
+    """What a resolver of the field's style returns, synchronously, for a key."""
+    style = field.style
+    if style == "mixed":
+        style = "async" if key % 2 else "sync"
+    if style in ("sync", "attribute", "method"):
+        return answer(run, field, key)
+    if style == "future":
+        return _future(run, field, key)
+    if style == "custom":
+        return Later(answer_later(run, field, key))
+    if style == "task":
+        return asyncio.ensure_future(answer_later(run, field, key))
+    return answer_later(run, field, key)
+
+
+def _future(run: Run, field: Field, key: int) -> Awaitable[Any]:
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+    try:
+        value = answer(run, field, key)
+    except Exception as error:
+        if not isinstance(error, StopIteration):
+            loop.call_soon(_settle, future, error, True)
+            return future
+        raise
+    if key % 3:
+        loop.call_soon(_settle, future, value, False)
+    else:
+        future.set_result(value)
+    return future
+
+
+def _settle(future: "asyncio.Future[Any]", value: Any, failed: bool) -> None:
+    if future.done():
+        return
+    if failed:
+        future.set_exception(value)
+    else:
+        future.set_result(value)
+
+
+def traced(run: Run, name: str, key: int, result: Any) -> Any:
+    """Notes a mutation's start, and its end when what it returned is an awaitable."""
+    run.seen.add("mutations")
+    run.trace.append(f"start {name} {key}")
+    if hasattr(result, "__await__"):
+        return _ended(run, name, key, result)
+    return result
+
+
+async def _ended(run: Run, name: str, key: int, result: Any) -> Any:
+    try:
+        return await result
+    finally:
+        run.trace.append(f"end {name} {key}")

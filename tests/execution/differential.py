@@ -1,0 +1,471 @@
+"""Compares the engine with graphql-core over generated worlds; `python -m
+tests.execution.differential --cases 1000000` goes on for as long as it is told to.
+
+A case is a world (a schema and how its resolvers behave) and an operation over it. Both executors
+answer it, and must agree: bytes of data, errors (see `reference.py` for what is allowed under a
+nulled parent), the order of a mutation's effects, and how they end when cancelled. What fails is
+printed with the command that runs it again, and shrunk.
+"""
+
+import argparse
+import asyncio
+import gc
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from graphql import DocumentNode, GraphQLSchema, parse, print_schema, validate
+
+from tests.execution import decorated, plain
+from tests.execution.behavior import Run
+from tests.execution.drawing import Draw, Recorded, Seeded, shrunk
+from tests.execution.operations import Operation, new_operation, plain_values
+from tests.execution.reference import (
+    ReferenceEngine,
+    idle,
+    identity,
+    possible_errors,
+)
+from tests.execution.worlds import World, new_world
+
+PER_WORLD = 50
+MODES = ("cancelled", "timed out", "rogue")
+NewEngine = Callable[[GraphQLSchema], Any]
+
+
+def new_engine(schema: GraphQLSchema) -> Any:
+    from gateway.execution.engine import Engine
+
+    return Engine(schema)
+
+
+@dataclass(slots=True)
+class Place:
+    """A world with its schema in both executors."""
+
+    world: World
+    schema: GraphQLSchema
+    make: Callable[[Run, str, int], Any]
+    enum: Callable[[str, int], Any]
+    engine: Any
+    reference: ReferenceEngine
+
+    def run(self, **options: Any) -> Run:
+        run = Run(self.world, **options)
+        run.make = self.make
+        run.enum = lambda name, key: self.enum(run, name, key)  # type: ignore[attr-defined]
+        return run
+
+
+def settled(draw: Draw, engine: NewEngine) -> Place:
+    world = new_world(draw)
+    if world.decorated:
+        built = decorated.build(world)
+        schema, make, enum = built.schema._schema, built.make, built.enum_value
+    else:
+        schema, make, enum = plain.build(world), plain.make, plain.enum_value
+    return Place(world, schema, make, enum, engine(schema), ReferenceEngine(schema))
+
+
+@dataclass(slots=True)
+class Case:
+    operation: Operation
+    mode: str
+    document: DocumentNode
+
+    @property
+    def variables(self) -> dict[str, Any] | None:
+        return plain_values(self.operation.variables)
+
+
+def new_case(draw: Draw, place: Place) -> Case:
+    operation = new_operation(draw, place.world)
+    mode = draw.pick(MODES) if draw.chance(15) else ""
+    return Case(operation, mode, parse(operation.text))
+
+
+class Difference(Exception):
+    """The engine and graphql-core don't agree."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a run ended: `how` is "answered", "cancelled", "timed out" or what it raised."""
+
+    how: str
+    data: bytes | None
+    errors: list[Any]
+    started: bool
+    run: Run
+    warnings: list[str] = field(default_factory=list)
+
+
+async def ended(plan: Any, run: Run, case: Case) -> Ended:
+    """Runs a plan; ends it from outside when nothing goes on any more."""
+    timeout = asyncio.timeout(None)
+
+    async def go() -> Any:
+        async with timeout:
+            return await plan.run(context=run, variables=case.variables, root=None)
+
+    task = asyncio.ensure_future(go())
+    await idle(task)
+    if not task.done():
+        if case.mode == "timed out":
+            timeout.reschedule(asyncio.get_running_loop().time() - 1)
+        else:
+            task.cancel()
+    try:
+        outcome = await task
+    except asyncio.CancelledError:
+        return Ended("cancelled", None, [], True, run)
+    except TimeoutError:
+        return Ended("timed out", None, [], True, run)
+    except Exception as error:
+        text = "".join(traceback.format_exception(error))
+        return Ended(f"raised {text}", None, [], True, run)
+    data = None if outcome.data in (None, b"null") else outcome.data
+    return Ended("answered", data, outcome.errors, outcome.started, run)
+
+
+async def leftovers() -> list[str]:
+    """Tasks that still go on when the loop has nothing more to do, which are ended."""
+    me = asyncio.current_task()
+    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    await asyncio.sleep(0)
+    while ready:
+        await asyncio.sleep(0)
+    others = [task for task in asyncio.all_tasks() if task is not me]
+    if not others:
+        return []
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    return [repr(task.get_coro()) for task in others]
+
+
+@contextmanager
+def complaints() -> Iterator[list[str]]:
+    """What Python and asyncio warn of meanwhile: coroutines never awaited, errors never seen."""
+    found: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: found.append(str(context["message"])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda message, *_, **__: found.append(str(message))
+        yield found
+    loop.set_exception_handler(None)
+
+
+async def compare(place: Place, case: Case) -> set[str]:
+    """The classes of features that the case had. Raises Difference."""
+    options = {"hang": case.mode in ("cancelled", "timed out"), "rogue": case.mode == "rogue"}
+    name = case.operation.name
+    reference = await ended(
+        place.reference.compile(case.document, name), place.run(**options), case
+    )
+    await leftovers()
+    if reference.how.startswith("raised"):
+        if "TypeError: Integer exceeds" in reference.how or "JSONEncode" in reference.how:
+            return {"not to be encoded"}
+        raise Difference(f"graphql-core itself {reference.how}")
+    with complaints() as found:
+        plan = place.engine.compile(case.document, name)
+        if plan.fallback is not None:
+            raise Difference(f"fell back: {plan.fallback}")
+        mine = await ended(plan, place.run(**options), case)
+        left = await leftovers()
+    if mine.how != reference.how:
+        raise Difference(f"{mine.how}, but graphql-core {reference.how}")
+    if left and not isinstance(place.engine, ReferenceEngine):  # graphql-core does leave some
+        raise Difference(f"left behind: {left}")
+    if mine.run.hung != mine.run.unwound and case.mode != "rogue" and not left:
+        raise Difference(f"{mine.run.hung} resolvers waited, {mine.run.unwound} were ended")
+    if mine.data != reference.data:
+        raise Difference(f"data\n  {mine.data!r}, but graphql-core\n  {reference.data!r}")
+    if mine.started != reference.started:
+        raise Difference(f"started is {mine.started}")
+    if mine.run.trace != reference.run.trace:
+        raise Difference(f"effects {mine.run.trace}, but graphql-core {reference.run.trace}")
+    seen = reference.run.seen | mine.run.seen | case.operation.features
+    seen.add("decorated" if place.world.decorated else "plain")
+    if case.mode and mine.how != "answered":
+        seen.add(mine.how if case.mode != "rogue" else "self-cancelled")
+    elif not reference.started:
+        seen.add("refused for wrong variables")
+    if reference.errors or mine.errors:
+        seen |= await _same_errors(place, case, reference, mine, options)
+    if found and (found := await _neglected(place, case, options)):
+        raise Difference(f"asyncio or Python complains: {found}")
+    return seen
+
+
+async def _neglected(place: Place, case: Case, options: dict[str, Any]) -> list[str]:
+    """What is complained of when the engine runs, once more, if not also with graphql-core."""
+    both = []
+    for engine in (place.reference, place.engine):
+        gc.collect()
+        with complaints() as found:
+            await ended(engine.compile(case.document, case.operation.name),
+                        place.run(**options), case)
+            await leftovers()
+            gc.collect()
+        both.append(found)
+    return [] if both[0] else both[1]
+
+
+async def _same_errors(
+    place: Place, case: Case, reference: Ended, mine: Ended, options: dict[str, Any]
+) -> set[str]:
+    wanted = Counter(map(identity, reference.errors))
+    got = Counter(map(identity, mine.errors))
+    seen = {"errors"}
+    if len(reference.errors) > 1:
+        seen.add("several errors")
+    if reference.data is None and reference.started:
+        seen.add("the whole response nulled")
+    if any(_propagated(place, error) for error in reference.errors):
+        seen.add("null propagation")
+        if any(isinstance(key, int) for error in reference.errors for key in error.path or ()):
+            seen.add("null propagation through lists")
+    if wanted == got:
+        return seen
+    if not reference.started:
+        raise Difference(f"errors {sorted(got, key=repr)}, but graphql-core {list(wanted)}")
+    possible = await possible_errors(
+        place.schema,
+        case.document,
+        case.operation.name,
+        case.variables,
+        place.run(**options),
+        None,
+    )
+    await leftovers()
+    if complaint := possible.complaint(reference.errors):
+        raise Difference(f"the oracle is wrong about graphql-core: {complaint}")
+    if complaint := possible.complaint(mine.errors):
+        raise Difference(
+            f"errors: {complaint}\n  {sorted(got, key=repr)}\n  graphql-core:"
+            f" {sorted(wanted, key=repr)}"
+        )
+    seen.add("other errors under a nulled parent")
+    return seen
+
+
+def _propagated(place: Place, error: Any) -> bool:
+    return "non-nullable" in error.message or error.path is not None and len(error.path) > 1
+
+
+FEATURES = (
+    *("sync", "async", "plain", "decorated", "aliases", "arguments", "variables"),
+    *("merged fields", "named fragments", "inline fragments", "abstract fragments"),
+    *("abstract types resolved", "is_type_of", "async is_type_of", "__typename"),
+    *("skip and include by literals", "skip and include by variables", "several operations"),
+    *("custom scalars", "enums", "nested lists", "generators", "async generators", "async items"),
+    *("wrong variables sent", "refused for wrong variables", "wrong values"),
+    *("exceptions raised", "exceptions returned", "errors", "several errors"),
+    *("null propagation", "null propagation through lists", "the whole response nulled"),
+    *("introspection", "mutations", "mutation operations", "permissions", "field extensions"),
+    *("info", "bulk", "bulk of several", "hinted", "methods", "computed attributes", "loaders"),
+    *("timeouts in resolvers", "context variables", "cancelled", "timed out", "self-cancelled"),
+)
+
+
+@dataclass(slots=True)
+class Failure:
+    """A case that failed, and how to run it again."""
+
+    world: str
+    case: int
+    message: str
+    choices: list[int]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.message}\n  python -m tests.execution.differential --world {self.world}"
+            f" --case {self.case}"
+        )
+
+
+@dataclass(slots=True)
+class Report:
+    cases: int = 0
+    seen: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def table(self) -> str:
+        lines = [f"{'class':<34}{'cases':>10}{'%':>8}"]
+        for feature in sorted({*FEATURES, *self.seen}, key=lambda f: -self.seen[f]):
+            share = 100 * self.seen[feature] / max(1, self.cases)
+            lines.append(f"{feature:<34}{self.seen[feature]:>10}{share:>8.2f}")
+        return "\n".join(lines)
+
+
+def one(world: Draw, case: Draw, engine: NewEngine) -> tuple[Place, Case, set[str]]:
+    """Settles a world and compares one operation in it, on a loop of its own."""
+    place = settled(world, engine)
+    made = new_case(case, place)
+    with asyncio.Runner() as runner:
+        return place, made, runner.run(compare(place, made))
+
+
+def run(
+    cases: int,
+    seed: str,
+    *,
+    engine: NewEngine = new_engine,
+    most: int = 1,
+    progress: Callable[[Report], None] | None = None,
+    seconds: float | None = None,
+) -> Report:
+    """Compares so many cases (or for so long), until so many have failed."""
+    report = Report()
+    started = time.monotonic()
+    number = 0
+    with asyncio.Runner() as runner:
+        while report.cases < cases and len(report.failures) < most:
+            world_seed = f"{seed}-{number}"
+            number += 1
+            place = settled(Seeded(world_seed), engine)
+            for index in range(min(PER_WORLD, cases - report.cases)):
+                draw = Seeded(f"{world_seed}/{index}")
+                case = new_case(draw, place)
+                report.cases += 1
+                try:
+                    seen = runner.run(compare(place, case))
+                except Difference as difference:
+                    report.failures.append(Failure(world_seed, index, str(difference), []))
+                    if len(report.failures) >= most:
+                        break
+                    continue
+                if nested(case, place):
+                    seen.add("nested lists")
+                report.seen.update(seen)
+            report.seconds = time.monotonic() - started
+            if progress:
+                progress(report)
+            if seconds is not None and report.seconds > seconds:
+                break
+    return report
+
+
+def nested(case: Case, place: Place) -> bool:
+    """Whether the operation asks for a list of lists."""
+    return any(
+        f"{name} " in case.operation.text or f"{name}(" in case.operation.text
+        for name in _nested_names(place)
+    )
+
+
+def _nested_names(place: Place) -> list[str]:
+    from tests.execution.worlds import camel
+
+    return [
+        camel(f.name)
+        for object_ in place.world.objects.values()
+        for f in object_.fields
+        if f.type.wraps.count("[") > 1
+    ]
+
+
+def shrink(world_seed: str, index: int, engine: NewEngine) -> tuple[str, Place, Case]:
+    """The smallest case found that fails as the given one does, and what it says."""
+    world, case = Recorded([], Random(world_seed)), Recorded([], Random(f"{world_seed}/{index}"))
+    place = settled(world, engine)
+    new_case(case, place)
+    split = len(world.made)
+    best: list[Any] = []
+
+    def fails(choices: list[int]) -> bool:
+        draw = Recorded(choices)
+        try:
+            place = settled(draw, engine)
+            made = new_case(draw, place)
+            if validate(place.schema, made.document):
+                return False
+        except Exception:
+            return False
+        try:
+            with asyncio.Runner() as runner:
+                runner.run(compare(place, made))
+        except Difference as difference:
+            best[:] = [str(difference), place, made]
+            return True
+        return False
+
+    choices = [*world.made, *case.made]
+    if not fails(choices):
+        raise SystemExit(f"It does not fail. ({split} choices make its world.)")
+    shrunk(choices, fails)
+    return best[0], best[1], best[2]
+
+
+def show(place: Place, case: Case) -> str:
+    try:
+        printed = print_schema(place.schema)
+    except TypeError as error:  # a default of a custom scalar that can't be written
+        printed = f"({error})"
+    styles = [
+        f"  {o.name}.{f.name}: {f.style} {sorted(f.extras)}"
+        for o in (*place.world.objects.values(), *place.world.abstracts.values())
+        for f in o.fields
+    ]
+    return "\n".join(
+        (
+            printed,
+            "decorated" if place.world.decorated else "plain",
+            f"trouble {place.world.trouble}, mode {case.mode!r}",
+            *styles,
+            *(f"  {o.name} recognizes: {o.recognizes!r}" for o in place.world.objects.values()),
+            *(f"  {a.name} resolves: {a.resolves!r}" for a in place.world.abstracts.values()),
+            "",
+            case.operation.text,
+            f"operation {case.operation.name!r}, variables {case.variables!r}",
+        )
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=20_000)
+    parser.add_argument("--seed", default=None, help="any text; a fresh one if left out")
+    parser.add_argument("--most", type=int, default=1, help="stop after so many failures")
+    parser.add_argument("--world", help="with --case: run that case alone, and shrink it")
+    parser.add_argument("--case", type=int)
+    parser.add_argument("--reference", action="store_true", help="graphql-core against itself")
+    options = parser.parse_args()
+    engine: NewEngine = ReferenceEngine if options.reference else new_engine
+    if options.world is not None:
+        message, place, case = shrink(options.world, options.case, engine)
+        print(show(place, case), message, sep="\n\n")
+        sys.exit(1)
+    seed = options.seed or format(Random().getrandbits(32), "x")
+    print(f"seed {seed}", flush=True)
+    last = time.monotonic()
+
+    def progress(report: Report) -> None:
+        nonlocal last
+        if time.monotonic() - last > 30:
+            last = time.monotonic()
+            each = 1000 * report.seconds / report.cases
+            print(f"{report.cases} cases, {each:.2f} ms each", flush=True)
+
+    gc.freeze()
+    report = run(options.cases, seed, engine=engine, most=options.most, progress=progress)
+    print(report.table())
+    print(f"{report.cases} cases in {report.seconds:.0f} s, {len(report.failures)} failed")
+    for failure in report.failures:
+        print(failure)
+    sys.exit(bool(report.failures))
+
+
+if __name__ == "__main__":
+    main()

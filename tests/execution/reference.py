@@ -1,0 +1,223 @@
+"""graphql-core as the reference, and what it could have answered at other times.
+
+Errors. `data` depends on no schedule, and neither do the errors that a client can see the place
+of. But where an error nulls a parent, graphql-core reports one of the errors that null it, the
+first in time, and of the errors elsewhere under that parent those which came before it. So:
+every error that an operation can have is found by running it once more with errors kept where
+they are (graphql-core's own `@experimental_disableErrorPropagation`), and each has a *place*: the
+nearest position at or above it that may be null (or the whole response). Any set of errors that
+graphql-core could report, were each resolver to take its time, is one where
+
+1. each error is one of those, at most once, and no place has two;
+2. each place that isn't under another place has exactly one.
+
+A mutation's fields run one after the other: when one nulls the response, the fields after it
+have never run, so no error of theirs is there, and it is the first such field that does.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    OperationType,
+    execute,
+    is_non_null_type,
+)
+from graphql.execution import Executor
+
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What our engine's outcome is too: `data` is None for no data at all, or null."""
+
+    data: bytes | None
+    errors: list[GraphQLError]
+    started: bool
+
+
+class ReferencePlan:
+    """graphql-core behind the engine's interface."""
+
+    fallback: str | None = None
+
+    def __init__(self, schema: GraphQLSchema, document: DocumentNode, name: str | None) -> None:
+        self._schema, self._document, self._name = schema, document, name
+
+    async def run(
+        self, *, context: Any = None, variables: dict[str, Any] | None = None, root: Any = None
+    ) -> Outcome:
+        result = execute(
+            self._schema,
+            self._document,
+            root_value=root,
+            context_value=context,
+            variable_values=variables,
+            operation_name=self._name,
+        )
+        if not isinstance(result, ExecutionResult):
+            result = await result
+        errors = list(result.errors or ())
+        started = result.data is not None or any(error.path is not None for error in errors)
+        return Outcome(
+            None if result.data is None else orjson.dumps(result.data), errors, started
+        )
+
+
+class ReferenceEngine:
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._schema = schema
+
+    def compile(self, document: DocumentNode, operation_name: str | None = None) -> ReferencePlan:
+        return ReferencePlan(self._schema, document, operation_name)
+
+
+def identity(error: GraphQLError) -> Hashable:
+    """What two errors have in common if they are the same to a client, or to our log."""
+    formatted = error.formatted
+    extensions = formatted.get("extensions")
+    return (
+        error.message,
+        tuple(error.path) if error.path is not None else None,
+        tuple((place["line"], place["column"]) for place in formatted.get("locations") or ()),
+        repr(sorted(extensions.items())) if extensions else None,
+        type(error.original_error).__name__,
+    )
+
+
+@dataclass(slots=True)
+class Possible:
+    """All errors that an operation can have, by their identity, with their places."""
+
+    places: dict[Hashable, Place] = field(default_factory=dict)
+    serial: bool = False
+    order: list[str | int] = field(default_factory=list)
+
+    def complaint(self, errors: list[GraphQLError]) -> str:
+        """Why graphql-core could not have reported these errors, or nothing."""
+        found = Counter(map(identity, errors))
+        known = dict(self.places)
+        if self.serial:
+            fatal = {i[1][0] for i, place in known.items() if place == () and i[1]}  # type: ignore[index]
+            stops = [index for index, name in enumerate(self.order) if name in fatal]
+            if stops:
+                ran = set(self.order[: stops[0] + 1])
+                known = {i: place for i, place in known.items() if i[1][0] in ran}  # type: ignore[index]
+        by_place: dict[Place, list[Hashable]] = {}
+        for error, count in found.items():
+            if error not in known:
+                return f"no error of this operation: {error}"
+            if count > 1:
+                return f"reported {count} times: {error}"
+            by_place.setdefault(known[error], []).append(error)
+        for place, there in by_place.items():
+            if len(there) > 1:
+                return f"several errors null {list(place)}: {there}"
+        places = set(known.values())
+        for place in places:
+            above = any(place[:n] in places for n in range(len(place)))
+            if not above and place not in by_place:
+                candidates = [error for error, where in known.items() if where == place]
+                return f"nothing says why {list(place)} is null; one of {candidates}"
+        return ""
+
+
+class _Unpropagated(Executor):
+    """Keeps every error where it is, and notes which positions may be null."""
+
+    latest: "_Unpropagated"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.error_propagation = False
+        self.required: set[Place] = set()
+        self.order: list[str | int] = []
+        _Unpropagated.latest = self
+
+    def execute_field(
+        self, parent_type: Any, source: Any, details: Any, path: Any, context: Any
+    ) -> Any:
+        definition = self.schema.get_field(parent_type, details[0].node.name.value)
+        if definition and is_non_null_type(definition.type):
+            self.required.add(tuple(path.as_list()))
+        if path.prev is None:
+            self.order.append(path.key)
+        return super().execute_field(parent_type, source, details, path, context)
+
+    def complete_list_item_value(
+        self, item: Any, results: Any, type_: Any, details: Any, info: Any, path: Any, context: Any
+    ) -> bool:
+        if is_non_null_type(type_):
+            self.required.add(tuple(path.as_list()))
+        return super().complete_list_item_value(
+            item, results, type_, details, info, path, context
+        )
+
+    async def complete_awaitable_list_item_value(
+        self, item: Any, type_: Any, details: Any, info: Any, path: Any, context: Any
+    ) -> Any:
+        if is_non_null_type(type_):
+            self.required.add(tuple(path.as_list()))
+        return await super().complete_awaitable_list_item_value(
+            item, type_, details, info, path, context
+        )
+
+
+async def possible_errors(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    name: str | None,
+    variables: dict[str, Any] | None,
+    context: Any,
+    root: Any,
+) -> Possible:
+    """Runs the operation with errors kept where they are, until nothing more happens."""
+
+    async def run() -> None:
+        result = execute(
+            schema,
+            document,
+            root_value=root,
+            context_value=context,
+            variable_values=variables,
+            operation_name=name,
+            executor_class=_Unpropagated,
+        )
+        if not isinstance(result, ExecutionResult):
+            await result
+
+    task = asyncio.ensure_future(run())
+    await idle(task)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    executor = _Unpropagated.latest
+    operation = executor.operation
+    assert isinstance(operation, OperationDefinitionNode)
+    possible = Possible(
+        serial=operation.operation is OperationType.MUTATION, order=executor.order
+    )
+    for error in executor.collected_errors.errors:
+        place = tuple(error.path or ())
+        while place in executor.required:
+            place = place[:-1]
+        possible.places[identity(error)] = place
+    return possible
+
+
+async def idle(task: "asyncio.Task[Any]") -> None:
+    """Waits until the task is done, or nothing is left that the loop could do for it."""
+    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    while not task.done():
+        await asyncio.sleep(0)
+        if not ready:
+            return

@@ -1,0 +1,427 @@
+"""Resolvers at the same time: batches, slow fields, timeouts, cancellation, context variables.
+
+Everything is compared with graphql-core, and forced by events and turns of the loop.
+"""
+
+import asyncio
+import contextvars
+import gc
+import warnings
+from collections.abc import Callable
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiodataloader import DataLoader
+from graphql import build_schema, parse
+
+from tests.execution.differential import ended, leftovers, new_case, new_engine, settled
+from tests.execution.drawing import Seeded
+from tests.execution.reference import Outcome, ReferenceEngine, idle
+
+ENGINES: list[Callable[[Any], Any]] = [ReferenceEngine, lambda schema: new_engine(schema)]
+both = pytest.mark.parametrize("engine", ENGINES, ids=["graphql-core", "engine"])
+
+
+def plan_of(engine: Callable[[Any], Any], sdl: str, query: str) -> Any:
+    plan = engine(build_schema(sdl)).compile(parse(query), None)
+    assert plan.fallback is None
+    return plan
+
+
+# -- batches
+
+TREE = "type Query { nodes: [Node] node: Node a: Int b: Int } type Node { a: Int b: Int c: Int" \
+    " d: Int node: Node nodes: [Node] }"
+
+
+class Schedule:
+    """A tree whose resolvers each wait some turns, and then load some keys one after the other.
+
+    Siblings in a list wait equally long, as the callers of one resolver do; fields differ.
+    """
+
+    def __init__(self, seed: int, context: "Loading", depth: int = 0, place: str = "") -> None:
+        self._seed, self._context, self._depth, self._place = seed, context, depth, place
+
+    def _turns(self, name: str) -> int:
+        return Random(f"{self._seed} {self._depth} {name}").randrange(4)
+
+    def _loads(self, name: str) -> list[str]:
+        random = Random(f"{self._seed} {self._depth} {name} loads")
+        return random.choices(["first", "second"], k=random.randrange(3))
+
+    async def _resolve(self, name: str, value: Any) -> Any:
+        for _ in range(self._turns(name)):
+            await asyncio.sleep(0)
+        for loader in self._loads(name):
+            await self._context.loaders[loader].load(f"{self._place}.{name}")
+        return value() if callable(value) else value
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("a", "b", "c", "d"):
+            return lambda info: self._resolve(name, 1)
+        if name == "node":
+            return lambda info: self._resolve(name, lambda: self._child(name))
+        if name == "nodes":
+            return lambda info: self._resolve(
+                name, lambda: [self._child(f"{name}{n}") for n in range(4)]
+            )
+        raise AttributeError(name)
+
+    def _child(self, name: str) -> "Schedule":
+        return Schedule(self._seed, self._context, self._depth + 1, f"{self._place}.{name}")
+
+
+class Loading:
+    """Loaders that note their batches."""
+
+    def __init__(self) -> None:
+        self.batches: list[tuple[str, list[str]]] = []
+        self.loaders = {name: self._loader(name) for name in ("first", "second")}
+
+    def _loader(self, name: str) -> "DataLoader[str, str]":
+        async def load(keys: list[str]) -> list[str]:
+            self.batches.append((name, list(keys)))
+            await asyncio.sleep(0)
+            return list(keys)
+
+        return DataLoader(load)
+
+    def keys(self) -> list[tuple[str, str]]:
+        return sorted((name, key) for name, keys in self.batches for key in keys)
+
+
+QUERIES = [
+    "{ nodes { a b c d } }",
+    "{ nodes { a node { b c } } b }",
+    "{ nodes { node { nodes { a b } } a } a }",
+    "{ node { node { node { nodes { a b c } } } } }",
+]
+
+
+async def loaded(engine: Callable[[Any], Any], query: str, seed: int) -> tuple[Loading, bytes]:
+    loading = Loading()
+    outcome = await plan_of(engine, TREE, query).run(root=Schedule(seed, loading))
+    assert not outcome.errors
+    return loading, outcome.data
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_batches_are_never_more_than_with_graphql_core(query: str) -> None:
+    for seed in range(60):
+        theirs, expected = asyncio.run(loaded(ReferenceEngine, query, seed))
+        mine, data = asyncio.run(loaded(new_engine, query, seed))
+        assert data == expected
+        assert mine.keys() == theirs.keys()
+        assert len(mine.batches) <= len(theirs.batches), f"seed {seed}"
+
+
+# -- slow fields
+
+
+def test_what_does_not_depend_on_a_held_field_is_answered_meanwhile() -> None:
+    """At the moment when nothing goes on any more but the held fields, every resolver that
+    graphql-core has got to, the engine has too."""
+    held = 0
+
+    async def compare(place: Any, case: Any) -> int:
+        free = await ended(place.reference.compile(case.document, None), place.run(), case)
+        if free.how != "answered" or free.errors:
+            return 0
+        answered = []
+        for engine in (place.reference, place.engine):
+            run = place.run(hang=True)
+            plan = engine.compile(case.document, case.operation.name)
+            task = asyncio.ensure_future(plan.run(context=run, variables=case.variables))
+            await idle(task)
+            answered.append((set(run.answered), run.hung, task.done()))
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await leftovers()
+        assert answered[1][0] >= answered[0][0], case.operation.text
+        assert answered[1][1:] == answered[0][1:]
+        return answered[0][1]
+
+    with asyncio.Runner() as runner:
+        for world in range(40):
+            place = settled(Seeded(f"held-{world}"), new_engine)
+            for n in range(15):
+                case = new_case(Seeded(f"held-{world}/{n}"), place)
+                if case.operation.name is None:
+                    held += bool(runner.run(compare(place, case)))
+    assert held > 25
+
+
+@both
+def test_a_slow_list_item_holds_up_no_other(engine: Callable[[Any], Any]) -> None:
+    async def run() -> None:
+        gate, seen = asyncio.Event(), []
+
+        def item(n: int) -> SimpleNamespace:
+            async def child(info: Any) -> SimpleNamespace:
+                if n == 0:
+                    await gate.wait()
+                return SimpleNamespace(leaf=leaf)
+
+            async def leaf(info: Any) -> int:
+                await asyncio.sleep(0)
+                seen.append(n)
+                return n
+
+            return SimpleNamespace(child=child)
+
+        sdl = "type Query { items: [Item] } type Item { child: Leaf } type Leaf { leaf: Int }"
+        plan = plan_of(engine, sdl, "{ items { child { leaf } } }")
+        items = [item(n) for n in range(4)]
+        task = asyncio.ensure_future(plan.run(root=SimpleNamespace(items=items)))
+        await idle(task)
+        assert sorted(seen) == [1, 2, 3]
+        gate.set()
+        outcome = await task
+        assert outcome.data == (
+            b'{"items":[' + b",".join(b'{"child":{"leaf":%d}}' % n for n in range(4)) + b"]}"
+        )
+
+    asyncio.run(run())
+
+
+# -- timeouts, tasks, cancellation
+
+
+@both
+def test_a_timeout_ends_its_own_resolver_alone(engine: Callable[[Any], Any]) -> None:
+    async def run() -> Outcome:
+        async def never(info: Any) -> int:
+            async with asyncio.timeout(0):
+                await asyncio.get_running_loop().create_future()
+            raise AssertionError
+
+        async def caught(info: Any) -> int:
+            try:
+                async with asyncio.timeout(0):
+                    await asyncio.get_running_loop().create_future()
+            except TimeoutError:
+                await asyncio.sleep(0)
+                return 5
+            raise AssertionError
+
+        async def nested(info: Any) -> int:
+            async with asyncio.timeout(3600):
+                return await caught(info)
+
+        async def waited(info: Any) -> int:
+            return await asyncio.wait_for(caught(info), 3600)
+
+        root = SimpleNamespace(a=never, b=caught, c=nested, d=waited, e=1)
+        sdl = "type Query { a: Int b: Int c: Int d: Int e: Int }"
+        outcome = await plan_of(engine, sdl, "{ a b c d e }").run(root=root)
+        return outcome  # type: ignore[no-any-return]
+
+    outcome = asyncio.run(run())
+    assert outcome.data == b'{"a":null,"b":5,"c":5,"d":5,"e":1}'
+    assert [type(e.original_error) for e in outcome.errors] == [TimeoutError]
+
+
+@both
+def test_a_task_group_in_a_resolver(engine: Callable[[Any], Any]) -> None:
+    async def run() -> Outcome:
+        async def add(info: Any) -> int:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(asyncio.sleep(0, n)) for n in range(4)]
+            return sum(task.result() for task in tasks)
+
+        async def fail() -> None:
+            await asyncio.sleep(0)
+            raise ValueError("inside")
+
+        async def broken(info: Any) -> int:
+            found = 0
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(fail())
+                    group.create_task(asyncio.Event().wait())
+            except* ValueError as errors:
+                found = len(errors.exceptions)
+            return found
+
+        root = SimpleNamespace(a=add, b=broken, c=add)
+        outcome = await plan_of(engine, "type Query { a: Int b: Int c: Int }", "{ a b c }").run(root=root)
+        return outcome  # type: ignore[no-any-return]
+
+    outcome = asyncio.run(run())
+    assert outcome.data == b'{"a":6,"b":1,"c":6}'
+
+
+@both
+@pytest.mark.parametrize("query", ["{ a }", "{ a b }", "{ b nest { a b } }", "{ nests { a b } }"])
+def test_a_resolver_that_cancels_its_task_ends_the_request(
+    engine: Callable[[Any], Any], query: str
+) -> None:
+    async def run() -> bool:
+        async def cancels(info: Any) -> int:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel("enough")
+            await asyncio.sleep(0)
+            raise AssertionError
+
+        async def slow(info: Any) -> int:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            return 1
+
+        nest = SimpleNamespace(a=cancels, b=slow)
+        root = SimpleNamespace(a=cancels, b=slow, nest=nest, nests=[nest, nest])
+        sdl = "type Query { a: Int b: Int nest: Query nests: [Query] }"
+        task = asyncio.ensure_future(plan_of(engine, sdl, query).run(root=root))
+        await asyncio.wait([task])
+        return task.cancelled()
+
+    assert asyncio.run(run())
+
+
+def test_a_resolver_may_take_back_its_cancellation() -> None:
+    async def run(engine: Callable[[Any], Any]) -> Any:
+        async def survives(info: Any) -> int:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                return 10 * task.uncancel() + task.cancelling()
+            raise AssertionError
+
+        root = SimpleNamespace(a=survives, b=survives)
+        return await plan_of(engine, "type Query { a: Int b: Int }", "{ a b }").run(root=root)
+
+    assert asyncio.run(run(new_engine)).data == asyncio.run(run(ReferenceEngine)).data
+
+
+@pytest.mark.parametrize("steps", range(12))
+def test_a_cancelled_request_leaves_nothing(steps: int) -> None:
+    """However far it has come."""
+    state = {"started": 0, "ended": 0}
+
+    class Node:
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("a", "node", "nodes"):
+                raise AttributeError(name)
+            return lambda info: self._resolve(name)
+
+        async def _resolve(self, name: str) -> Any:
+            state["started"] += 1
+            try:
+                for _ in range(3 if name == "a" else 1):
+                    await asyncio.sleep(0)
+                if name == "a":
+                    await asyncio.get_running_loop().create_future()
+                return Node() if name == "node" else [Node(), self._item(), Node()]
+            finally:
+                state["ended"] += 1
+
+        async def _item(self) -> Any:
+            await asyncio.sleep(0)
+            return Node()
+
+    async def run() -> None:
+        sdl = "type Query { a: Int node: Query nodes: [Query!] }"
+        plan = plan_of(new_engine, sdl, "{ a node { a nodes { a } } nodes { node { a } } }")
+        task = asyncio.ensure_future(plan.run(root=Node()))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        assert not task.done()
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asyncio.run(run())
+        gc.collect()
+    assert state["started"] == state["ended"]
+
+
+def test_a_request_that_times_out_leaves_nothing() -> None:
+    async def run() -> None:
+        ended: list[str] = []
+
+        async def slow(info: Any) -> None:
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                ended.append(info.field_name)
+
+        plan = plan_of(new_engine, "type Query { a: Int b: Int }", "{ a b }")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await plan.run(root=SimpleNamespace(a=slow, b=slow))
+        assert sorted(ended) == ["a", "b"]
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(run())
+
+
+# -- context variables
+
+NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody")
+
+
+@both
+def test_context_variables_reach_what_is_below_and_nothing_beside(
+    engine: Callable[[Any], Any],
+) -> None:
+    async def run() -> Outcome:
+        async def read(info: Any) -> str:
+            before = NAME.get()
+            await asyncio.sleep(0)
+            return f"{before} {NAME.get()}"
+
+        def setting(name: str) -> Any:
+            async def resolve(info: Any) -> Any:
+                NAME.set(name)
+                await asyncio.sleep(0)
+                assert NAME.get() == name
+                await asyncio.sleep(0)
+                return SimpleNamespace(read=read, sync=lambda info: NAME.get(), nest=nest)
+
+            return resolve
+
+        async def nest(info: Any) -> Any:
+            await asyncio.sleep(0)
+            return SimpleNamespace(read=read, sync=lambda info: NAME.get())
+
+        root = SimpleNamespace(ann=setting("ann"), bob=setting("bob"), read=read)
+        sdl = "type Query { read: String ann: Who bob: Who }" \
+            " type Who { read: String sync: String nest: Who }"
+        query = "{ read ann { read sync nest { read sync } } bob { sync read } last: read }"
+        outcome = await plan_of(engine, sdl, query).run(root=root)
+        return outcome  # type: ignore[no-any-return]
+
+    outcome = asyncio.run(run())
+    assert outcome.data == (
+        b'{"read":"nobody nobody","ann":{"read":"ann ann","sync":"ann",'
+        b'"nest":{"read":"ann ann","sync":"ann"}},"bob":{"sync":"bob","read":"bob bob"},'
+        b'"last":"nobody nobody"}'
+    )
+
+
+@both
+def test_the_caller_s_context_variables_are_seen(engine: Callable[[Any], Any]) -> None:
+    async def run() -> Outcome:
+        async def read(info: Any) -> str:
+            await asyncio.sleep(0)
+            return NAME.get()
+
+        NAME.set("caller")
+        root = SimpleNamespace(a=read, b=lambda info: NAME.get())
+        sdl = "type Query { a: String b: String }"
+        outcome = await plan_of(engine, sdl, "{ a b }").run(root=root)
+        return outcome  # type: ignore[no-any-return]
+
+    assert asyncio.run(run()).data == b'{"a":"caller","b":"caller"}'

@@ -1,0 +1,186 @@
+"""Tens of thousands of generated cases, answered by the engine as by graphql-core.
+
+`python -m tests.execution.differential --cases 1000000` runs as many more as one likes.
+"""
+
+import asyncio
+import os
+from random import Random, SystemRandom
+from typing import Any
+
+import pytest
+from graphql import GraphQLError, build_schema, parse, validate
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from tests.execution.differential import (
+    FEATURES,
+    Difference,
+    Report,
+    compare,
+    new_case,
+    new_engine,
+    run,
+    settled,
+    show,
+)
+from tests.execution.drawing import Draw, Seeded
+from tests.execution.reference import ReferenceEngine, identity, possible_errors
+
+CASES = int(os.environ.get("PINWAY_TEST_CASES", "20000"))
+_reports: list[Report] = []
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
+    report = run(CASES // 4, f"fixed-{part}")
+    assert not report.failures, str(report.failures[0])
+    _reports.append(report)
+
+
+def test_the_engine_answers_as_graphql_core_does_for_fresh_cases() -> None:
+    report = run(CASES // 10, f"fresh-{SystemRandom().getrandbits(32):x}")
+    assert not report.failures, str(report.failures[0])
+
+
+def test_each_class_of_features_is_a_hundredth_of_the_cases() -> None:
+    if not _reports:  # run on its own
+        _reports.append(run(2_000, "fixed-0"))
+    cases = sum(report.cases for report in _reports)
+    shares = {name: sum(r.seen[name] for r in _reports) / cases for name in FEATURES}
+    assert not {name: share for name, share in shares.items() if share < 0.01}
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+@given(source=st.randoms(use_true_random=False))
+def test_hypothesis_finds_no_difference(source: Random) -> None:
+    """The same generator, with its choices made by hypothesis, which shrinks what fails."""
+    draw = Draw(source)
+    place = settled(draw, new_engine)
+    case = new_case(draw, place)
+    note(show(place, case))
+    assert not validate(place.schema, case.document)
+    with asyncio.Runner() as runner:
+        runner.run(compare(place, case))
+
+
+def test_generated_operations_are_valid() -> None:
+    for world in range(20):
+        place = settled(Seeded(f"valid-{world}"), ReferenceEngine)
+        for n in range(15):
+            case = new_case(Seeded(f"valid-{world}/{n}"), place)
+            assert not validate(place.schema, case.document), case.operation.text
+
+
+def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
+    report = run(600, "itself", engine=ReferenceEngine)
+    assert not report.failures, str(report.failures[0])
+    checked = 0
+
+    async def check(place: Any, case: Any) -> int:
+        outcome = await place.reference.compile(case.document, case.operation.name).run(
+            context=place.run(), variables=case.variables
+        )
+        if not outcome.started:
+            return 0
+        possible = await possible_errors(
+            place.schema,
+            case.document,
+            case.operation.name,
+            case.variables,
+            place.run(),
+            None,
+        )
+        assert possible.complaint(outcome.errors) == ""
+        if outcome.errors:
+            assert possible.complaint([*outcome.errors, outcome.errors[0]])
+            strange = GraphQLError("strange", path=outcome.errors[0].path)
+            assert possible.complaint([*outcome.errors[1:], strange])
+        return len(outcome.errors)
+
+    with asyncio.Runner() as runner:
+        for world in range(25):
+            place = settled(Seeded(f"oracle-{world}"), ReferenceEngine)
+            for n in range(20):
+                case = new_case(Seeded(f"oracle-{world}/{n}"), place)
+                if not case.mode:
+                    checked += runner.run(check(place, case))
+    assert checked > 200
+
+
+ORACLE = """type Query { a: Box b: String } type Box { x: String! y: String! z: String deep: Deep! }
+  type Deep { x: String! z: String } type Mutation { m: Box! n: Box! }"""
+
+
+@pytest.mark.parametrize(
+    ("document", "sets"),
+    [
+        # Either of two that null the box; of the one beside it also none.
+        ("{ a { x y z } }", [["x"], ["y"], ["x", "z"], ["y", "z"]]),
+        ("{ a { z } }", [["z"]]),
+        ("{ a { deep { x z } z } }", [["deep.x"], ["deep.x", "z"], ["deep.x", "deep.z", "z"],
+                                      ["deep.x", "deep.z"]]),
+    ],
+)
+def test_the_oracle_allows_what_graphql_core_could_say_and_nothing_else(
+    document: str, sets: list[list[str]]
+) -> None:
+    class Failing:
+        def __getattr__(self, name: str) -> Any:
+            if name == "deep":
+                return Failing()
+            raise ValueError(name) if name in ("x", "y", "z") else AttributeError(name)
+
+    schema = build_schema(ORACLE)
+    root = {"a": Failing()}
+    possible = asyncio.run(possible_errors(schema, parse(document), None, None, None, root))
+    by_path = {".".join(map(str, key[1][1:])): key for key in possible.places}  # type: ignore[index]
+
+    def error(path: str) -> GraphQLError:
+        found = next(e for e in everything if identity(e) == by_path[path])
+        return found
+
+    everything = asyncio.run(_everything(schema, document, root))
+    names = sorted(by_path)
+    allowed = [sorted(chosen) for chosen in sets]
+    for mask in range(1 << len(names)):
+        chosen = [name for n, name in enumerate(names) if mask >> n & 1]
+        complaint = possible.complaint([error(name) for name in chosen])
+        assert (complaint == "") == (chosen in allowed), (chosen, complaint)
+
+
+async def _everything(schema: Any, document: str, root: Any) -> list[GraphQLError]:
+    from graphql import execute
+
+    from tests.execution.reference import _Unpropagated
+
+    result: Any = execute(schema, parse(document), root, executor_class=_Unpropagated)
+    return list(result.errors)
+
+
+def test_a_difference_is_found_and_told() -> None:
+    """An engine that leaves out errors, and one that answers something else."""
+
+    class Silent(ReferenceEngine):
+        def compile(self, document: Any, operation_name: str | None = None) -> Any:
+            plan = super().compile(document, operation_name)
+            answer = plan.run
+
+            async def run(**given: Any) -> Any:
+                outcome = await answer(**given)
+                return type(outcome)(outcome.data, outcome.errors[1:], outcome.started)
+
+            plan.run = run  # type: ignore[method-assign]
+            return plan
+
+    report = run(400, "fixed-0", engine=Silent)
+    assert "errors" in report.failures[0].message
+    assert "--world fixed-0-" in str(report.failures[0])
+
+
+__all__ = ["Difference"]
