@@ -124,7 +124,7 @@ class Run:
                     self._go_on()
                     return
                 begun = self.begun
-                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.only():  # type: ignore[attr-defined]
+                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.left == 1:
                     await begun.pop().carry()
                 else:
                     self._go_on()
@@ -182,7 +182,7 @@ class Run:
             if not light.unwanted:
                 light.unwanted = True
                 self._unwanted += 1
-                light.sink.one_less()  # type: ignore[attr-defined]
+                light.sink.one_less()
             light.cancel()
 
     def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
