@@ -29,8 +29,8 @@ from tests.execution.drawing import Draw, Recorded, Seeded, shrunk
 from tests.execution.operations import Operation, new_operation, plain_values
 from tests.execution.reference import (
     ReferenceEngine,
-    idle,
     identity,
+    idle,
     possible_errors,
 )
 from tests.execution.worlds import World, new_world
@@ -140,7 +140,7 @@ async def leftovers() -> list[str]:
     me = asyncio.current_task()
     ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
     await asyncio.sleep(0)
-    while ready:
+    while ready:  # noqa: ASYNC110
         await asyncio.sleep(0)
     others = [task for task in asyncio.all_tasks() if task is not me]
     if not others:
@@ -169,9 +169,7 @@ async def compare(place: Place, case: Case) -> set[str]:
     name = case.operation.name
     if case.mode == "rogue":
         # Errors elsewhere may null, and so cancel, a resolver before it cancels its own task.
-        free = await ended(
-            place.reference.compile(case.document, name), place.run(trouble=0), case
-        )
+        free = await ended(place.reference.compile(case.document, name), place.run(trouble=0), case)
         await leftovers()
         if free.errors:
             case.mode = ""
@@ -221,8 +219,9 @@ async def _neglected(place: Place, case: Case, options: dict[str, Any]) -> list[
     for engine in (place.reference, place.engine):
         gc.collect()
         with complaints() as found:
-            await ended(engine.compile(case.document, case.operation.name),
-                        place.run(**options), case)
+            await ended(
+                engine.compile(case.document, case.operation.name), place.run(**options), case
+            )
             await leftovers()
             gc.collect()
         both.append(found)
@@ -268,7 +267,7 @@ async def _same_errors(
 
 
 def _propagated(place: Place, error: Any) -> bool:
-    return "non-nullable" in error.message or error.path is not None and len(error.path) > 1
+    return "non-nullable" in error.message or (error.path is not None and len(error.path) > 1)
 
 
 FEATURES = (
@@ -419,9 +418,7 @@ def shrink(
 
     if not failing(place, Recorded(case.made)):
         raise SystemExit("It does not fail.")
-    operation = shrunk(
-        case.made, lambda choices: failing(place, Recorded(choices)), seconds / 2
-    )
+    operation = shrunk(case.made, lambda choices: failing(place, Recorded(choices)), seconds / 2)
     shrunk([*world.made, *operation], world_failing, seconds / 2)
     return best[0], best[1], best[2]
 

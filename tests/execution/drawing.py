@@ -56,9 +56,7 @@ class Recorded(Draw):
         return value
 
 
-def shrunk(
-    choices: list[int], fails: Callable[[list[int]], Any], seconds: float
-) -> list[int]:
+def shrunk(choices: list[int], fails: Callable[[list[int]], Any], seconds: float) -> list[int]:
     """Choices, fewer and smaller, for which `fails` still holds."""
     best = choices
     ends = time.monotonic() + seconds
@@ -81,11 +79,14 @@ def shrunk(
                 at -= size
             size //= 2
         for at in range(len(best) - 1, -1, -1):
-            if at < len(best) and best[at]:
-                if better([*best[:at], 0, *best[at + 1 :]]):
-                    improved = True
-                elif better([*best[:at], best[at] // 2, *best[at + 1 :]]) or better(
-                    [*best[:at], best[at] - 1, *best[at + 1 :]]
-                ):
-                    improved = True
+            if (
+                at < len(best)
+                and best[at]
+                and (
+                    better([*best[:at], 0, *best[at + 1 :]])
+                    or better([*best[:at], best[at] // 2, *best[at + 1 :]])
+                    or better([*best[:at], best[at] - 1, *best[at + 1 :]])
+                )
+            ):
+                improved = True
     return best

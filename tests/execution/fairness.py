@@ -28,8 +28,10 @@ class Item(SimpleNamespace):
 def root(objects: int) -> SimpleNamespace:
     """A root whose every query answers about so many objects."""
     tail = Item(id="next", name="next", size=1, score=0.5, next=None)
-    half = [Item(id=str(n), name=f"item {n}", size=n, score=n / 2, next=tail)
-            for n in range(objects // 2)]
+    half = [
+        Item(id=str(n), name=f"item {n}", size=n, score=n / 2, next=tail)
+        for n in range(objects // 2)
+    ]
     rows = [SimpleNamespace(items=half[n : n + 100]) for n in range(0, len(half), 100)]
     return SimpleNamespace(list=half + half, rows=rows)
 

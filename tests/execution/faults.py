@@ -55,7 +55,12 @@ FAULTS = (
         "self._discard([light for light in lights if not light.done_])",
         "self._discard([])",
     ),
-    Fault("an index in a path is one too high", "places.py", "return at, at, None", "return at + 1, at, None"),
+    Fault(
+        "an index in a path is one too high",
+        "places.py",
+        "return at, at, None",
+        "return at + 1, at, None",
+    ),
     Fault(
         "values that arrive in another order are mixed up",
         "waiting.py",
@@ -110,7 +115,12 @@ FAULTS = (
         "found.add(argument.value.name.value)",
         "pass",
     ),
-    Fault("permissions and field extensions are left out", "bind.py", "        and not own.extensions\n", ""),
+    Fault(
+        "permissions and field extensions are left out",
+        "bind.py",
+        "        and not own.extensions\n",
+        "",
+    ),
     Fault(
         "nulls are passed to resolvers that are called without wrappers",
         "bind.py",

@@ -8,8 +8,8 @@ from tests.execution.differential import new_engine
 from tests.execution.fairness import QUERIES, measure
 
 OBJECTS = 20_000
-PER_LOOK = 4_000
-"""Objects that may be answered between two looks at the clock: less than 10 ms of work."""
+PER_LOOK = 1_000
+"""Objects that may be answered between two looks at the clock: a few ms of work."""
 
 
 class Hasty(asyncio.SelectorEventLoop):
