@@ -455,12 +455,12 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=1, help="stop after so many failures")
     parser.add_argument("--world", help="with --case: run that case alone, and shrink it")
     parser.add_argument("--case", type=int)
-    parser.add_argument("--seconds", type=float, default=60, help="at most, for shrinking")
+    parser.add_argument("--seconds", type=float, help="at most: of a run, or for shrinking (60)")
     parser.add_argument("--reference", action="store_true", help="graphql-core against itself")
     options = parser.parse_args()
     engine: NewEngine = ReferenceEngine if options.reference else new_engine
     if options.world is not None:
-        message, place, case = shrink(options.world, options.case, engine, options.seconds)
+        message, place, case = shrink(options.world, options.case, engine, options.seconds or 60)
         print(show(place, case), message, sep="\n\n")
         sys.exit(1)
     seed = options.seed or format(Random().getrandbits(32), "x")
@@ -475,7 +475,14 @@ def main() -> None:
             print(f"{report.cases} cases, {each:.2f} ms each", flush=True)
 
     gc.freeze()
-    report = run(options.cases, seed, engine=engine, most=options.most, progress=progress)
+    report = run(
+        options.cases,
+        seed,
+        engine=engine,
+        most=options.most,
+        progress=progress,
+        seconds=options.seconds,
+    )
     print(report.table())
     print(f"{report.cases} cases in {report.seconds:.0f} s, {len(report.failures)} failed")
     for failure in report.failures:
