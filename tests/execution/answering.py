@@ -33,12 +33,11 @@ def answer(
     async def run(engine: Any) -> Outcome:
         plan = engine(built).compile(document, operation)
         assert plan.fallback is None, plan.fallback
-        outcome = await plan.run(
+        return await plan.run(
             context=context() if callable(context) else context,
             variables=variables,
             root=root() if isinstance(root, type) else root,
         )
-        return outcome  # type: ignore[no-any-return]
 
     theirs = asyncio.run(run(ReferenceEngine))
     mine = asyncio.run(run(new_engine))

@@ -31,8 +31,8 @@ class Run:
     """One execution: the context value of its resolvers, which note what they do.
 
     `hang` makes some resolvers wait for ever, `rogue` some cancel their own task. `seen` are the
-    classes of features met, `trace` the order of mutations, `batches` what was loaded, `answered` which
-    resolvers got as far as their answer.
+    classes of features met, `trace` the order of mutations, `batches` what was loaded,
+    `answered` which resolvers got as far as their answer.
     """
 
     def __init__(
@@ -99,7 +99,16 @@ ODD: tuple[Any, ...] = (
     *(Decimal("1.5"), Decimal("2"), 1 + 2j, Weird(), Weird, [], {}, (), [1], {"a": 1}, (1, "x")),
     *(Undefined, NotImplemented, Ellipsis, object, len, frozenset(), range(2)),
 )
-WORDS = ("plain", "", "ünï 😀", 'quo"te\\/', "tab\tnew\nline", "\x00\x1f\x7f", "\u2028", "</script>")
+WORDS = (
+    "plain",
+    "",
+    "ünï 😀",
+    'quo"te\\/',
+    "tab\tnew\nline",
+    "\x00\x1f\x7f",
+    "\u2028",
+    "</script>",
+)
 
 
 def produce(run: Run, wraps: str, name: str, key: int, required: bool = False) -> Any:

@@ -191,9 +191,7 @@ class Built:
         function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             parameters, return_annotation=returned
         )
-        function.__annotations__ = {p.name: p.annotation for p in parameters} | {
-            "return": returned
-        }
+        function.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": returned}
         function.__name__ = field.name
 
 

@@ -1,6 +1,7 @@
 """Where generated worlds and operations get their choices from: one interface for the fast
 seeded generator, for hypothesis (which then shrinks), and for the replay of recorded choices."""
 
+import time
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, TypeVar
@@ -55,21 +56,20 @@ class Recorded(Draw):
         return value
 
 
-def shrunk(choices: list[int], fails: Callable[[list[int]], Any], attempts: int = 3000) -> list[int]:
+def shrunk(choices: list[int], fails: Callable[[list[int]], Any], seconds: float) -> list[int]:
     """Choices, fewer and smaller, for which `fails` still holds."""
     best = choices
-    left = attempts
+    ends = time.monotonic() + seconds
 
     def better(candidate: list[int]) -> bool:
-        nonlocal best, left
-        left -= 1
-        if left > 0 and candidate != best and fails(candidate):
+        nonlocal best
+        if time.monotonic() < ends and candidate != best and fails(candidate):
             best = candidate
             return True
         return False
 
     improved = True
-    while improved and left > 0:
+    while improved and time.monotonic() < ends:
         improved = False
         size = max(1, len(best) // 2)
         while size:
@@ -79,11 +79,14 @@ def shrunk(choices: list[int], fails: Callable[[list[int]], Any], attempts: int 
                 at -= size
             size //= 2
         for at in range(len(best) - 1, -1, -1):
-            if at < len(best) and best[at]:
-                if better([*best[:at], 0, *best[at + 1 :]]):
-                    improved = True
-                elif better([*best[:at], best[at] // 2, *best[at + 1 :]]) or better(
-                    [*best[:at], best[at] - 1, *best[at + 1 :]]
-                ):
-                    improved = True
+            if (
+                at < len(best)
+                and best[at]
+                and (
+                    better([*best[:at], 0, *best[at + 1 :]])
+                    or better([*best[:at], best[at] // 2, *best[at + 1 :]])
+                    or better([*best[:at], best[at] - 1, *best[at + 1 :]])
+                )
+            ):
+                improved = True
     return best

@@ -18,7 +18,7 @@ from tests.execution.worlds import (
 
 INTROSPECTION = (
     "{0}: __schema {{ queryType {{ name }} mutationType {{ name kind }} types {{ name kind }} }}",
-    "{0}: __type(name: \"Query\") {{ name fields {{ name args {{ name defaultValue type {{ kind"
+    '{0}: __type(name: "Query") {{ name fields {{ name args {{ name defaultValue type {{ kind'
     " ofType {{ name kind }} }} }} type {{ name kind ofType {{ name }} }} isDeprecated }} }}",
     '{0}: __type(name: "Face0") {{ kind possibleTypes {{ name }} interfaces {{ name }} }}',
     '{0}: __type(name: "Input0") {{ inputFields {{ name defaultValue type {{ name }} }} isOneOf }}',
@@ -240,8 +240,11 @@ class _Writer:
         elif type_.required and optional and draw.chance(40):
             declared = type_.inner  # the position has a default
         if draw.chance(25):
-            value = input_value(draw, Ref("!" + declared.wraps, declared.name)
-                                if not declared.required else declared, world)
+            value = input_value(
+                draw,
+                Ref("!" + declared.wraps, declared.name) if not declared.required else declared,
+                world,
+            )
             default = f" = {literal(value, declared, world)}"
             if declared.required and draw.chance(50):
                 declared = declared.inner  # the variable has one

@@ -32,9 +32,7 @@ from tests.execution.behavior import Run, exception, mix, produce, respond, trac
 from tests.execution.worlds import ABSENT, Abstract, Argument, Field, Object, Ref, World, camel
 
 _ENUM_VALUES: tuple[Any, ...] = (0, "one", ("two", 2), 3.5)
-BUILT_IN = {
-    t.name: t for t in (GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean, GraphQLID)
-}
+BUILT_IN = {t.name: t for t in (GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean, GraphQLID)}
 
 
 class Node:

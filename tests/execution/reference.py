@@ -69,9 +69,7 @@ class ReferencePlan:
             result = await result
         errors = list(result.errors or ())
         started = result.data is not None or any(error.path is not None for error in errors)
-        return Outcome(
-            None if result.data is None else orjson.dumps(result.data), errors, started
-        )
+        return Outcome(None if result.data is None else orjson.dumps(result.data), errors, started)
 
 
 class ReferenceEngine:
@@ -159,9 +157,7 @@ class _Unpropagated(Executor):
     ) -> bool:
         if is_non_null_type(type_):
             self.required.add(tuple(path.as_list()))
-        return super().complete_list_item_value(
-            item, results, type_, details, info, path, context
-        )
+        return super().complete_list_item_value(item, results, type_, details, info, path, context)
 
     async def complete_awaitable_list_item_value(
         self, item: Any, type_: Any, details: Any, info: Any, path: Any, context: Any
@@ -203,9 +199,7 @@ async def possible_errors(
     executor = _Unpropagated.latest
     operation = executor.operation
     assert isinstance(operation, OperationDefinitionNode)
-    possible = Possible(
-        serial=operation.operation is OperationType.MUTATION, order=executor.order
-    )
+    possible = Possible(serial=operation.operation is OperationType.MUTATION, order=executor.order)
     for error in executor.collected_errors.errors:
         place = tuple(error.path or ())
         while place in executor.required:

@@ -70,9 +70,7 @@ def zoo(
         interfaces=[pet],
         is_type_of=recognizes(Cat),
     )
-    either = GraphQLUnionType(
-        "Either", [dog, cat], resolve_type=wrap(resolve) if resolve else None
-    )
+    either = GraphQLUnionType("Either", [dog, cat], resolve_type=wrap(resolve) if resolve else None)
     given = [Dog(), Cat()] if pets is None else pets
     query = GraphQLObjectType(
         "Query",
@@ -128,7 +126,9 @@ def test_a_value_may_name_its_type_itself() -> None:
     answer(
         zoo(pets=pets),
         "{ pets { __typename name } }",
-        data={"pets": [{"__typename": "Dog", "name": "d"}, {"__typename": "Cat", "name": "Cat"}, None]},
+        data={
+            "pets": [{"__typename": "Dog", "name": "d"}, {"__typename": "Cat", "name": "Cat"}, None]
+        },
     )
 
 
@@ -180,7 +180,9 @@ def test_what_a_type_resolver_sees() -> None:
     seen = []
 
     def resolve(value: Any, info: Any, type_: Any) -> str:
-        seen.append((info.field_name, info.path.as_list(), type_.name, info.context, info.root_value))
+        seen.append(
+            (info.field_name, info.path.as_list(), type_.name, info.context, info.root_value)
+        )
         return type(value).__name__
 
     answer(zoo(resolve=resolve), "{ a: pets { name } }", context="context", root="root")

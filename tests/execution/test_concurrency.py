@@ -32,8 +32,10 @@ def plan_of(engine: Callable[[Any], Any], sdl: str, query: str) -> Any:
 
 # -- batches
 
-TREE = "type Query { nodes: [Node] node: Node a: Int b: Int } type Node { a: Int b: Int c: Int" \
+TREE = (
+    "type Query { nodes: [Node] node: Node a: Int b: Int } type Node { a: Int b: Int c: Int"
     " d: Int node: Node nodes: [Node] }"
+)
 
 
 class Schedule:
@@ -216,8 +218,7 @@ def test_a_timeout_ends_its_own_resolver_alone(engine: Callable[[Any], Any]) -> 
 
         root = SimpleNamespace(a=never, b=caught, c=nested, d=waited, e=1)
         sdl = "type Query { a: Int b: Int c: Int d: Int e: Int }"
-        outcome = await plan_of(engine, sdl, "{ a b c d e }").run(root=root)
-        return outcome  # type: ignore[no-any-return]
+        return await plan_of(engine, sdl, "{ a b c d e }").run(root=root)
 
     outcome = asyncio.run(run())
     assert outcome.data == b'{"a":null,"b":5,"c":5,"d":5,"e":1}'
@@ -247,8 +248,9 @@ def test_a_task_group_in_a_resolver(engine: Callable[[Any], Any]) -> None:
             return found
 
         root = SimpleNamespace(a=add, b=broken, c=add)
-        outcome = await plan_of(engine, "type Query { a: Int b: Int c: Int }", "{ a b c }").run(root=root)
-        return outcome  # type: ignore[no-any-return]
+        return await plan_of(engine, "type Query { a: Int b: Int c: Int }", "{ a b c }").run(
+            root=root
+        )
 
     outcome = asyncio.run(run())
     assert outcome.data == b'{"a":6,"b":1,"c":6}'
@@ -397,11 +399,12 @@ def test_context_variables_reach_what_is_below_and_nothing_beside(
             return SimpleNamespace(read=read, sync=lambda info: NAME.get())
 
         root = SimpleNamespace(ann=setting("ann"), bob=setting("bob"), read=read)
-        sdl = "type Query { read: String ann: Who bob: Who }" \
+        sdl = (
+            "type Query { read: String ann: Who bob: Who }"
             " type Who { read: String sync: String nest: Who }"
+        )
         query = "{ read ann { read sync nest { read sync } } bob { sync read } last: read }"
-        outcome = await plan_of(engine, sdl, query).run(root=root)
-        return outcome  # type: ignore[no-any-return]
+        return await plan_of(engine, sdl, query).run(root=root)
 
     outcome = asyncio.run(run())
     assert outcome.data == (
@@ -421,7 +424,6 @@ def test_the_caller_s_context_variables_are_seen(engine: Callable[[Any], Any]) -
         NAME.set("caller")
         root = SimpleNamespace(a=read, b=lambda info: NAME.get())
         sdl = "type Query { a: String b: String }"
-        outcome = await plan_of(engine, sdl, "{ a b }").run(root=root)
-        return outcome  # type: ignore[no-any-return]
+        return await plan_of(engine, sdl, "{ a b }").run(root=root)
 
     assert asyncio.run(run()).data == b'{"a":"caller","b":"caller"}'

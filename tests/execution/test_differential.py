@@ -123,8 +123,10 @@ ORACLE = """type Query { a: Box b: String } type Box { x: String! y: String! z: 
         # Either of two that null the box; of the one beside it also none.
         ("{ a { x y z } }", [["x"], ["y"], ["x", "z"], ["y", "z"]]),
         ("{ a { z } }", [["z"]]),
-        ("{ a { deep { x z } z } }", [["deep.x"], ["deep.x", "z"], ["deep.x", "deep.z", "z"],
-                                      ["deep.x", "deep.z"]]),
+        (
+            "{ a { deep { x z } z } }",
+            [["deep.x"], ["deep.x", "z"], ["deep.x", "deep.z", "z"], ["deep.x", "deep.z"]],
+        ),
     ],
 )
 def test_the_oracle_allows_what_graphql_core_could_say_and_nothing_else(
@@ -142,8 +144,7 @@ def test_the_oracle_allows_what_graphql_core_could_say_and_nothing_else(
     by_path = {".".join(map(str, key[1][1:])): key for key in possible.places}  # type: ignore[index]
 
     def error(path: str) -> GraphQLError:
-        found = next(e for e in everything if identity(e) == by_path[path])
-        return found
+        return next(e for e in everything if identity(e) == by_path[path])
 
     everything = asyncio.run(_everything(schema, document, root))
     names = sorted(by_path)

@@ -142,7 +142,7 @@ LITERALS = [
     "{ string string2: string(input: null) stringRequired }",
     '{ withDefault a: withDefault(input: null) b: withDefault(input: "x") }',
     '{ requiredWithDefault b: requiredWithDefault(input: "x") }',
-    "{ withNullDefault nested { withDefault nested { withDefault(input: \"deep\") } } }",
+    '{ withNullDefault nested { withDefault nested { withDefault(input: "deep") } } }',
     '{ choice(input: {x: "a"}) other: choice(input: {y: 1}) }',
 ]
 
@@ -236,9 +236,10 @@ def test_variables_inside_of_literals(value: dict[str, Any]) -> None:
         'query ($v: String) { inner(input: {b: [$v, "x", null], c: "c"}) }',
         'query ($v: String) { inner(input: {b: $v, c: "c"}) }',
         "query ($v: String) { list(input: [$v]) listNN(input: [$v]) }",
-        'query ($v: String) { inner(input: {c: "c", withDefault: 1, a: $v}) json(input: {k: [$v]}) }',
+        'query ($v: String) { inner(input: {c: "c", withDefault: 1, a: $v}) }',
+        "query ($v: String) { json(input: {k: [$v]}) }",
         "query ($v: String) { ...F nested { ...F } } fragment F on Query { string(input: $v) }",
-        "query ($v: String = \"d\") { outer(input: {na: {c: $v}, nb: $v}) }",
+        'query ($v: String = "d") { outer(input: {na: {c: $v}, nb: $v}) }',
     ):
         ask(query, variables=value)
 
@@ -250,8 +251,10 @@ def test_a_variable_of_an_input_field_with_a_default() -> None:
 
 
 def test_many_wrong_variables_are_all_told_up_to_a_limit() -> None:
-    query = "query ($a: Int!, $b: String, $c: Inner!) { intRequired(input: $a) string(input: $b)" \
+    query = (
+        "query ($a: Int!, $b: String, $c: Inner!) { intRequired(input: $a) string(input: $b)"
         " innerRequired(input: $c) }"
+    )
     outcome = ask(query, variables={"a": "x", "b": 1, "c": {"a": 1, "b": 2}}, data=None)
     assert len(outcome.errors) == 5
     assert not outcome.started

@@ -101,7 +101,9 @@ def test_a_tree_of_nullable_fields_has_an_error_for_each() -> None:
 @pytest.mark.parametrize("leaf", ["syncNonNull", "promiseNonNull"])
 @pytest.mark.parametrize("root", [Nulling, Throwing])
 def test_nothing_is_left_when_a_root_field_may_not_be_null(root: type[Nulling], leaf: str) -> None:
-    outcome = answer(SDL, f"{{ {leaf} }}", root=root, data=None, errors=[(reason(root, leaf), [leaf])])
+    outcome = answer(
+        SDL, f"{{ {leaf} }}", root=root, data=None, errors=[(reason(root, leaf), [leaf])]
+    )
     assert outcome.started
 
 

@@ -35,7 +35,7 @@ async def later(value: Any) -> Any:
 def test_code_of_any_kind_is_executed() -> None:
     class Deep:
         a, b = "Already Been Done", "Boring"
-        c = ("Contrived", None, "Confusing")  # noqa: RUF012
+        c = ("Contrived", None, "Confusing")
 
         def deeper(self, info: Any) -> list[Any]:
             return [Data(), None, Data()]
@@ -265,7 +265,9 @@ def test_a_scalar_that_gives_nothing_is_an_error(value: Any) -> None:
     schema = GraphQLSchema(
         GraphQLObjectType("Query", {"f": GraphQLField(scalar, resolve=lambda *_: "x")})
     )
-    message = f"Expected `Odd.coerce_output_value('x')` to return non-nullable value, returned: {value}"
+    message = (
+        f"Expected `Odd.coerce_output_value('x')` to return non-nullable value, returned: {value}"
+    )
     answer(schema, "{ f }", data={"f": None}, errors=[(message, ["f"])])
 
 
@@ -330,7 +332,8 @@ CHANGES = """type Query { theNumber: Int } type Number { theNumber: Int again: I
 def test_mutations_run_one_after_the_other() -> None:
     query = """mutation M { first: now(to: 1) { theNumber } second: later(to: 2) { theNumber }
       third: now(to: 3) { theNumber } ...F sixth: now(to: 6) { theNumber } }
-      fragment F on Mutation { fourth: later(to: 4) { theNumber } fifth: now(to: 5) { theNumber } }"""
+      fragment F on Mutation {
+        fourth: later(to: 4) { theNumber } fifth: now(to: 5) { theNumber } }"""
     names = ["first", "second", "third", "fourth", "fifth", "sixth"]
     data = {name: {"theNumber": n + 1} for n, name in enumerate(names)}
     answer(CHANGES, query, root=Changing, data=data, errors=[])
@@ -338,8 +341,15 @@ def test_mutations_run_one_after_the_other() -> None:
 
 def test_a_mutation_that_fails_holds_up_none() -> None:
     query = """mutation M { a: now(to: 1) { theNumber } b: fail(to: 2) { theNumber }
-      c: later(to: 3) { theNumber } d: failLater(to: 4) { theNumber } e: later(to: 5) { theNumber } }"""
-    data = {"a": {"theNumber": 1}, "b": None, "c": {"theNumber": 3}, "d": None, "e": {"theNumber": 5}}
+      c: later(to: 3) { theNumber } d: failLater(to: 4) { theNumber }
+      e: later(to: 5) { theNumber } }"""
+    data = {
+        "a": {"theNumber": 1},
+        "b": None,
+        "c": {"theNumber": 3},
+        "d": None,
+        "e": {"theNumber": 5},
+    }
     errors: Any = [(f"Cannot change the number to {n}", [name]) for n, name in ((2, "b"), (4, "d"))]
     answer(CHANGES, query, root=Changing, data=data, errors=errors)
 
@@ -351,7 +361,8 @@ def test_a_mutation_that_may_not_be_null_stops_those_after_it() -> None:
         made.append(Changing())
         return made[-1]
 
-    query = "mutation { a: later(to: 1) { theNumber } strict(to: 2) { theNumber } c: now(to: 3) { again } }"
+    query = """mutation { a: later(to: 1) { theNumber } strict(to: 2) { theNumber }
+      c: now(to: 3) { again } }"""
     document = parse(query)
 
     async def run() -> Any:
@@ -366,10 +377,14 @@ def test_a_mutation_that_may_not_be_null_stops_those_after_it() -> None:
 
 def test_introspection_answers_as_ever() -> None:
     sdl = CHANGES + " interface Node { id: ID! } enum E { A B @deprecated } input I { a: Int = 3 }"
-    query = get_introspection_query(specified_by_url=True, directive_is_repeatable=True,
-                                    schema_description=True, input_value_deprecation=True)
+    query = get_introspection_query(
+        specified_by_url=True,
+        directive_is_repeatable=True,
+        schema_description=True,
+        input_value_deprecation=True,
+    )
     outcome = answer(sdl, query, errors=[])
     assert outcome.data is not None
-    answer(sdl, "{ __typename a: __typename __type(name: \"E\") { enumValues { name } } }")
+    answer(sdl, '{ __typename a: __typename __type(name: "E") { enumValues { name } } }')
     answer(sdl, "query ($n: String!) { __type(name: $n) { name } }", variables={"n": "I"})
     answer(sdl, "mutation { __typename now(to: 1) { __typename } }", root=Changing)

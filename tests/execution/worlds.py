@@ -131,9 +131,7 @@ class _Builder:
         self.ambient = draw.chance(15)
         self.trouble = draw.pick((0, 0, 3, 10, 30))
         self.enums = {f"Enum{n}": [f"V{v}" for v in range(2 + draw.below(3))] for n in range(1)}
-        self.scalars = {
-            f"Scalar{n}": draw.pick(SCALAR_KINDS) for n in range(1 + draw.below(2))
-        }
+        self.scalars = {f"Scalar{n}": draw.pick(SCALAR_KINDS) for n in range(1 + draw.below(2))}
         self.inputs: dict[str, list[Argument]] = {}
         self.outputs: list[str] = []
 

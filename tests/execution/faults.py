@@ -1,0 +1,136 @@
+"""Deliberate faults in the engine: what a change of it might break, to see that it is caught.
+
+Each replaces a text that stands exactly once in a file of `gateway/execution/`. When the engine
+is written anew there, write the fault anew too.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    name: str
+    file: str
+    old: str
+    new: str
+
+    def apply(self, package: Path) -> None:
+        """Break the copy of the package. Raises ValueError if it isn't as expected."""
+        path = package / self.file
+        text = path.read_text()
+        if text.count(self.old) != 1:
+            raise ValueError(
+                f"{self.file} has {text.count(self.old)} times {self.old!r}, for the fault"
+                f" {self.name!r}: once was expected"
+            )
+        path.write_text(text.replace(self.old, self.new))
+
+
+FAULTS = (
+    Fault("a null does not climb", "run.py", "while base.nonnull:", "while False:"),
+    Fault(
+        "a null climbs one position too far",
+        "run.py",
+        "        mark_dead(base, i)\n        if climbed:",
+        "        if climbed and base.above(i)[0] is not None:\n"
+        "            above, i = base.above(i)\n            base, i = above.base(i)\n"
+        "        mark_dead(base, i)\n        if climbed:",
+    ),
+    Fault(
+        "an error has the place of the first of merged fields alone",
+        "run.py",
+        "located_error(error, base.field.nodes, path)",
+        "located_error(error, base.field.nodes[:1], path)",
+    ),
+    Fault(
+        "a mutation goes on after its response became null",
+        "run.py",
+        "                if self.data is None:\n                    break\n",
+        "",
+    ),
+    Fault(
+        "a cancelled request leaves its resolvers to themselves",
+        "run.py",
+        "self._discard([light for light in lights if not light.done_])",
+        "self._discard([])",
+    ),
+    Fault(
+        "an index in a path is one too high",
+        "places.py",
+        "return at, at, None",
+        "return at + 1, at, None",
+    ),
+    Fault(
+        "values that arrive in another order are mixed up",
+        "waiting.py",
+        "if self._total > 1 and indexes != list(range(self._total)):",
+        "if False:",
+    ),
+    Fault(
+        "the selections of merged fields are not merged",
+        "complete.py",
+        "self.field.variant.select(type_, self.field.details)",
+        "self.field.variant.select(type_, self.field.details[:1])",
+    ),
+    Fault(
+        "a scalar may give nothing",
+        "complete.py",
+        "        if coerced is None or coerced is Undefined:\n            raise TypeError(",
+        "        if False:\n            raise TypeError(",
+    ),
+    Fault(
+        "an object may be of another type than it is said to be",
+        "complete.py",
+        "            elif answer:\n",
+        "            elif True:\n",
+    ),
+    Fault(
+        "an interface may resolve to a type that is none of its own",
+        "complete.py",
+        "if not schema.is_sub_type(type_, found):",
+        "if False:",
+    ),
+    Fault(
+        "an integer may have any size",
+        "complete.py",
+        "return bool(min(values) >= LEAST and max(values) <= GREATEST)",
+        "return True",
+    ),
+    Fault(
+        "the default of an argument is forgotten when its variable is absent",
+        "arguments.py",
+        "value = variables.get(variable, fixed)",
+        "value = variables.get(variable)",
+    ),
+    Fault(
+        "an argument that may not be null may be",
+        "arguments.py",
+        "if nonnull and (value is None or value is Undefined):",
+        "if False:",
+    ),
+    Fault(
+        "a plan does not depend on the variables of @skip and @include",
+        "collect.py",
+        "found.add(argument.value.name.value)",
+        "pass",
+    ),
+    Fault(
+        "permissions and field extensions are left out",
+        "bind.py",
+        "        and not own.extensions\n",
+        "",
+    ),
+    Fault(
+        "nulls are passed to resolvers that are called without wrappers",
+        "bind.py",
+        "for name, value in convert(values).items() if value is not None}",
+        "for name, value in convert(values).items()}",
+    ),
+    Fault(
+        "a bulk resolver's values go to the wrong objects",
+        "waiting.py",
+        "    if type(values) is list and len(values) == count:\n        return values\n",
+        "    if type(values) is list and len(values) == count:\n        return values[::-1]\n",
+    ),
+)

@@ -1,0 +1,45 @@
+"""The generated cases catch each of the deliberate faults in the engine."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.execution.faults import FAULTS, Fault
+
+HERE = Path(__file__).resolve().parents[2]
+CASES = 4_000
+"""At most: most faults are caught among the first few hundred."""
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
+def test_a_fault_in_the_engine_is_caught(fault: Fault, tmp_path: Path) -> None:
+    shutil.copytree(HERE / "gateway", tmp_path / "gateway", ignore=_no_static)
+    fault.apply(tmp_path / "gateway" / "execution")
+    command = [sys.executable, "-W", "ignore", "-m", "tests.execution.differential"]
+    command += ["--cases", str(CASES), "--seed", "fault"]
+    ended = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert ended.returncode == 1, ended.stderr[-2000:]
+    assert "1 failed" in ended.stdout, ended.stdout[-500:] + ended.stderr[-2000:]
+
+
+def test_each_fault_still_fits_the_engine(tmp_path: Path) -> None:
+    for number, fault in enumerate(FAULTS):
+        package = tmp_path / str(number)
+        shutil.copytree(HERE / "gateway" / "execution", package)
+        fault.apply(package)
+
+
+def _no_static(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if name in ("static", "graphiql", "__pycache__")]
