@@ -232,7 +232,7 @@ class Listed(Completed):
     def complete(
         self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
     ) -> None:
-        if (kinds_of(values) if kinds is None else kinds) == {list}:
+        if values and (kinds_of(values) if kinds is None else kinds) == {list}:
             self._complete(run, values, place, None)
             return
         values, place = self.present(run, values, place, kinds)
@@ -272,13 +272,13 @@ class Listed(Completed):
     ) -> None:
         """`which` are the lists' positions in the place; None if it is each in turn."""
         starts: list[int] = []
-        if len(lists) == 1:
-            flat = lists[0]
-        else:
-            flat = joined = []
+        flat = lists[0]
+        if len(lists) > 1:
+            joined: list[Any] = []
             for items in lists:
                 starts.append(len(joined))
                 joined += items
+            flat = joined
         made: list[list[Any]] = [[None] * len(items) for items in lists]
         item = self.item
         items_at = ItemPlace(place, self.field, which, made, starts, item.nonnull)

@@ -55,11 +55,10 @@ def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place
     group = Group(selection, objs, place)
     columns: list[Sequence[Any]] = []
     ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
-    for field, source, leaf in build.called:
+    for field, source, completer, leaf in build.called:
         at = FieldPlace(group, field, field.nonnull)
-        completer = field.completer
         numbers: Sequence[int] | None = None
-        if type(source) is Bulk:
+        if isinstance(source, Bulk):
             given = run.call_bulk(field, source, objs, at)
             if given is None:
                 if leaf is not None:
@@ -141,16 +140,16 @@ class Work:
         if not whole:
             objs = objs[start:stop]
         columns: list[Sequence[Any]] = []
-        for field, source, leaf in build.called:
-            if type(source) is Bulk:
+        for field, source, _, leaf in build.called:
+            if isinstance(source, Bulk):
                 if leaf is not None:
                     given = self._bulk.get(field.key)
                     columns.append([None] * len(objs) if given is None else given[start:stop])
                 continue
             base = FieldPlace(group, field, field.nonnull) if whole else self._place(field)
             place: Place = base if whole else some(base, range(start, stop))
-            values = source.start(run, field, objs, place)
-            values, numbers, kinds = run.begin(values, place, field.completer)
+            started = source.start(run, field, objs, place)
+            values, numbers, kinds = run.begin(started, place, field.completer)
             if leaf is not None:
                 if numbers is None:
                     columns.append(leaf.column(run, values, place, kinds))

@@ -21,7 +21,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.frames import without_frame
 from gateway.execution.groups import SLICE, Group, make_group
-from gateway.execution.kinds import none_awaited
+from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
 from gateway.execution.tasks import Light, enter, leave
 from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
@@ -124,8 +124,8 @@ class Run:
                     self._go_on()
                     return
                 begun = self.begun
-                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.only():  # type: ignore[attr-defined]
-                    await begun.pop().carry()
+                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.left == 1:
+                    await begun.pop().carry(self._task)
                 else:
                     self._go_on()
                     await self._wait()
@@ -182,7 +182,7 @@ class Run:
             if not light.unwanted:
                 light.unwanted = True
                 self._unwanted += 1
-                light.sink.one_less()  # type: ignore[attr-defined]
+                light.sink.one_less()
             light.cancel()
 
     def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
@@ -263,11 +263,12 @@ class Run:
             waiting = WaitingBulk(self, field, source, place, len(objs))
             waiting.start(0, values)
             self._back()
-            at_once, _ = waiting.open()
-            if not at_once:
+            if waiting.opened():
                 return None
-            values = at_once[0]
+            values = waiting.values[0]
         values = each(values, len(objs), source)
+        if set(map(type, values)) <= PLAIN:
+            return values
         ready, numbers, _ = self.begin(values, place, field.completer)
         if numbers is None:
             return ready

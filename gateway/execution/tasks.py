@@ -15,9 +15,12 @@ import itertools
 from asyncio import AbstractEventLoop, CancelledError, Future, tasks
 from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gateway.execution.frames import without_frame
+
+if TYPE_CHECKING:
+    from gateway.execution.waiting import Waiting
 
 _names = itertools.count(1)
 
@@ -35,21 +38,13 @@ enter, leave = _entering()
 makes it none. As asyncio's `_enter_task` and `_leave_task` for two tasks, in one call."""
 
 
-class Sink(Protocol):
-    """What is told when a coroutine has ended."""
-
-    def arrived(self, light: Light, value: Any) -> None:
-        """With its value, or the Exception it raised."""
-
-    def ended(self, light: Light, error: BaseException) -> None:
-        """It was cancelled, or raised what isn't an Exception."""
-
-
 class Light:
     """Stands for one coroutine where asyncio looks for its task."""
 
-    __slots__ = ("__dict__", "__weakref__", "_context", "_coro", "_fut_waiter", "_loop", "done_")
-    __slots__ += ("_result", "index", "sink", "waits")
+    __slots__ = (
+        *("__dict__", "__weakref__", "_context", "_coro", "_fut_waiter", "_loop", "_result"),
+        *("done_", "index", "sink", "waits"),
+    )
 
     _asyncio_future_blocking = False
     _must_cancel = False
@@ -57,6 +52,7 @@ class Light:
     _message: Any = None
     _name: str | None = None
     _callbacks: list[tuple[Callable[[Any], Any], contextvars.Context | None]] | None = None
+    _error: BaseException | None = None
     unwanted = False
     """Whether it was cancelled because nothing in the response hangs on it any more."""
 
@@ -64,14 +60,14 @@ class Light:
         self,
         loop: AbstractEventLoop,
         coro: Coroutine[Any, Any, Any],
-        sink: Sink,
+        sink: Waiting,
         index: int,
     ) -> None:
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = contextvars.copy_context()
         self._fut_waiter: Any = None
         self.waits: Any = None
-        self._result: tuple[Any, BaseException | None] | None = None
+        self._result: Any = None
         self.done_ = False
 
     # -- running
@@ -108,10 +104,10 @@ class Light:
             self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
 
     @coroutine
-    def carry(self) -> Generator[Any, Any, None]:
-        """After the first step: go on to the end inside the task that awaits this, which so waits
+    def carry(self, task: Any) -> Generator[Any, Any, None]:
+        """After the first step: go on to the end inside `task`, the current one, which so waits
         for nothing else. A turn of the loop less than by itself."""
-        loop, task = self._loop, asyncio.current_task(self._loop)
+        loop = self._loop
         error: BaseException | None = None
         while not self.done_:
             waits, self.waits = self.waits, None
@@ -167,11 +163,16 @@ class Light:
         except StopIteration as stop:
             if self._must_cancel or self._callbacks is not None or self.unwanted:
                 self._stopped(stop.value)
-            else:
+            else:  # the same in short, for most end here
                 self.done_ = True
-                self.sink.arrived(self, stop.value)
                 self._coro = None  # type: ignore[assignment]
-                self._result = (stop.value, None)
+                self._result = value = stop.value
+                sink = self.sink
+                sink.left -= 1
+                if not (sink.left and sink.indexes):
+                    sink.first_or_last()
+                sink.indexes.append(self.index)
+                sink.values.append(value)
         except BaseException as raised:
             self._raised(without_frame(raised))
         else:
@@ -254,7 +255,9 @@ class Light:
             for callback, context in self._callbacks:
                 self._loop.call_soon(callback, self, context=context)
             self._callbacks = None
-        self._result = (value, error)
+        self._result = value
+        if error is not None:
+            self._error = error
 
     def _cancelled(self) -> CancelledError:
         self._must_cancel = False
@@ -284,22 +287,20 @@ class Light:
         return self.done_
 
     def cancelled(self) -> bool:
-        return self._result is not None and isinstance(self._result[1], CancelledError)
+        return isinstance(self._error, CancelledError)
 
     def result(self) -> Any:
         error = self.exception()
         if error is not None:
             raise error
-        assert self._result is not None
-        return self._result[0]
+        return self._result
 
     def exception(self) -> BaseException | None:
-        if self._result is None:
+        if not self.done_:
             raise asyncio.InvalidStateError("Result is not set.")
-        error = self._result[1]
-        if isinstance(error, CancelledError):
-            raise error
-        return error
+        if isinstance(self._error, CancelledError):
+            raise self._error
+        return self._error
 
     def add_done_callback(
         self, callback: Callable[[Any], Any], *, context: contextvars.Context | None = None

@@ -70,7 +70,7 @@ class Variables:
         if self._simple is not None:
             values: dict[str, Any] = {}
             for name, kind, nonnull, default in self._simple:
-                value: Any = inputs.get(name, Undefined)  # checked below
+                value: Any = inputs.get(name, Undefined)
                 if value is Undefined:
                     if default is not Undefined:
                         values[name] = default
@@ -80,11 +80,7 @@ class Variables:
                     if nonnull:
                         break
                     values[name] = None
-                elif type(value) is not kind or (
-                    not -(2**31) <= value < 2**31
-                    if kind is int
-                    else kind is float and not isfinite(value)
-                ):
+                elif not _fits(value, kind):
                     break
                 else:
                     values[name] = value
@@ -104,3 +100,11 @@ class Variables:
         )
         assert not isinstance(found, list)
         return found
+
+
+def _fits(value: Any, kind: type) -> bool:
+    if type(value) is not kind:  # a bool is no int
+        return False
+    if isinstance(value, int) and kind is int:
+        return -(2**31) <= value < 2**31
+    return not isinstance(value, float) or isfinite(value)

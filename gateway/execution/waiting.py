@@ -8,6 +8,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.frames import without_frame
+from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place
 from gateway.execution.tasks import Light, enter
 from resolvers.bulk import checked
@@ -24,12 +25,15 @@ class Waiting:
     """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
     (`numbers` are the values' positions, None for all of the column in order)."""
 
-    __slots__ = ("_left", "_opened", "_place", "_run", "_then", "_total")
-    __slots__ += ("indexes", "lights", "values")
+    __slots__ = (
+        *("_opened", "_place", "_run", "_then", "_total"),
+        *("indexes", "left", "lights", "values"),
+    )
 
     def __init__(self, run: Run, place: Place, then: Then, total: int) -> None:
         self._run, self._place, self._then, self._total = run, place, then, total
         self._opened = False
+        self.left = 0
         self.lights: list[Light] = []
         """Those that did not end in their first step, until all have ended."""
         self.indexes: list[int] = []
@@ -75,23 +79,33 @@ class Waiting:
     def open(self) -> tuple[list[Any], list[int] | None]:
         """What ended in its first step; from now on what arrives is for another round."""
         self._opened = True
-        self._left = len(self.lights)
+        self.left = len(self.lights)
         if self.lights:
             self._run.waiting.add(self)
         return self._take()
 
     def arrived(self, light: Light, value: Any) -> None:
+        """A coroutine ended with this value, or raised this Exception."""
         if self._opened:
             if light.unwanted:
                 self._run.unwanted_ended()
                 return
-            self.one_less()
-            if not self.indexes:
-                self._run.has_values(self)
+            self.left -= 1
+            if not (self.left and self.indexes):
+                self.first_or_last()
         self.indexes.append(light.index)
         self.values.append(value)
 
+    def first_or_last(self) -> None:
+        """What arrives is the first of this round, or the last of all."""
+        if not self.left:
+            self._run.waiting.discard(self)
+            self.lights = []
+        if not self.indexes:
+            self._run.has_values(self)
+
     def ended(self, light: Light, error: BaseException) -> None:
+        """A coroutine was cancelled, or raised what is no Exception."""
         if light.unwanted:
             self._run.unwanted_ended()
             return
@@ -99,14 +113,10 @@ class Waiting:
             self.one_less()
         self._run.failed_with(error)
 
-    def only(self) -> bool:
-        """Whether it waits for one coroutine alone."""
-        return self._left == 1
-
     def one_less(self) -> None:
-        """To wait for."""
-        self._left -= 1
-        if not self._left:
+        """To wait for, without a value."""
+        self.left -= 1
+        if not self.left:
             self._run.waiting.discard(self)
             self.lights = []
 
@@ -145,13 +155,27 @@ class WaitingBulk(Waiting):
 
     def __init__(self, run: Run, field: Field, source: Bulk, place: FieldPlace, count: int) -> None:
         self._run, self._place, self._total = run, place, 1
-        self._opened = False
+        self._opened, self.left = False, 0
         self.lights, self.indexes, self.values = [], [], []
         self._field, self._source, self._count = field, source, count
 
+    def opened(self) -> bool:
+        """Whether it waits: else what it gave is there."""
+        if self.values:
+            return False
+        self._opened = True
+        self.left = len(self.lights)
+        if self.lights:
+            self._run.waiting.add(self)
+        return True
+
     def flush(self) -> None:
         values = each(self.values[0], self._count, self._source)
-        self._run.settle(values, self._place, self._field.completer)
+        kinds = set(map(type, values))
+        if kinds <= PLAIN:
+            self._field.completer.complete(self._run, values, self._place, kinds)
+        else:
+            self._run.settle(values, self._place, self._field.completer)
 
     def wanted(self, index: int) -> bool:
         return any(self._run.alive(self._place, i) for i in range(self._count))

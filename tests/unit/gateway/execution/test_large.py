@@ -1,0 +1,86 @@
+"""Responses of very many objects are made and encoded in slices, and come out the same."""
+
+import asyncio
+from typing import Any
+
+import orjson
+import pytest
+from graphql import (
+    GraphQLField,
+    GraphQLInt,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    GraphQLString,
+)
+
+from gateway.execution import encode, run
+from tests.unit.gateway.execution.engines import both, ours
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def large(count: int) -> GraphQLSchema:
+    async def later(row: dict[str, Any], info: Any) -> int:
+        await asyncio.sleep(0)
+        return int(row["n"])
+
+    tag = GraphQLObjectType("Tag", {"t": GraphQLField(GraphQLString)})
+    row = GraphQLObjectType(
+        "Row",
+        {
+            "n": GraphQLField(GraphQLNonNull(GraphQLInt)),
+            "later": GraphQLField(GraphQLInt, resolve=later),
+            "tags": GraphQLField(GraphQLList(tag)),
+            "names": GraphQLField(GraphQLList(GraphQLString)),
+        },
+    )
+    made = [
+        {"n": None if n % 1000 == 7 else n, "tags": [{"t": f"é{n}"}] * (n % 3), "names": ["a"]}
+        for n in range(count)
+    ]
+    rows = GraphQLField(GraphQLList(row), resolve=lambda *_: made)
+    return GraphQLSchema(GraphQLObjectType("Query", {"rows": rows}))
+
+
+@pytest.mark.parametrize("fields", ["n", "n tags{t}", "names tags{t} n", "__typename"])
+async def test_a_large_list_comes_out_the_same(fields: str) -> None:
+    await both(large(5_000), f"{{rows{{{fields}}}}}")
+
+
+async def test_a_large_list_of_what_is_awaited() -> None:
+    schema = large(3_000)
+    await both(schema, "{rows{tags{t} n}}")
+    outcome = await ours(schema, "{rows{later}}")
+    assert (outcome.data or b"").count(b"later") == 3_000
+
+
+async def test_others_run_while_a_large_response_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "BUDGET", 0.0)
+    monkeypatch.setattr(encode, "BUDGET", 0.0)
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(other())
+    await ours(large(20_000), "{rows{n tags{t}}}")
+    beside.cancel()
+    assert turns > 50
+
+
+@pytest.mark.parametrize(
+    "data",
+    [None, {}, {"a": []}, {"a": [[]]}, {"a": {"b": list(range(1000))}, "c": {"d": {"é": [1.5]}}}],
+)
+async def test_pieces_join_to_the_whole(data: Any) -> None:
+    assert await encode.encode(data) == orjson.dumps(data)
