@@ -38,10 +38,10 @@ def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender
     return {each.name: each for each in found}
 
 
-def real_contenders(python: Path, stores: Mapping[str, Path]) -> dict[str, Contender]:
+def real_contenders(python: Path, stores: Mapping[str, Path], page: str) -> dict[str, Contender]:
     """The gateway over embedded stores; each has stores of its own, of the same content."""
     module = [str(python), "-m", "bench.execution.apps.real"]
     return {
-        name: Contender(name, [*module, kind, str(stores[name]), "{port}"])
+        name: Contender(name, [*module, kind, str(stores[name]), "{port}", page])
         for name, kind in ((REAL_OURS, "ours"), (REAL_STOCK, "stock"))
     }

@@ -23,8 +23,20 @@ class Run:
     cores: float
 
 
+ENOUGH = 20
+
+
 def load(server: Server, requests: Path, seconds: float) -> Run:
-    """Load the server for so long. Raises BenchError when an answer was not 200."""
+    """Load the server for so long, longer if too few requests are answered to count. Raises
+    BenchError when an answer was not 200."""
+    while True:
+        count, run = _load(server, requests, seconds)
+        if count >= ENOUGH:
+            return run
+        seconds *= 3
+
+
+def _load(server: Server, requests: Path, seconds: float) -> tuple[int, Run]:
     cpu, started = server.cpu_seconds(), time.monotonic()
     done = subprocess.run(
         [
@@ -41,4 +53,4 @@ def load(server: Server, requests: Path, seconds: float) -> Run:
         raise BenchError(f"wrk: {done.stdout}{done.stderr}")
     count = int(found[1])
     took = float(found[2]) / (1000 if found[3] == "ms" else 1)
-    return Run(count / took, count / cpu, cpu / wall)
+    return count, Run(count / took, count / max(cpu, 0.01), cpu / wall)

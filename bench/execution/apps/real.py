@@ -1,9 +1,9 @@
 """The real path: the gateway over embedded stores with demo content, authorized, limits on.
 
-`python -m bench.execution.apps.real prepare DIRECTORY` makes the stores, and a visit of the home
-feed for each viewer; it prints the requests for their first pages: [{"authorization", "body"}].
-`... ours DIRECTORY PORT` serves them as they are served; `... stock DIRECTORY PORT` has the same
-schema run by strawberry and graphql-core behind the same HTTP.
+`python -m bench.execution.apps.real prepare DIRECTORY` makes the stores and prints the requests for
+each page: {page: [{"authorization", "body"}]}. `... ours DIRECTORY PORT PAGE` serves them as they
+are served; `... stock DIRECTORY PORT PAGE` has the same schema run by strawberry and graphql-core
+behind the same HTTP.
 """
 
 import json
@@ -30,18 +30,26 @@ from gateway.settings import Settings, read_settings
 from resolvers.context import Context
 from schema import schema
 
-VIEWERS, PINS = 100, 50
-QUERY = """query HomeFeed($first: Int!, $visit: ID) {
-  homeFeed(first: $first, visit: $visit) {
-    visitId
-    edges { cursor reason node {
+VIEWERS, PINS = 50, 50
+PAGES = {
+    "home feed": "homeFeed(first: $first, visit: $id) { visitId %s }",
+    "following feed": "followingFeed(first: $first) { %s }",
+    "board": "board(id: $id) { name pins(first: $first) { %s } }",
+}
+"""50 pins each: of a later visit of a viewer's, of what they follow, and on a board."""
+_PINS = """edges { cursor node {
       id title description link image { url width height } createdAt
       board { id name owner { id username } }
       owner { id username }
     } }
-    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-  }
-}"""
+    pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"""
+
+
+def query(page: str) -> str:
+    variables = "$first: Int!" if "$id" not in PAGES[page] else "$first: Int!, $id: ID"
+    if page == "board":
+        variables = "$first: Int!, $id: ID!"
+    return f"query Page({variables}) {{ {PAGES[page] % _PINS} }}"
 
 
 class StockExecutor:
@@ -88,27 +96,37 @@ async def prepare(directory: Path) -> None:
     await install(settings, lambda progress: None)
     tokens = Tokens(settings.secret, settings.token_hours)
     executor = new_executor(settings)
-    requests = []
+    found: dict[str, list[dict[str, str]]] = {page: [] for page in PAGES}
     async with running(settings) as runtime:
         await fill_demo(runtime.stores, settings.data_dir, lambda progress: None)
-        users = await runtime.stores.shards.objects.list(Kind.USER, 0, VIEWERS)
+        objects = runtime.stores.shards.objects
+        users = [id for id, _ in await objects.list(Kind.USER, 0, VIEWERS)]
+        boards = [id for id, _ in await objects.list(Kind.BOARD, 0, 1000)]
 
-        async def visit(user: int) -> Any:
+        async def ask(page: str, user: int, id: str | None = None) -> Any:
+            """What the page shows; its request is kept if it is a full one."""
             context = Context(runtime.stores, runtime.feeds, user, settings.url, lambda _: None)
-            page = await executor.run(QUERY, {"first": PINS}, None, context)
-            return json.loads(page.body())["data"]["homeFeed"]
+            variables = {"first": PINS, **({"id": id} if id else {})}
+            result = await executor.run(query(page), variables, None, context)
+            (shown,) = json.loads(result.body())["data"].values()
+            edges = (shown or {}).get("edges") or ((shown or {}).get("pins") or {}).get("edges")
+            if edges and len(edges) == PINS and (id or page == "following feed"):
+                body = json.dumps({"query": query(page), "variables": variables})
+                authorization = f"Bearer {tokens.issue(user)}"
+                found[page].append({"authorization": authorization, "body": body})
+            return shown
 
-        for user, _ in users:
-            await visit(user)
+        for user in users:
+            await ask("home feed", user)
         await _settle(runtime.stores)
-        for user, _ in users:  # a later visit also shows what the first one did
-            feed = await visit(user)
-            assert len(feed["edges"]) == PINS, f"viewer {user} has only {len(feed['edges'])} pins"
-            variables = {"first": PINS, "visit": feed["visitId"]}
-            body = json.dumps({"query": QUERY, "variables": variables})
-            requests.append({"authorization": f"Bearer {tokens.issue(user)}", "body": body})
+        for user in users:  # a later visit also shows what the first one did
+            visit = (await ask("home feed", user))["visitId"]
+            await ask("home feed", user, visit)
+            await ask("following feed", user)
+        for number, board in enumerate(boards):
+            await ask("board", users[number % len(users)], str(board))
         await _settle(runtime.stores)
-    print(json.dumps(requests))
+    print(json.dumps(found))
 
 
 async def _settle(stores: Stores) -> None:
@@ -118,11 +136,11 @@ async def _settle(stores: Stores) -> None:
             await run_job(stores, Job(row.shard, row.id))
 
 
-async def serve(kind: str, directory: Path, port: int) -> None:
+async def serve(kind: str, directory: Path, port: int, page: str) -> None:
     settings = settings_in(directory)
     executor: Any = new_executor(settings)
     if kind == "stock":
-        executor = StockExecutor(executor.documents.get(QUERY).fields)
+        executor = StockExecutor(executor.documents.get(query(page)).fields)
     async with running(settings) as runtime:
         config = uvicorn.Config(
             create_app(settings, runtime, executor),
@@ -140,4 +158,4 @@ if __name__ == "__main__":
     if _what == "prepare":
         uvloop.run(prepare(_directory))
     else:
-        uvloop.run(serve(_what, _directory, int(sys.argv[3])))
+        uvloop.run(serve(_what, _directory, int(sys.argv[3]), sys.argv[4]))
