@@ -36,7 +36,7 @@ from graphql.pyutils import Undefined, inspect, is_async_iterable, is_iterable
 from gateway.execution.classes import known_type, names_by_class
 from gateway.execution.frames import without_frame
 from gateway.execution.info import field_position, make_infos, same_for_all
-from gateway.execution.kinds import all_plain, is_callable, is_plain, kinds_of
+from gateway.execution.kinds import PLAIN, all_plain, is_callable, is_plain, kinds_of
 from gateway.execution.places import ItemPlace, Place, some
 
 if TYPE_CHECKING:
@@ -174,26 +174,29 @@ class Leaf(Completed):
                 self._names[value] = coerced
         return coerced
 
-    def inline(self, n: int, env: dict[str, Any], keyed: bool) -> str:
-        """An expression for the response's value of v{n}; it raises where the usual isn't met."""
+    def inline(self, n: int, env: dict[str, Any], keyed: bool) -> tuple[str, str]:
+        """The condition under which v{n} is as usual (or none), and what stands in the response
+        for it then, which raises where the usual isn't met."""
         v, exact = f"v{n}", self._exact
         null = "" if self.nonnull else f" or {v} is None"
         if self.type is GraphQLID:
             # Ids that are numbers are as usual as ids that are strings.
-            return f"{v} if type({v}) is str{null} else str({v}) if type({v}) is int else odd()"
-        if exact is str or exact is bool:
-            return f"{v} if type({v}) is {exact.__name__}{null} else odd()"
-        if exact is int:
-            return f"{v} if type({v}) is int and {LEAST} <= {v} <= {GREATEST}{null} else odd()"
-        if exact is float:
-            return f"{v} if type({v}) is float and isfinite({v}){null} else odd()"
+            check = f"(type({v}) is str or type({v}) is int{null})"
+            return check, f"(str({v}) if type({v}) is int else {v})"
+        if exact is not None:
+            check = f"type({v}) is {exact.__name__}"
+            if exact is int:
+                check += f" and {LEAST} <= {v} <= {GREATEST}"
+            elif exact is float:
+                check += f" and isfinite({v})"
+            return f"({check}{null})", v
         absent = "" if self.nonnull else f"None if {v} is None else "
         if isinstance(self.type, GraphQLEnumType):
             env[f"names{n}"] = _Names(self)
-            return f"{absent}names{n}[{v}]"
+            return "", f"{absent}names{n}[{v}]"
         env[f"plain{n}"] = plain = self._plain
         env[f"coerce{n}"], env[f"learn{n}"] = self.coerce, self._learner(plain, keyed)
-        return f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
+        return "", f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
 
     def _learner(self, plain: set[type], keyed: bool) -> Callable[[Any], Any]:
         def learn(value: Any) -> Any:
@@ -233,10 +236,10 @@ class Listed(Completed):
     def complete(
         self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
     ) -> None:
-        values, place = self.present(run, values, place, kinds)
-        if all(type(value) is list for value in values):
+        if (kinds_of(values) if kinds is None else kinds) == {list}:
             self._complete(run, values, place, None)
             return
+        values, place = self.present(run, values, place, kinds)
         lists: list[Sequence[Any]] = []
         which = []
         streams, streamed = [], []
@@ -408,8 +411,13 @@ class Objects(Composite):
     def complete(
         self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
     ) -> None:
-        values, place = self.present(run, values, place, kinds)
-        self.objects(run, self.type, values, place)
+        if kinds is None or not kinds <= PLAIN:
+            values, place = self.present(run, values, place, kinds)
+        if self.type.is_type_of is None:
+            if values:
+                run.queue.append((self.selection(self.type), values, place))
+        else:
+            self.objects(run, self.type, values, place)
 
 
 class Abstract(Composite):

@@ -1,7 +1,7 @@
 """The Python that makes a selection's objects: one comprehension over all its parents.
 
     def build(objs, c0):
-        return [{'id': v0 if type(v0) is str else odd(), 'name': x0, 'board': None}
+        return [{'id': v0, 'name': x0, 'board': None} if (type(v0) is str) else odd()
                 for o, x0 in zip(objs, c0) for v0 in (o.id,)]
 
 Attributes are read and checked in place. What is not as usual (an error, a null where none may be,
@@ -11,7 +11,7 @@ an attribute that is missing) raises, and `slow` makes those objects field by fi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import isfinite
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -72,8 +72,13 @@ class Build:
             if len(inline) == len(self.fields) and not self.keyed
             else None
         )
-        """The generated code alone, where nothing else is to be done."""
+        """The generated code, where nothing else is to be done."""
         self._made: dict[bool, Callable[..., list[dict[str, Any]]]] = {}
+
+    @cached_property
+    def usual(self) -> Callable[..., list[dict[str, Any]]]:
+        """The generated code for objects that are no mappings."""
+        return self._generate(dicts=False)
 
     def __call__(
         self,
@@ -104,7 +109,7 @@ class Build:
 
     def _generate(self, dicts: bool) -> Callable[..., list[dict[str, Any]]]:
         env: dict[str, Any] = {"odd": odd, "isfinite": isfinite}
-        parts, reads = [], []
+        parts, reads, checks = [], [], []
         for n, field in enumerate(self.fields):
             if field in self.columns:
                 value = f"x{self.columns.index(field)}"
@@ -118,7 +123,9 @@ class Build:
                 source = field.source
                 read = f"o.get({source.name!r})" if dicts and source.keyed else source.expression
                 reads.append(f" for v{n} in ({read},)")
-                value = field.completer.inline(n, env, source.keyed)
+                check, value = field.completer.inline(n, env, source.keyed)
+                if check:
+                    checks.append(check)
             parts.append(f"{field.key!r}: {value}")
         if self.columns:
             names = range(len(self.columns))
@@ -128,6 +135,8 @@ class Build:
         else:
             head, loop = "objs", "o in objs"
         made = f"{{{', '.join(parts)}}}"
+        if checks:
+            made += f" if {' and '.join(checks)} else odd()"
         code = f"def build({head}):\n    return [{made} for {loop}{''.join(reads)}]\n"
         exec(_compiled(code), env)
         return env["build"]  # type: ignore[no-any-return]

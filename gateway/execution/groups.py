@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.bind import Attribute, Bulk
 from gateway.execution.frames import without_frame
+from gateway.execution.generate import Odd
+from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
+    from gateway.execution.complete import Completer
     from gateway.execution.run import Run
 
 Ready: TypeAlias = "tuple[Field, Sequence[Any], FieldPlace, Sequence[int] | None, set[type] | None]"
@@ -28,26 +31,8 @@ class Group:
         self.selection, self.objs, self.place = selection, objs, place
         self.out: list[dict[str, Any]] = []
 
-    def run(self, run: Run) -> None:
-        """Resolve all fields of all objects; put them into the response, and go on below."""
-        selection, objs, place = self.selection, self.objs, self.place
-        make = selection.build.leaves_only
-        if make is not None and place is not None:
-            try:
-                self.out = make(objs)
-            except Exception:  # found again, and where, below
-                pass
-            else:
-                place.put_all(self.out)
-                return
-        work = Work(run, self)
-        if selection.build.bulk:
-            work.call_bulk()
-        work.make(0, len(objs))
-        work.put()
-
     async def run_slowly(self, run: Run) -> None:
-        """The same with rests between slices, for very many objects."""
+        """As `make_group`, with rests between slices, for very many objects."""
         work = Work(run, self)
         work.call_bulk()
         for start in range(0, len(self.objs), SLICE):
@@ -56,8 +41,67 @@ class Group:
         work.put()
 
 
+def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
+    """Resolve all fields of all objects; put them into the response, and go on below."""
+    build = selection.build
+    if build.leaves_only is not None and place is not None:
+        try:
+            made = build.leaves_only(objs)
+        except Exception:  # found again, and where, below
+            pass
+        else:
+            place.put_all(made)
+            return
+    group = Group(selection, objs, place)
+    columns: list[Sequence[Any]] = []
+    ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
+    for field, source, leaf in build.called:
+        at = FieldPlace(group, field, field.nonnull)
+        completer = field.completer
+        numbers: Sequence[int] | None = None
+        if type(source) is Bulk:
+            given = run.call_bulk(field, source, objs, at)
+            if given is None:
+                if leaf is not None:
+                    columns.append([None] * len(objs))
+                continue
+            values, kinds = given, None
+        else:
+            values = source.start(run, field, objs, at)
+            kinds = set(map(type, values))
+            if not kinds <= PLAIN:
+                values, numbers, kinds = run.begin(values, at, completer)
+        if leaf is None:
+            ready.append((completer, values, at, numbers, kinds))
+        elif numbers is None:
+            columns.append(leaf.column(run, values, at, kinds))
+        else:
+            columns.append([None] * len(objs))
+            ready.append((leaf, values, at, numbers, None))
+    work: Work | None = None
+    try:
+        if build.keyed:
+            raise Odd  # what reads them depends on their classes
+        out = build.usual(objs, *columns)
+    except Exception:
+        work = Work(run, group)
+        out = build(run, objs, columns, work.later, 0)
+    if place is None:
+        group.out = [run.place_root(out[0])]
+    else:
+        group.out = out
+        place.put_all(out)
+    for completer, values, at, numbers, kinds in ready:
+        if numbers is None:
+            completer.complete(run, values, at, kinds)
+        elif values:
+            completer.complete(run, values, some(at, numbers))
+    if work is not None:
+        work.complete_late()
+
+
 class Work:
-    """What a group needs only while it is made."""
+    """What a large group needs while it is made, and any in which something is odd."""
 
     __slots__ = ("_bulk", "_group", "_late", "_places", "_ready", "_run")
 
@@ -115,13 +159,13 @@ class Work:
             if not whole:
                 numbers = range(start, stop) if numbers is None else [start + n for n in numbers]
             self._ready.append((field, values, base, numbers, kinds))
-        made = build(run, objs, columns, self._later, start)
+        made = build(run, objs, columns, self.later, start)
         if whole:
             group.out = made
         else:
             group.out += made
 
-    def _later(self, field: Field, obj: Any, row: int) -> None:
+    def later(self, field: Field, obj: Any, row: int) -> None:
         """An attribute that isn't as usual: completed like a resolver's value."""
         source = field.source
         assert isinstance(source, Attribute)
@@ -141,14 +185,16 @@ class Work:
             group.out = [run.place_root(group.out[0])]
         else:
             group.place.put_all(group.out)
-        ready = self._ready
-        if len(group.objs) > SLICE:
-            ready = _joined(ready, len(group.objs))
+        ready = _joined(self._ready, len(group.objs))
         for field, values, place, numbers, kinds in ready:
             if numbers is None:
                 field.completer.complete(run, values, place, kinds)
             elif values:
                 field.completer.complete(run, values, some(place, numbers), kinds)
+        self.complete_late()
+
+    def complete_late(self) -> None:
+        run = self._run
         if self._late is not None:
             for field, values, rows in self._late.values():
                 run.settle(values, some(self._place(field), rows), field.completer)

@@ -14,18 +14,18 @@ NULLS = (type(None), type(Undefined))
 MOST = 10_000
 """Classes remembered, so that classes made on the fly don't fill the memory."""
 
-_plain: set[type] = {str, int, float, bool, dict, list, tuple}
+PLAIN: set[type] = {str, int, float, bool, dict, list, tuple}
 _callable: dict[type, bool] = {}
 
 
 def all_plain(kinds: set[type]) -> bool:
     """Whether no value of these classes is null, an exception or awaitable."""
-    return kinds <= _plain or all(map(is_plain, kinds))
+    return kinds <= PLAIN or all(map(is_plain, kinds))
 
 
 def none_awaited(kinds: set[type]) -> bool:
     """Whether no value of these classes is awaitable."""
-    return kinds <= _plain or all(
+    return kinds <= PLAIN or all(
         kind in NULLS
         or is_plain(kind)
         or (issubclass(kind, BaseException) and not hasattr(kind, "__await__"))
@@ -34,7 +34,7 @@ def none_awaited(kinds: set[type]) -> bool:
 
 
 def is_plain(kind: type) -> bool:
-    if kind in _plain:
+    if kind in PLAIN:
         return True
     plain = not (
         kind in NULLS
@@ -44,9 +44,9 @@ def is_plain(kind: type) -> bool:
         or _answers_to_any_name(kind)
     )
     if plain:
-        if len(_plain) >= MOST:
-            _plain.clear()
-        _plain.add(kind)
+        if len(PLAIN) >= MOST:
+            PLAIN.clear()
+        PLAIN.add(kind)
     return plain
 
 

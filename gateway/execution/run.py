@@ -20,7 +20,7 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.frames import without_frame
-from gateway.execution.groups import SLICE, Group
+from gateway.execution.groups import SLICE, Group, make_group
 from gateway.execution.kinds import none_awaited
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
 from gateway.execution.tasks import Light, enter, leave
@@ -60,8 +60,10 @@ class Run:
         self.nulled = False
         """Whether a null has climbed, so that a value that arrives may have no place any more."""
         self._arrivals: list[Waiting] = []
-        self._waiting: dict[Waiting, int] = {}
-        """How many of its coroutines each column still waits for."""
+        self.waiting: set[Waiting] = set()
+        """The columns of which something is waited for."""
+        self.begun: list[Light] = []
+        """Coroutines that took their first step in this round, and wait."""
         self._unwanted = 0
         """Cancelled coroutines that have not ended yet."""
         self._fatal: BaseException | None = None
@@ -103,12 +105,12 @@ class Run:
         while True:
             queue = self.queue
             while queue:
-                group = Group(*queue.popleft())
-                count = len(group.objs)
+                selection, objs, place = queue.popleft()
+                count = len(objs)
                 if count > SLICE:
-                    await group.run_slowly(self)
+                    await Group(selection, objs, place).run_slowly(self)
                 else:
-                    group.run(self)
+                    make_group(self, selection, objs, place)
                 self.made += count
                 self._unrested += count
                 if self._unrested > SLICE:
@@ -118,18 +120,31 @@ class Run:
             if self._fatal is not None:
                 raise self._fatal
             if not self._arrivals:
-                if not self._waiting:
+                if not self.waiting:
+                    self._go_on()
                     return
-                await self._wait()
+                begun = self.begun
+                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.only():  # type: ignore[attr-defined]
+                    await begun.pop().carry()
+                else:
+                    self._go_on()
+                    await self._wait()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
             for waiting in arrivals:
                 waiting.flush()
 
+    def _go_on(self) -> None:
+        """Leave what has begun to itself."""
+        for light in self.begun:
+            light.go_on_by_itself()
+        self.begun.clear()
+
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
         self._unrested = 0
         if self.loop.time() - self._since > BUDGET:
+            self._go_on()
             await asyncio.sleep(0)
             self._since = self.loop.time()
 
@@ -148,7 +163,8 @@ class Run:
 
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
-        lights = [light for waiting in self._waiting for light in waiting.lights]
+        self._go_on()
+        lights = [light for waiting in self.waiting for light in waiting.lights]
         self._discard([light for light in lights if not light.done_])
         while self._unwanted:
             self._waiter = self.loop.create_future()
@@ -166,7 +182,7 @@ class Run:
             if not light.unwanted:
                 light.unwanted = True
                 self._unwanted += 1
-                self._one_less(light.sink)  # type: ignore[arg-type]
+                light.sink.one_less()  # type: ignore[attr-defined]
             light.cancel()
 
     def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
@@ -207,21 +223,26 @@ class Run:
     def _begin(
         self, values: Sequence[Any], place: Place, then: Then
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
-        waiting: Waiting | None = None
+        if len(values) > 1 and set(map(type, values)) == {CoroutineType}:
+            waiting = Waiting(self, place, then, len(values))
+            waiting.start_all(values)
+            self._back()
+            return waiting.open()
+        some_wait: Waiting | None = None
         for i, value in enumerate(values):
             if type(value) is CoroutineType or is_awaitable(value):
-                if waiting is None:
-                    waiting = Waiting(self, place, then, len(values))
-                    waiting.indexes.extend(range(i))
-                    waiting.values.extend(values[:i])
-                waiting.start(i, value)
-            elif waiting is not None:
-                waiting.indexes.append(i)
-                waiting.values.append(value)
-        if waiting is None:
+                if some_wait is None:
+                    some_wait = Waiting(self, place, then, len(values))
+                    some_wait.indexes.extend(range(i))
+                    some_wait.values.extend(values[:i])
+                some_wait.start(i, value)
+            elif some_wait is not None:
+                some_wait.indexes.append(i)
+                some_wait.values.append(value)
+        if some_wait is None:
             return values, None
         self._back()
-        return waiting.open()
+        return some_wait.open()
 
     def _back(self) -> None:
         """Be the current task again, after others were."""
@@ -285,7 +306,7 @@ class Run:
             self._discard(
                 [
                     light
-                    for waiting in self._waiting
+                    for waiting in self.waiting
                     for light in waiting.lights
                     if not (light.done_ or light.unwanted or waiting.wanted(light.index))
                 ]
@@ -327,30 +348,14 @@ class Run:
 
     # -- what is told by those who wait
 
-    def waits_for(self, waiting: Waiting, count: int) -> None:
-        self._waiting[waiting] = count
-
     def has_values(self, waiting: Waiting) -> None:
         self._arrivals.append(waiting)
         self._wake()
 
-    def ended(self, waiting: Waiting, light: Light) -> bool:
-        """One coroutine less to wait for. Whether what it gave is still wanted."""
-        if light.unwanted:
-            self._unwanted -= 1
-            if not self._unwanted:
-                self._wake()
-            return False
-        self._one_less(waiting)
-        return True
-
-    def _one_less(self, waiting: Waiting) -> None:
-        left = self._waiting[waiting] - 1
-        if left:
-            self._waiting[waiting] = left
-        else:
-            del self._waiting[waiting]
-            waiting.lights = []
+    def unwanted_ended(self) -> None:
+        self._unwanted -= 1
+        if not self._unwanted:
+            self._wake()
 
     def failed_with(self, error: BaseException) -> None:
         """What is no Exception ends the request, as it would graphql-core's."""

@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import itertools
-from asyncio import AbstractEventLoop, CancelledError, tasks
+from asyncio import AbstractEventLoop, CancelledError, Future, tasks
 from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
 from typing import Any, Protocol
 
 from gateway.execution.frames import without_frame
@@ -48,7 +49,7 @@ class Light:
     """Stands for one coroutine where asyncio looks for its task."""
 
     __slots__ = ("__dict__", "__weakref__", "_context", "_coro", "_fut_waiter", "_loop", "done_")
-    __slots__ += ("_result", "index", "sink")
+    __slots__ += ("_result", "index", "sink", "waits")
 
     _asyncio_future_blocking = False
     _must_cancel = False
@@ -69,6 +70,7 @@ class Light:
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = contextvars.copy_context()
         self._fut_waiter: Any = None
+        self.waits: Any = None
         self._result: tuple[Any, BaseException | None] | None = None
         self.done_ = False
 
@@ -77,7 +79,77 @@ class Light:
     def begin(self) -> None:
         """The first step, from inside another task, which the caller makes current again."""
         enter(self._loop, self)
-        self._context.run(self._step, None)
+        try:
+            waits = self._context.run(self._coro.send, None)
+        except StopIteration as stop:
+            if self._must_cancel:
+                self._stopped(stop.value)
+                return
+            self.done_ = True
+            self._coro = None  # type: ignore[assignment]
+            self.sink.arrived(self, stop.value)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            self.waits = waits
+            if waits is not None and self._may_wait(waits):
+                waits._asyncio_future_blocking = False  # others may wait for it in this turn
+                self._fut_waiter = waits
+                if self._must_cancel and waits.cancel(msg=self._message):
+                    self._must_cancel = False
+
+    def go_on_by_itself(self) -> None:
+        """After the first step, and in the same turn of the loop: wake up when what is waited for
+        is done."""
+        waits, self.waits = self.waits, None
+        if self._fut_waiter is not None:
+            waits.add_done_callback(self._wakeup, context=self._context)
+        else:
+            self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
+
+    @coroutine
+    def carry(self) -> Generator[Any, Any, None]:
+        """After the first step: go on to the end inside the task that awaits this, which so waits
+        for nothing else. A turn of the loop less than by itself."""
+        loop, task = self._loop, asyncio.current_task(self._loop)
+        error: BaseException | None = None
+        while not self.done_:
+            waits, self.waits = self.waits, None
+            if waits is not None and self._fut_waiter is None:
+                error = self._bad_yield(waits)
+            else:
+                if waits is not None:
+                    waits._asyncio_future_blocking = True
+                try:
+                    yield waits
+                except BaseException as raised:
+                    # Of a future that is done the coroutine reads the outcome itself.
+                    error = raised if self._fut_waiter is None else None
+            if self._must_cancel and error is None:
+                error = self._cancelled()
+            self._fut_waiter = None
+            enter(loop, self)
+            try:
+                if error is None:
+                    waits = self._context.run(self._coro.send, None)
+                else:
+                    waits = self._context.run(self._coro.throw, error)
+            except StopIteration as stop:
+                self._stopped(stop.value)
+            except BaseException as raised:
+                self._raised(without_frame(raised))
+            else:
+                self.waits = waits
+                if waits is not None and self._may_wait(waits):
+                    self._fut_waiter = waits
+                    if self._must_cancel and waits.cancel(msg=self._message):
+                        self._must_cancel = False
+            finally:
+                error = None  # whose traceback holds this frame
+                if task is None:
+                    leave(loop, None)
+                else:
+                    enter(loop, task)
 
     def _wakeup(self, future: Any) -> None:
         """The future it waited for is done: asyncio calls this in the coroutine's context.
@@ -86,53 +158,81 @@ class Light:
         """
         loop = self._loop
         enter(loop, self)
+        self._fut_waiter = None
         try:
-            self._step(None)
+            if self._must_cancel:
+                waits = self._coro.throw(self._cancelled())
+            else:
+                waits = self._coro.send(None)
+        except StopIteration as stop:
+            if self._must_cancel or self._callbacks is not None or self.unwanted:
+                self._stopped(stop.value)
+            else:
+                self.done_ = True
+                self.sink.arrived(self, stop.value)
+                self._coro = None  # type: ignore[assignment]
+                self._result = (stop.value, None)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            self._wait(waits)
         finally:
             leave(loop, None)
 
     def _resume(self, error: BaseException | None) -> None:
-        """The next turn of the loop, after a bare yield."""
+        """The next turn of the loop, after a bare yield, or after one that was wrong."""
+        if error is None:
+            self._wakeup(None)
+            return
         enter(self._loop, self)
         try:
-            self._step(error)
+            waits = self._coro.throw(error)
+        except StopIteration as stop:
+            self._stopped(stop.value)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            self._wait(waits)
         finally:
             leave(self._loop, None)
             error = None  # whose traceback holds this frame
 
-    def _step(self, error: BaseException | None) -> None:
-        if self._must_cancel:
-            if not isinstance(error, CancelledError):
-                error = self._cancelled()
+    def _wait(self, waits: Any) -> None:
+        """For what the coroutine yielded."""
+        if (type(waits) is not Future or waits._loop is not self._loop) and not self._may_wait(
+            waits
+        ):
+            self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
+            return
+        waits._asyncio_future_blocking = False
+        waits.add_done_callback(self._wakeup, context=self._context)
+        self._fut_waiter = waits
+        if self._must_cancel and waits.cancel(msg=self._message):
             self._must_cancel = False
-        self._fut_waiter = None
-        try:
-            waits = self._coro.send(None) if error is None else self._coro.throw(error)
-        except StopIteration as stop:
-            if self._must_cancel:  # cancelled in its last step, as Task has it
-                self._must_cancel = False
-                self._end(self._cancelled())
-            else:
-                self._finish(stop.value, None)
-                self.sink.arrived(self, stop.value)
-        except Exception as raised:
-            self._finish(None, without_frame(raised))
-            self.sink.arrived(self, raised)
-        except BaseException as raised:
-            self._end(without_frame(raised))
+
+    def _may_wait(self, waits: Any) -> bool:
+        if type(waits) is Future and waits._loop is self._loop:
+            return bool(waits._asyncio_future_blocking)
+        return bool(
+            getattr(waits, "_asyncio_future_blocking", None)
+            and waits is not self
+            and _loop_of(waits) is self._loop
+        )
+
+    def _stopped(self, value: Any) -> None:
+        if self._must_cancel:  # cancelled in its last step, as Task has it
+            self._must_cancel = False
+            self._raised(self._cancelled())
         else:
-            if (
-                getattr(waits, "_asyncio_future_blocking", None)
-                and waits is not self
-                and _loop_of(waits) is self._loop
-            ):
-                waits._asyncio_future_blocking = False
-                waits.add_done_callback(self._wakeup, context=self._context)
-                self._fut_waiter = waits
-                if self._must_cancel and waits.cancel(msg=self._message):
-                    self._must_cancel = False
-            else:
-                self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
+            self._finish(value, None)
+            self.sink.arrived(self, value)
+
+    def _raised(self, error: BaseException) -> None:
+        self._finish(None, error)
+        if isinstance(error, Exception):
+            self.sink.arrived(self, error)
+        else:
+            self.sink.ended(self, error)
 
     def _bad_yield(self, waits: Any) -> RuntimeError | None:
         """What is wrong with what the coroutine waits for; None if it only makes way."""
@@ -147,10 +247,6 @@ class Light:
             return RuntimeError(f"yield was used instead of yield from in task {self!r}")
         return RuntimeError(f"Task {self!r} got Future {waits!r} attached to a different loop")
 
-    def _end(self, error: BaseException) -> None:
-        self._finish(None, error)
-        self.sink.ended(self, error)
-
     def _finish(self, value: Any, error: BaseException | None) -> None:
         self.done_ = True
         self._coro = None  # type: ignore[assignment]
@@ -161,6 +257,7 @@ class Light:
         self._result = (value, error)
 
     def _cancelled(self) -> CancelledError:
+        self._must_cancel = False
         return CancelledError() if self._message is None else CancelledError(self._message)
 
     # -- asyncio.Task's interface

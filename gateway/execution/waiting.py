@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections.abc import Callable, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.frames import without_frame
 from gateway.execution.places import FieldPlace, Place
-from gateway.execution.tasks import Light
+from gateway.execution.tasks import Light, enter
 from resolvers.bulk import checked
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ class Waiting:
     """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
     (`numbers` are the values' positions, None for all of the column in order)."""
 
-    __slots__ = ("_opened", "_place", "_run", "_then", "_total", "indexes", "lights", "values")
+    __slots__ = ("_left", "_opened", "_place", "_run", "_then", "_total")
+    __slots__ += ("indexes", "lights", "values")
 
     def __init__(self, run: Run, place: Place, then: Then, total: int) -> None:
         self._run, self._place, self._then, self._total = run, place, then, total
@@ -40,26 +42,73 @@ class Waiting:
         light.begin()
         if not light.done_:
             self.lights.append(light)
+            self._run.begun.append(light)
+
+    def start_all(self, coros: Sequence[Any]) -> None:
+        """The same for a whole column of coroutines, each of which goes on by itself."""
+        loop = self._run.loop
+        indexes, values, lights = self.indexes, self.values, self.lights
+        for i, coro in enumerate(coros):
+            light = Light(loop, coro, self, i)
+            context = light._context
+            enter(loop, light)
+            try:
+                waits = context.run(coro.send, None)
+            except StopIteration as stop:
+                if light._must_cancel:
+                    light._stopped(stop.value)
+                else:
+                    light.done_ = True
+                    indexes.append(i)
+                    values.append(stop.value)
+            except BaseException as error:
+                light._raised(without_frame(error))
+            else:
+                lights.append(light)
+                if type(waits) is Future and waits._loop is loop and not light._must_cancel:
+                    waits._asyncio_future_blocking = False
+                    waits.add_done_callback(light._wakeup, context=context)
+                    light._fut_waiter = waits
+                else:
+                    light._wait(waits)
 
     def open(self) -> tuple[list[Any], list[int] | None]:
         """What ended in its first step; from now on what arrives is for another round."""
         self._opened = True
+        self._left = len(self.lights)
         if self.lights:
-            self._run.waits_for(self, len(self.lights))
+            self._run.waiting.add(self)
         return self._take()
 
     def arrived(self, light: Light, value: Any) -> None:
         if self._opened:
-            if not self._run.ended(self, light):
+            if light.unwanted:
+                self._run.unwanted_ended()
                 return
+            self.one_less()
             if not self.indexes:
                 self._run.has_values(self)
         self.indexes.append(light.index)
         self.values.append(value)
 
     def ended(self, light: Light, error: BaseException) -> None:
-        if (not self._opened) or self._run.ended(self, light):
-            self._run.failed_with(error)
+        if light.unwanted:
+            self._run.unwanted_ended()
+            return
+        if self._opened:
+            self.one_less()
+        self._run.failed_with(error)
+
+    def only(self) -> bool:
+        """Whether it waits for one coroutine alone."""
+        return self._left == 1
+
+    def one_less(self) -> None:
+        """To wait for."""
+        self._left -= 1
+        if not self._left:
+            self._run.waiting.discard(self)
+            self.lights = []
 
     def _take(self) -> tuple[list[Any], list[int] | None]:
         indexes, values = self.indexes, self.values
