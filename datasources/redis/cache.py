@@ -7,6 +7,7 @@ came after it asked.
 """
 
 import secrets
+import struct
 from collections.abc import Sequence
 from itertools import count
 
@@ -20,7 +21,8 @@ LEASE_MS = 10_000
 TIME_TO_LIVE_MS = 24 * 3600 * 1000
 SEQUENCE_DIGITS, ID_DIGITS = 38, 19
 PATIENCE = 4  # deadlines that a writer waits, who has nowhere else to go
-ROW_CHARS = SEQUENCE_DIGITS + 1 + ID_DIGITS
+ROW = struct.Struct(f"{SEQUENCE_DIGITS}sx{ID_DIGITS}s")
+ROW_CHARS = ROW.size
 
 
 class RedisMappingCache:
@@ -156,15 +158,8 @@ def _page(key: ListKey, token: str, answer: bytes) -> list[Edge] | Lease | None:
     era = place.partition(b":")[0]
     if len(rows) % ROW_CHARS:
         raise StoreCorrupt(f"mapping cache: the window of {key} has rows of a wrong length")
-    from_id, text, number = key.from_id, rows.decode(), int(era or 0)
+    from_id, number = key.from_id, int(era or 0)
     return [
-        Edge(
-            from_id,
-            int(text[at + SEQUENCE_DIGITS + 1 : at + ROW_CHARS]),
-            int(text[at : at + SEQUENCE_DIGITS]),
-            0,
-            True,
-            number,
-        )
-        for at in range(0, len(text), ROW_CHARS)
+        Edge(from_id, int(to_id), int(sequence), 0, True, number)
+        for sequence, to_id in ROW.iter_unpack(rows)
     ]
