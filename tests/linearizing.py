@@ -161,8 +161,9 @@ class History:
         self.me = user.id
 
     async def run(self, clients: int, calls: int) -> None:
-        """So many clients, each sending so many calls one after the other."""
-        await asyncio.gather(*(self._client(calls) for _ in range(clients)))
+        """A sort, a save, and so many clients, each sending so many calls one after the other."""
+        clients_calls = (self._client(calls) for _ in range(clients))
+        await asyncio.gather(self._sort(), self._save(), *clients_calls)
         await settle()
 
     async def _client(self, calls: int) -> None:

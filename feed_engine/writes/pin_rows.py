@@ -1,8 +1,9 @@
 """The mapping rows of a pin: its place on the board, and the rows elsewhere that depend on it.
 
 A dependent row's version is the version of the pin's row on its board plus the board's `flips`.
-Both grow under the board's lock and never shrink, so of two writes and jobs that saw different
-states the later state wins, in whatever order they arrive.
+Both grow under the board's lock and never shrink, and a pin that comes to another board gets a row
+there with which the sum grows too; so of two writes and jobs that saw different states the later
+state wins, in whatever order they arrive.
 """
 
 from collections.abc import Iterable

@@ -149,12 +149,20 @@ async def _place(load: Load, shard: int, places: list[Edge]) -> None:
 
 async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:
     """The rows that follow from the pins' places. The boards are read after those are written: who
-    makes a board secret or deletes it from then on finds the pins there, and writes newer rows."""
+    makes a board secret or deletes it from then on finds the pins there, and writes newer rows. So
+    did who deleted a pin since an earlier import, or moved it to another board."""
     boards = await _boards(load, list({pin.board_id for pin in pins}))
+    keys = [
+        EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, id) for pin, id in zip(pins, ids, strict=True)
+    ]
+    places = await patiently(lambda: load.stores.shards.mappings.edges(keys))
     edges: Edges = []
-    for pin, id in zip(pins, ids, strict=True):
-        board = boards[pin.board_id]
-        edge = Edge(pin.owner_id, id, pin.created * SEQUENCE_STEP, 1 + board.flips, board.active)
+    for pin, key in zip(pins, keys, strict=True):
+        board, place, id = boards[pin.board_id], places[key], key.to_id
+        if not place.active:
+            continue
+        version = place.version + board.flips
+        edge = Edge(pin.owner_id, id, pin.created * SEQUENCE_STEP, version, board.active)
         edges.append((Mapping.USER_HAS_PINS, edge))
         if board.active and not board.secret:
             edges.append((Mapping.USER_HAS_PUBLIC_PINS, edge))

@@ -247,6 +247,29 @@ async def test_pins_for_a_board_that_became_secret_meanwhile_are_secret(stores: 
     assert await audit(stores) == []
 
 
+async def test_pins_that_were_moved_or_deleted_since_are_not_brought_back(stores: Stores) -> None:
+    lines = [
+        user("ann"),
+        interest("tea"),
+        board("b", "ann"),
+        board("s", "ann", secret=True),
+        *(pin(key, "b", interests=["tea"]) for key in ("moved", "deleted", "back")),
+    ]
+    await take(stores, *lines)
+    boards, pins = await objects(stores, Kind.BOARD), await objects(stores, Kind.PIN)
+    me, open_board = boards["b"].owner_id, boards["b"].id
+    await writes.move_pin(stores, me, pins["moved"].id, boards["s"].id)
+    await writes.delete_pin(stores, me, pins["deleted"].id)
+    for to in (boards["s"].id, open_board):
+        await writes.move_pin(stores, me, pins["back"].id, to)
+    for secret in (True, False) * 3:
+        await writes.update_board(stores, me, open_board, writes.BoardChange(secret=secret))
+    await drain(stores)
+    await take(stores, *lines)
+    await drain(stores)
+    assert await audit(stores) == []
+
+
 async def test_a_board_that_was_deleted_here_stays_deleted(stores: Stores) -> None:
     lines = (user("ann"), board("b", "ann"), pin("p", "b"))
     await take(stores, *lines)
