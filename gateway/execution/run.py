@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from graphql import GraphQLError, located_error
+from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
 from gateway.execution.groups import SLICE, Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
@@ -56,7 +57,7 @@ class Run:
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
-        self._failures: list[tuple[Place, int, BaseException]] = []
+        self._failures: list[tuple[Place, int, Exception]] = []
         self.nulled = False
         """Whether a null has climbed, so that a value that arrives may have no place any more."""
         self._arrivals: list[Waiting] = []
@@ -300,7 +301,7 @@ class Run:
             if path is None:
                 continue
             base, j = place.base(i)
-            self.errors.append(located_error(error, base.field.nodes, path))  # type: ignore[arg-type]
+            self.errors.append(located(error, base.field, path))
             swept |= self._nullify(base, j)
         if swept:
             self.nulled = True
@@ -365,7 +366,7 @@ class Run:
         self._wake()
 
 
-def _order(failure: tuple[Place, int, BaseException]) -> list[int]:
+def _order(failure: tuple[Place, int, Exception]) -> list[int]:
     """The failure's place in the response, to sort by."""
     place: Place | None
     place, i, _ = failure
