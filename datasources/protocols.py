@@ -263,6 +263,13 @@ class Lease(NamedTuple):
     token: str
 
 
+class LocalObjects(Protocol):
+    """Entries of an ObjectCache that are in this very process."""
+
+    def held(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """Those of the entries that are there, without a wait; grants no leases."""
+
+
 class ObjectCache(Protocol):
     """Objects' JSON by id.
 
@@ -270,6 +277,10 @@ class ObjectCache(Protocol):
     else: read the store, and fill nothing. After `drop` returned, no reader gets a value that was
     read from the store before the drop began.
     """
+
+    @property
+    def local(self) -> LocalObjects | None:
+        """What it has in this process; None for one elsewhere."""
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes | Lease]: ...
 

@@ -28,6 +28,13 @@ class _Batch(Generic[K, V]):
         self.values: dict[K, V | BaseException] = {}
         self.waiters: dict[K, list[Callable[[], None]]] = {}
 
+    @classmethod
+    def of(cls, values: dict[K, V | BaseException]) -> "_Batch[K, V]":
+        """One whose values are there."""
+        batch = cls()
+        batch.end(values)
+        return batch
+
     def end(self, values: dict[K, V | BaseException]) -> None:
         """Wake who waits, in the order of the keys, as aiodataloader does."""
         self.values, self.done = values, True
@@ -56,8 +63,13 @@ class Loader(DataLoader[K, V]):
         """A value or an error for each key, in the keys' order."""
         raise NotImplementedError
 
+    def at_hand(self, keys: Sequence[K]) -> dict[K, V | BaseException]:
+        """Values that can be had without a wait: for those `many` need not wait for a batch."""
+        return {}
+
     async def many(self, keys: Sequence[K]) -> list[V | BaseException]:
         """The value or the error of each key, in the keys' order."""
+<<<<<<< HEAD
         batches = self._batches
         fresh = {key: None for key in keys if key not in batches} if batches else keys
         if fresh:
@@ -67,6 +79,13 @@ class Loader(DataLoader[K, V]):
             batches |= dict.fromkeys(asked, batch)
         found = [batches[key] for key in keys]
         for key, batch in zip(keys, found, strict=True):
+=======
+        unknown = [key for key in keys if key not in self._batches]
+        if unknown and (found := self.at_hand(unknown)):
+            self._batches.update(dict.fromkeys(found, _Batch.of(found)))
+        batches = [self._batches.get(key) or self._ask(key) for key in keys]
+        for key, batch in zip(keys, batches, strict=True):
+>>>>>>> bulk
             if not batch.done:
                 await self._loaded(batch, key)
         if found and found.count(found[0]) == len(found):
@@ -97,8 +116,7 @@ class Loader(DataLoader[K, V]):
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
         if key not in self._batches:
-            batch = self._batches[key] = _Batch()
-            batch.end({key: value})
+            self._batches[key] = _Batch.of({key: value})
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":

@@ -19,6 +19,12 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
 
     kind: Kind
 
+    def at_hand(self, keys: Sequence[int]) -> dict[int, R | BaseException | None]:
+        local = self._stores.objects.local
+        if local is None:
+            return {}
+        return {id: self._record(id, data) for id, data in local.held(keys).items()}
+
     async def load_batch(self, keys: list[int]) -> list[R | BaseException | None]:
         found: dict[int, bytes | BaseException] = {}
         leases: dict[int, Lease] = {}

@@ -22,7 +22,7 @@ _COUNTED = {
 """The lists behind the fields of a pin that can't be null."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FeedEdge:
     cursor: str
     node: Pin

@@ -31,13 +31,19 @@ class PageInfo:
     end_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Edge(Generic[R]):
-    """A place in a list. `record` is an error where the server did not answer that holds what
-    stands there."""
+    """A place in a list: a row of it or, in the list of all objects, an id. `record` is an error
+    where the server did not answer that holds what stands there."""
 
-    cursor: str
+    place: Row | int
     record: R | BaseException
+
+    @property
+    def cursor(self) -> str:
+        if isinstance(self.place, int):
+            return _encode(f"o:{self.place}")
+        return list_cursor(self.place)
 
     @property
     def node(self) -> R:
@@ -118,7 +124,7 @@ class _Reading(Generic[R]):
             if len(self._edges) == self._size:
                 self._end(has_next=True)
                 return
-            self._edges.append(Edge(list_cursor(row), record))
+            self._edges.append(Edge(row, record))
         if len(rows) <= self._size:
             self._end(has_next=False)
         else:
@@ -157,7 +163,7 @@ async def object_page(
                 continue
             if len(edges) == size:
                 return connection(edges, has_next=True, has_previous=after is not None)
-            edges.append(Edge(_encode(f"o:{id}"), record))
+            edges.append(Edge(id, record))
         if len(rows) <= size:
             return connection(edges, has_next=False, has_previous=after is not None)
         after_id = rows[-1][0]
@@ -178,7 +184,8 @@ def _readable(kind: Kind, rows: Sequence[Listed]) -> list[R]:
 
 
 def _encode(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    # The text is digits, letters and colons, for which both alphabets of base64 are one.
+    return binascii.b2a_base64(text.encode(), newline=False).rstrip(b"=").decode()
 
 
 def _decode(cursor: str, kind: str, *numbers: int) -> list[int]:

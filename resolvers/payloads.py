@@ -10,7 +10,7 @@ from datasources.errors import RequestError, Unauthenticated
 from datasources.mappings import Edge as Row
 from datasources.records import Record
 from resolvers.context import Context
-from resolvers.paging import Edge, list_cursor
+from resolvers.paging import Edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +64,4 @@ def problem(error: RequestError) -> UserError:
 
 def edge(row: Row, record: Record) -> Edge[Any]:
     """The entry of a list that a write made or moved."""
-    return Edge(list_cursor(row), record)
+    return Edge(row, record)

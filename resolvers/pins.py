@@ -50,9 +50,11 @@ async def interests(context: Context, pins: Sequence[Pin]) -> Sequence[list[Inte
     return [[found[id] for id in pin.interest_ids if id in found] for pin in pins]
 
 
-def image_url(context: Context, image: Image) -> str:
-    """The picture's absolute address; one of our own starts with the gateway's."""
-    return context.public_url + image.url if image.url.startswith("/") else image.url
+@bulk
+async def image_url(context: Context, images: Sequence[Image]) -> Sequence[str]:
+    """The pictures' absolute addresses; one of our own starts with the gateway's."""
+    own = context.public_url
+    return [own + i.url if i.url.startswith("/") else i.url for i in images]
 
 
 @bulk

@@ -50,6 +50,10 @@ class MemcachedObjectCache:
         self._deadline = deadline
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
 
+    @property
+    def local(self) -> None:
+        return None
+
     async def get(self, ids: Sequence[int]) -> Found:
         found: Found = {}
 

@@ -30,6 +30,19 @@ class MemoryObjectCache:
         self._leases: dict[int, _Granted] = {}  # oldest first: all live equally long
         self._tokens = count(1)
 
+    @property
+    def local(self) -> "MemoryObjectCache":
+        return self
+
+    def held(self, ids: Sequence[int]) -> dict[int, bytes]:
+        values, found = self._values, {}
+        for id in ids:
+            value = values.get(id)
+            if value is not None:
+                values.move_to_end(id)
+                found[id] = value
+        return found
+
     async def get(self, ids: Sequence[int]) -> dict[int, bytes | Lease]:
         now = self._clock()
         self._expire_leases(now)

@@ -7,6 +7,7 @@ came after it asked.
 """
 
 import secrets
+import struct
 from collections.abc import Sequence
 from itertools import count
 
@@ -19,7 +20,8 @@ WINDOW = 500
 LEASE_MS = 10_000
 TIME_TO_LIVE_MS = 24 * 3600 * 1000
 SEQUENCE_DIGITS, ID_DIGITS = 38, 19
-ROW_CHARS = SEQUENCE_DIGITS + 1 + ID_DIGITS
+ROW = struct.Struct(f"{SEQUENCE_DIGITS}sx{ID_DIGITS}s")
+ROW_CHARS = ROW.size
 
 
 class RedisMappingCache:
@@ -128,13 +130,8 @@ def _page(key: ListKey, token: str, answer: bytes) -> list[Edge] | Lease | None:
     era, _, rows = answer[1:].partition(b"|")
     if len(rows) % ROW_CHARS:
         raise StoreCorrupt(f"mapping cache: the window of {key} has rows of a wrong length")
+    from_id, number = key.from_id, int(era or 0)
     return [
-        Edge(
-            key.from_id,
-            int(rows[at + SEQUENCE_DIGITS + 1 : at + ROW_CHARS]),
-            int(rows[at : at + SEQUENCE_DIGITS]),
-            0,
-            era=int(era or 0),
-        )
-        for at in range(0, len(rows), ROW_CHARS)
+        Edge(from_id, int(to_id), int(sequence), 0, True, number)
+        for sequence, to_id in ROW.iter_unpack(rows)
     ]

@@ -179,6 +179,10 @@ class Leaf(Completed):
         for it then, which raises where the usual isn't met."""
         v, exact = f"v{n}", self._exact
         null = "" if self.nonnull else f" or {v} is None"
+        if self.type is GraphQLID:
+            # Ids that are numbers are as usual as ids that are strings.
+            check = f"(type({v}) is str or type({v}) is int{null})"
+            return check, f"(str({v}) if type({v}) is int else {v})"
         if exact is not None:
             check = f"type({v}) is {exact.__name__}"
             if exact is int:

@@ -77,3 +77,15 @@ async def test_a_lease_lives_for_its_time_and_no_longer() -> None:
     assert await cache.get([1]) == {}
     clock.now = LEASE_SECONDS
     assert isinstance((await cache.get([1]))[1], Lease)
+
+
+async def test_what_is_held_is_had_without_a_lease_and_counts_as_used() -> None:
+    cache = MemoryObjectCache(3 * (100 + ENTRY_OVERHEAD))
+    for id in (1, 2, 3):
+        await put(cache, id, b"x" * 100)
+    assert cache.local.held([1, 9]) == {1: b"x" * 100}
+    assert isinstance((await cache.get([9]))[9], Lease)  # nobody has it yet
+    await put(cache, 4, b"x" * 100)
+    assert await held(cache, [1, 2, 3, 4]) == {1, 3, 4}
+    await cache.drop([1])
+    assert cache.local.held([1]) == {}
