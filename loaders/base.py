@@ -69,29 +69,23 @@ class Loader(DataLoader[K, V]):
 
     async def many(self, keys: Sequence[K]) -> list[V | BaseException]:
         """The value or the error of each key, in the keys' order."""
-<<<<<<< HEAD
         batches = self._batches
-        fresh = {key: None for key in keys if key not in batches} if batches else keys
+        fresh = dict.fromkeys([key for key in keys if key not in batches])
+        if fresh and (found := self.at_hand(list(fresh))):
+            batches |= dict.fromkeys(found, _Batch.of(found))
+            fresh = {key: None for key in fresh if key not in found}
         if fresh:
             batch = self._open or self._begin()
-            asked = dict.fromkeys(fresh)
-            batch.keys |= asked
-            batches |= dict.fromkeys(asked, batch)
-        found = [batches[key] for key in keys]
-        for key, batch in zip(keys, found, strict=True):
-=======
-        unknown = [key for key in keys if key not in self._batches]
-        if unknown and (found := self.at_hand(unknown)):
-            self._batches.update(dict.fromkeys(found, _Batch.of(found)))
-        batches = [self._batches.get(key) or self._ask(key) for key in keys]
-        for key, batch in zip(keys, batches, strict=True):
->>>>>>> bulk
+            batch.keys |= fresh
+            batches |= dict.fromkeys(fresh, batch)
+        asked = [batches[key] for key in keys]
+        for key, batch in zip(keys, asked, strict=True):
             if not batch.done:
                 await self._loaded(batch, key)
-        if found and found.count(found[0]) == len(found):
-            values = found[0].values
+        if asked and asked.count(asked[0]) == len(asked):
+            values = asked[0].values
             return [values[key] for key in keys]
-        return [batch.values[key] for batch, key in zip(found, keys, strict=True)]
+        return [batch.values[key] for batch, key in zip(asked, keys, strict=True)]
 
     def load(self, key: K) -> "asyncio.Future[V]":
         if key is None:
