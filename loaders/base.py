@@ -71,22 +71,22 @@ class Loader(DataLoader[K, V]):
         """The value or the error of each key, in the keys' order."""
         batches = self._batches
         fresh = [key for key in keys if key not in batches] if batches else keys
-        if fresh and (at_hand := self.at_hand(fresh)):
-            batches |= dict.fromkeys(at_hand, _Batch.of(at_hand))
-            fresh = [key for key in fresh if key not in at_hand]
+        if fresh and (found := self.at_hand(fresh)):
+            batches |= dict.fromkeys(found, _Batch.of(found))
+            fresh = [key for key in fresh if key not in found]
         if fresh:
             batch = self._open or self._begin()
-            asked = dict.fromkeys(fresh)
-            batch.keys |= asked
-            batches |= dict.fromkeys(asked, batch)
-        found = [batches[key] for key in keys]
-        for key, batch in zip(keys, found, strict=True):
+            added = dict.fromkeys(fresh)
+            batch.keys |= added
+            batches |= dict.fromkeys(added, batch)
+        asked = [batches[key] for key in keys]
+        for key, batch in zip(keys, asked, strict=True):
             if not batch.done:
                 await self._loaded(batch, key)
-        if found and found.count(found[0]) == len(found):
-            values = found[0].values
+        if asked and asked.count(asked[0]) == len(asked):
+            values = asked[0].values
             return [values[key] for key in keys]
-        return [batch.values[key] for batch, key in zip(found, keys, strict=True)]
+        return [batch.values[key] for batch, key in zip(asked, keys, strict=True)]
 
     def load(self, key: K) -> "asyncio.Future[V]":
         if key is None:

@@ -40,6 +40,7 @@ def main() -> None:
 
 
 def run(*, quick: bool, python: str | None, to_page: bool) -> None:
+    load = os.getloadavg()[0]
     environment.wrk()
     node, interpreter = environment.node(), environment.python(python)
     os.chdir(environment.ROOT)
@@ -75,7 +76,14 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
     ]
     write("execution", rows)
     if to_page:
-        lines = [environment.machine(), *environment.versions(interpreter)]
+        command = "python -m bench.execution" + (" --quick" if quick else "")
+        command += f" --python {python}" if python else ""
+        busy = f"load average {load:.1f} before the run" + (", a crowded machine" * (load > 0.5))
+        lines = [
+            f"`{command}`",
+            f"{environment.machine()}; {busy}",
+            *environment.versions(interpreter),
+        ]
         page.write(rows, fifty, one, lines)
     print("\n".join(environment.versions(interpreter)), end="\n\n")
     print(table(rows))

@@ -98,11 +98,13 @@ def serving(config: Path, workers: int) -> Iterator[Workers]:
             stderr=output,
         )
     served = Workers(process, f"http://127.0.0.1:{port}", log)
+    first: set[int] = set()
     try:
         until(lambda: served.ready() >= workers, served)
+        first = served.pids()
         yield served
     finally:
-        left = served.pids()
+        left = served.pids() | first  # which a killed supervisor has no more
         if process.poll() is None:
             process.kill()
             process.wait()
