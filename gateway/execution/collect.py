@@ -11,6 +11,7 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLError,
     GraphQLField,
     GraphQLNonNull,
     GraphQLObjectType,
@@ -136,6 +137,11 @@ class Field:
     def completer(self) -> Completer:
         """How they are completed."""
         return completer_of(self, self.definition.type)
+
+    @cached_property
+    def in_document(self) -> GraphQLError:
+        """An error that has the places of its nodes."""
+        return GraphQLError("", self.nodes)
 
 
 class Selection:

@@ -17,7 +17,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.bind import Attribute, Bulk, Call, Constant
-from gateway.execution.complete import Leaf
+from gateway.execution.complete import Completer, Leaf
 from gateway.execution.kinds import kinds_of
 
 if TYPE_CHECKING:
@@ -54,16 +54,18 @@ class Build:
                 inline.append(field)
             else:
                 self.columns.append(field)
-        self.called: list[tuple[Field, Attribute | Call | Bulk, Leaf | None]] = []
-        """Those whose values are got before the objects are made, in the response's order; and
-        their completer, if they are leaves."""
+        self.called: list[tuple[Field, Attribute | Call | Bulk, Completer, Leaf | None]] = []
+        """Those whose values are got before the objects are made, in the response's order; with
+        their source, their completer, and the latter again if it is of leaves."""
         for field in self.fields:
             if field not in inline and not isinstance(field.source, Constant):
                 completer = field.completer
                 leaf = completer if isinstance(completer, Leaf) else None
-                self.called.append((field, field.source, leaf))
+                self.called.append((field, field.source, completer, leaf))
         self.bulk = [
-            (field, source, leaf) for field, source, leaf in self.called if isinstance(source, Bulk)
+            (field, source, leaf)
+            for field, source, _, leaf in self.called
+            if isinstance(source, Bulk)
         ]
         self.keyed = any(isinstance(f.source, Attribute) and f.source.keyed for f in inline)
         """Whether attributes of a dict would be its items."""

@@ -55,9 +55,8 @@ def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place
     group = Group(selection, objs, place)
     columns: list[Sequence[Any]] = []
     ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
-    for field, source, leaf in build.called:
+    for field, source, completer, leaf in build.called:
         at = FieldPlace(group, field, field.nonnull)
-        completer = field.completer
         numbers: Sequence[int] | None = None
         if isinstance(source, Bulk):
             given = run.call_bulk(field, source, objs, at)
@@ -141,7 +140,7 @@ class Work:
         if not whole:
             objs = objs[start:stop]
         columns: list[Sequence[Any]] = []
-        for field, source, leaf in build.called:
+        for field, source, _, leaf in build.called:
             if isinstance(source, Bulk):
                 if leaf is not None:
                     given = self._bulk.get(field.key)

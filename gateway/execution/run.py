@@ -15,13 +15,14 @@ from collections.abc import Mapping, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from graphql import GraphQLError, located_error
+from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
 from gateway.execution.groups import SLICE, Group, make_group
-from gateway.execution.kinds import none_awaited
+from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
 from gateway.execution.tasks import Light, enter, leave
 from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
@@ -56,7 +57,7 @@ class Run:
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
-        self._failures: list[tuple[Place, int, BaseException]] = []
+        self._failures: list[tuple[Place, int, Exception]] = []
         self.nulled = False
         """Whether a null has climbed, so that a value that arrives may have no place any more."""
         self._arrivals: list[Waiting] = []
@@ -125,7 +126,7 @@ class Run:
                     return
                 begun = self.begun
                 if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.left == 1:
-                    await begun.pop().carry()
+                    await begun.pop().carry(self._task)
                 else:
                     self._go_on()
                     await self._wait()
@@ -263,11 +264,12 @@ class Run:
             waiting = WaitingBulk(self, field, source, place, len(objs))
             waiting.start(0, values)
             self._back()
-            at_once, _ = waiting.open()
-            if not at_once:
+            if waiting.opened():
                 return None
-            values = at_once[0]
+            values = waiting.values[0]
         values = each(values, len(objs), source)
+        if set(map(type, values)) <= PLAIN:
+            return values
         ready, numbers, _ = self.begin(values, place, field.completer)
         if numbers is None:
             return ready
@@ -299,7 +301,7 @@ class Run:
             if path is None:
                 continue
             base, j = place.base(i)
-            self.errors.append(located_error(error, base.field.nodes, path))  # type: ignore[arg-type]
+            self.errors.append(located(error, base.field, path))
             swept |= self._nullify(base, j)
         if swept:
             self.nulled = True
@@ -364,7 +366,7 @@ class Run:
         self._wake()
 
 
-def _order(failure: tuple[Place, int, BaseException]) -> list[int]:
+def _order(failure: tuple[Place, int, Exception]) -> list[int]:
     """The failure's place in the response, to sort by."""
     place: Place | None
     place, i, _ = failure

@@ -104,10 +104,10 @@ class Light:
             self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
 
     @coroutine
-    def carry(self) -> Generator[Any, Any, None]:
-        """After the first step: go on to the end inside the task that awaits this, which so waits
+    def carry(self, task: Any) -> Generator[Any, Any, None]:
+        """After the first step: go on to the end inside `task`, the current one, which so waits
         for nothing else. A turn of the loop less than by itself."""
-        loop, task = self._loop, asyncio.current_task(self._loop)
+        loop = self._loop
         error: BaseException | None = None
         while not self.done_:
             waits, self.waits = self.waits, None

@@ -8,6 +8,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.frames import without_frame
+from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place
 from gateway.execution.tasks import Light, enter
 from resolvers.bulk import checked
@@ -158,9 +159,23 @@ class WaitingBulk(Waiting):
         self.lights, self.indexes, self.values = [], [], []
         self._field, self._source, self._count = field, source, count
 
+    def opened(self) -> bool:
+        """Whether it waits: else what it gave is there."""
+        if self.values:
+            return False
+        self._opened = True
+        self.left = len(self.lights)
+        if self.lights:
+            self._run.waiting.add(self)
+        return True
+
     def flush(self) -> None:
         values = each(self.values[0], self._count, self._source)
-        self._run.settle(values, self._place, self._field.completer)
+        kinds = set(map(type, values))
+        if kinds <= PLAIN:
+            self._field.completer.complete(self._run, values, self._place, kinds)
+        else:
+            self._run.settle(values, self._place, self._field.completer)
 
     def wanted(self, index: int) -> bool:
         return any(self._run.alive(self._place, i) for i in range(self._count))

@@ -1,0 +1,25 @@
+"""Errors told where they happened: as graphql-core's `located_error`, but a field's place in the
+document is worked out once, not for each of its errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphql import GraphQLError, located_error
+
+if TYPE_CHECKING:
+    from gateway.execution.collect import Field
+
+_TELLS_ITSELF = ("message", "nodes", "source", "positions", "extensions")
+"""Attributes with which an error says for itself what graphql-core would find."""
+
+
+def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLError:
+    for name in _TELLS_ITSELF:
+        if hasattr(error, name):
+            return located_error(error, field.nodes, path)
+    made = GraphQLError(str(error), path=path, original_error=error)
+    place = field.in_document
+    made.nodes, made.locations = list(field.nodes), place.locations and list(place.locations)
+    made.source, made.positions = place.source, place.positions
+    return made
