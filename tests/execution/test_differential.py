@@ -52,7 +52,7 @@ def test_each_class_of_features_is_a_hundredth_of_the_cases() -> None:
 
 
 @settings(
-    max_examples=150,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
