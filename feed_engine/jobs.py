@@ -15,16 +15,21 @@ from datasources.protocols import Job, OutboxRow, Stores
 from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
 from feed_engine.follow_through import change_of, fulfill
+from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import board_tasks, respace_job
 
 log = logging.getLogger(__name__)
 
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
-HANDLERS: dict[type[Task], Handler] = {
-    **feed_tasks.HANDLERS,
-    **board_tasks.HANDLERS,
-    **respace_job.HANDLERS,
-}
+
+
+def handlers(spacing: Spacing) -> dict[type[Task], Handler]:
+    """Who does each task."""
+    return {
+        **feed_tasks.HANDLERS,
+        **board_tasks.HANDLERS,
+        **respace_job.handlers(spacing),
+    }
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -34,15 +39,16 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     cursor: bytes | None = None
 
 
-async def run_job(stores: Stores, job: Job) -> None:
+async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> None:
     """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
     and the job is run again."""
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None:
         return
+    does = handlers(spacing)
     try:
         change, progress = change_of(row), _progress(row)
-        unknown = [task for task in change.tasks if type(task) not in HANDLERS]
+        unknown = [task for task in change.tasks if type(task) not in does]
         if unknown:
             raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
     except StoreCorrupt as error:
@@ -53,7 +59,7 @@ async def run_job(stores: Stores, job: Job) -> None:
     for number in range(progress.task, len(change.tasks)):
         task = change.tasks[number]
         cursor = progress.cursor if number == progress.task else None
-        await HANDLERS[type(task)](stores, task, cursor, _advance(stores, row, number))
+        await does[type(task)](stores, task, cursor, _advance(stores, row, number))
         if number + 1 < len(change.tasks):
             await _save(stores, row, Progress(number + 1))
     await stores.shards.outbox.finish(row.shard, row.id)

@@ -6,11 +6,11 @@ from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from feed_engine import order
 from feed_engine.change import AnyTask, Respace, change
+from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import access
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms, row_of
 from feed_engine.writes.inputs import Reorder
-from feed_engine.writes.respace import Step, make_room
-from feed_engine.writes.respace_job import THRESHOLD
+from feed_engine.writes.respace import Step, make_room, with_room
 from feed_engine.writes.results import Crossed, Reordered
 
 
@@ -24,6 +24,7 @@ async def reorder_pin(
     *,
     key: str | None = None,
     at: int | None = None,
+    spacing: Spacing = SPACING,
 ) -> Reordered:
     """Put a pin directly below `before_pin_id` or, if that is None, directly above `after_pin_id`.
 
@@ -40,14 +41,14 @@ async def reorder_pin(
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:
         await access.lock_own_board(tx, viewer_id, board_id)
-        return await _move(tx, given, at if at is not None else now_ms())
+        return await _move(tx, given, at if at is not None else now_ms(), spacing)
 
     async def again(saved: Saved) -> Reordered:
         return Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)
 
     shard = access.home(stores, Kind.BOARD, board_id)
     mutation = Mutation("reorderPin", shard, viewer_id, key, given)
-    return await mutate(stores, mutation, nothing, work, again)
+    return await with_room(stores, lambda: mutate(stores, mutation, nothing, work, again), spacing)
 
 
 def _check_distinct(given: Reorder) -> None:
@@ -63,7 +64,7 @@ def _check_distinct(given: Reorder) -> None:
         )
 
 
-async def _move(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
+async def _move(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Outcome[Reordered]:
     key = ListKey(Mapping.BOARD_HAS_PINS, given.board_id)
     await tx.head(key)
     moved = await _on_board(tx, key, given.pin_id, "pinId")
@@ -90,16 +91,11 @@ async def _move(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
     sequence = _between(lower, upper, now)
     tight = sequence is None
     if sequence is None:
-        sequence = await make_room(tx, key, moved, lower, upper, now)
+        sequence = await make_room(tx, key, moved, lower, upper, spacing)
     elif upper is not None:
-        under = lower.sequence if lower else 0
-        tight = (
-            order.bisections(sequence, upper.sequence) < THRESHOLD
-            or order.bisections(under, sequence) < THRESHOLD
-        ) and order.bisections(under, upper.sequence) >= THRESHOLD
+        tight = spacing.asks(lower.sequence if lower else 0, sequence, upper.sequence)
     edge = moved._replace(sequence=sequence, version=moved.version + 1, era=await tx.era(key))
     await tx.put_edge(key.mapping, edge)
-    # Once a region: only the move that makes a gap a narrow one asks, those in narrow gaps don't.
     task = Respace(board_id=key.from_id, around=str(sequence), era=edge.era)
     tasks: list[AnyTask] = [task] if tight else []
     return await _outcome(tx, key, edge, above, below, tasks, durable=True)
