@@ -20,11 +20,13 @@ from feed_engine import order
 HEADROOM = 24
 """Bisections that the middle of a spread window has before its edges, where rows are pressed to."""
 FEW = 8
-"""Rows that are spread evenly instead, where so few will do."""
+"""Rows that are spread evenly instead, where so few have a wide gap beside them."""
+AMPLE = 16
+"""Bisections beyond the room asked for that their gaps take then."""
 _READ = 64  # rows on each side at first
 _GROWTH = 10  # a window that will not do grows by a tenth
 _CROWD = 256  # rows on each side that are spread for being crowded too
-_FLOOR = 2**100  # how far below the lowest row others may go: a hundred thousand milliseconds
+_FLOOR = 6  # a 64th of what is below the lowest row is free for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class Surroundings:
             step = (places[-1] // SEQUENCE_STEP + 1) * SEQUENCE_STEP
             places.append(min(step, order.HIGHEST))
         if self.is_bottom:
-            places.insert(0, max(0, places[0] - _FLOOR))
+            places.insert(0, places[0] - (places[0] >> _FLOOR))
             center += 1
         return places, center
 
@@ -145,7 +147,7 @@ def choose(places: Sequence[int], center: int, spacing: Spacing) -> Window | Non
     """
     for rows in range(1, FEW + 1):
         window = _widest(places, center - 1, center + 1, rows)
-        if window is not None and window.step(rows) >> spacing.room:
+        if window is not None and window.step(rows) >> spacing.room + AMPLE:
             return window
     low, high = _crowd(places, center, spacing)
     rows = max(high - low - 1, FEW + 1)

@@ -62,7 +62,9 @@ async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
     after = _anchor(input.after_pin_id, "afterPinId")
     try:
         moved = await reorder.reorder_pin(
-            context.stores, viewer_id, board_id, pin_id, before, after, key=input.idempotency_key
+            *(context.stores, viewer_id, board_id, pin_id, before, after),
+            key=input.idempotency_key,
+            spacing=context.spacing,
         )
     except Crossed as error:
         return {**await _placed(context, board_id, pin_id, error), "errors": [problem(error)]}
