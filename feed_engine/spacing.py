@@ -26,7 +26,6 @@ AMPLE = 16
 _READ = 64  # rows on each side at first
 _GROWTH = 10  # a window that will not do grows by a tenth
 _CROWD = 256  # rows on each side that are spread for being crowded too
-_FLOOR = 6  # a 64th of what is below the lowest row is free for others
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +93,16 @@ class Surroundings:
     is_top: bool
 
     def places(self) -> tuple[list[int], int]:
-        """All in ascending order, with bounds where the list ends; the crowded row's number."""
+        """All in ascending order, with bounds where the list ends (below the lowest row, a 64th of
+        what is there is given away at a time); the crowded row's number."""
         places = [*reversed(self.below), *self.above]
         center = max(len(self.below) - 1, 0)
         if self.is_top:
             step = (places[-1] // SEQUENCE_STEP + 1) * SEQUENCE_STEP
             places.append(min(step, order.HIGHEST))
         if self.is_bottom:
-            places.insert(0, places[0] - (places[0] >> _FLOOR))
+            lowest = places[0]
+            places.insert(0, lowest - lowest // 64 if lowest > SEQUENCE_STEP else 0)
             center += 1
         return places, center
 

@@ -38,7 +38,8 @@ class Tally:
     spreads: int = 0
     """Regions spread by a move itself, for want of any room."""
     worst: int = 0
-    """Rows in the largest region; a transaction rewrites at most `Spacing.rows` of them."""
+    """Rows rewritten of the largest region."""
+    worst_transaction: int = 0
 
     @property
     def mean(self) -> float:
@@ -99,12 +100,12 @@ class Board:
         assert self._heap is not None
         while True:
             gap, row, above = self._heap[0]
-            if self.up[row] == above and self.down[above] == row and self._gap(row) == gap:
+            if (self.up[row], self.down[above], self._gap(row)) == (above, row, gap):
                 return row
             heapq.heappop(self._heap)
 
     def _spread(self, row: int, search: Search) -> int:
-        below, above = self._Side(self, row, self.down, 0), self._Side(self, row, self.up, self.end)
+        below, above = _Side(self, row, self.down, 0), _Side(self, row, self.up, self.end)
         below.rows.append(row)
         found = self._find(search, below, above)
         if found is None:
@@ -120,7 +121,10 @@ class Board:
             changed += to != self.sequence[it]
             self.sequence[it] = to
         self._note(self.down[rows[0]], *rows)
+        # A larger region is spread in several transactions.
         self.tally.worst = max(self.tally.worst, changed)
+        once = min(changed, self.spacing.rows)
+        self.tally.worst_transaction = max(self.tally.worst_transaction, once)
         return changed
 
     def _find(self, search: Search, below: "_Side", above: "_Side") -> Window | None:
@@ -134,24 +138,6 @@ class Board:
             except StopIteration as done:
                 found: Window | None = done.value
                 return found
-
-    class _Side:
-        """The rows on one side of another, nearest first, as far as they were asked for."""
-
-        def __init__(self, board: "Board", row: int, step: list[int], end: int) -> None:
-            self._board, self._step, self._end = board, step, end
-            self._next = step[row]
-            self.rows: list[int] = []
-
-        @property
-        def is_end(self) -> bool:
-            return self._next == self._end
-
-        def read(self, reach: int) -> list[int]:
-            while len(self.rows) < reach and not self.is_end:
-                self.rows.append(self._next)
-                self._next = self._step[self._next]
-            return [self._board.sequence[row] for row in self.rows]
 
     def _take_out(self, row: int) -> None:
         below, above = self.down[row], self.up[row]
@@ -169,7 +155,23 @@ class Board:
                     heapq.heappush(self._heap, (self._gap(row), row, self.up[row]))
 
 
-_Side = Board._Side
+class _Side:
+    """The rows on one side of another, nearest first, as far as they were asked for."""
+
+    def __init__(self, board: Board, row: int, step: list[int], end: int) -> None:
+        self._board, self._step, self._end = board, step, end
+        self._next = step[row]
+        self.rows: list[int] = []
+
+    @property
+    def is_end(self) -> bool:
+        return self._next == self._end
+
+    def read(self, reach: int) -> list[int]:
+        while len(self.rows) < reach and not self.is_end:
+            self.rows.append(self._next)
+            self._next = self._step[self._next]
+        return [self._board.sequence[row] for row in self.rows]
 
 
 def simulate(
@@ -184,13 +186,18 @@ def simulate(
     always directly below one pin; each between the two dragged before it; or always into the
     smallest gap of the board. A job runs at once, or never if `late` says so."""
     board = Board(pins, spacing, gaps=adversary == "smallest gap")
-    next_target = _TARGETS[adversary](board)
+    next_target = targets(board, adversary)
     for number in range(moves):
         row, below = next_target(number)
         asking = board.move(row, below)
         if asking is not None and not late():
             board.job(asking)
     return board
+
+
+def targets(board: Board, adversary: Adversary) -> Callable[[int], tuple[int, int]]:
+    """What an adversary moves next: the row, and the row directly above which it goes."""
+    return _TARGETS[adversary](board)
 
 
 def _same_side(board: Board) -> Callable[[int], tuple[int, int]]:
