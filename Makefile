@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test check lock stack-up stack-down stack-status graphiql
+.PHONY: help run test check lock stack-up stack-down stack-status graphiql bench
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
@@ -12,6 +12,7 @@ help:
 	@echo "make check       formatter, linter, types and unit tests: quick"
 	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
 	@echo "make stack-down  stop them (stack-status says what runs)"
+	@echo "make bench       a benchmark beside its peers: NAME=order [QUICK=1]"
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
 	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
 
@@ -26,6 +27,9 @@ check:
 
 lock:
 	@$(BOOTSTRAP) lock $(ARGS)
+
+bench:
+	@$(BOOTSTRAP) exec python -m bench.$(NAME) $(if $(QUICK),--quick) $(ARGS)
 
 stack-up:
 	@$(BOOTSTRAP) exec pinway stack up $(ARGS)

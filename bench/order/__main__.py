@@ -8,6 +8,7 @@ import statistics
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from bench.order import growth, measures
 from bench.order.peers import Peers
 from bench.order.real import adversaries_on
 from bench.order.servers import BigBoard, Rig, mariadb, sqlite
-from bench.order.simulation import ADVERSARIES, simulate
+from bench.order.simulation import ADVERSARIES, Adversary, Tally, simulate
 from bench.rows import Row, table, write
 from feed_engine.spacing import SPACING
 
@@ -34,8 +35,8 @@ class Effort:
     many: int
 
 
-FULL = Effort(10_000_000, 10_000_000, 400, 1_000_000, (100, 10_000, 1_000_000), 3_000, 10.0, 1_000)
-QUICK = Effort(200_000, 200_000, 100, 30_000, (100, 10_000), 300, 3.0, 100)
+FULL = Effort(10_000_000, 10_000_000, 300, 1_000_000, (100, 10_000, 1_000_000), 1_000, 6.0, 1_000)
+QUICK = Effort(200_000, 200_000, 60, 30_000, (100, 10_000), 150, 2.0, 50)
 SMALL, MIDDLE = 100, 1_000  # pins
 
 
@@ -103,10 +104,11 @@ async def _costs(rig: Rig, large: BigBoard, small: BigBoard, effort: Effort) -> 
         Row("mapping rows written a reorder", big.mapping_rows, "", "<= 1", f"{versus} the same"),
         Row(
             f"rows read (Handler_read_*) on {large.pins:,} pins / {SMALL}",
-            big.rows_read / little.rows_read,
+            big.handler_reads / little.handler_reads,
             "",
             "<= 1.02",
-            f"{big.rows_read:.2f} and {little.rows_read:.2f}",
+            f"{big.handler_reads:.2f} and {little.handler_reads:.2f}; of the mapping, by "
+            f"TABLE_STATISTICS, {big.rows_read:.2f} and {little.rows_read:.2f}",
         ),
         Row("statements a reorder", big.statements, "", versus=f"{versus} {little.statements:.2f}"),
         Row("round trips a reorder", big.trips, "", versus=f"{versus} {little.trips:.2f}"),
@@ -158,31 +160,47 @@ async def _rates(rig: Rig, owner: int, effort: Effort) -> list[Row]:
 
 
 def _simulated(effort: Effort) -> list[Row]:
-    rows, means, failures, worst = list[Row](), list[float](), 0, 0
-    for pins in effort.boards:
-        for adversary in ADVERSARIES:
-            say(f"{effort.moves:,} simulated moves, {adversary}, {pins:,} pins")
-            tally = simulate(pins, effort.moves, adversary, SPACING).tally
-            late = simulate(pins, effort.moves // 10, adversary, SPACING, late=lambda: True).tally
-            means.append(tally.mean)
-            failures += tally.failures + late.failures
-            worst = max(worst, tally.worst_transaction, late.worst_transaction)
-            rows.append(
-                Row(
-                    f"relabelled rows a move, {adversary}, {pins:,} pins",
-                    tally.mean,
-                    "",
-                    "<= 2",
-                    f"largest region {tally.worst:,} rows, {tally.jobs:,} jobs; "
-                    f"jobs held back: {late.mean:.2f}, all inline",
-                )
+    tasks = [
+        (pins, moves, adversary, is_late)
+        for pins in effort.boards
+        for adversary in ADVERSARIES
+        for moves, is_late in ((effort.moves, False), (effort.moves // 10, True))
+    ]
+    say(f"{effort.moves:,} simulated moves each on boards of {effort.boards}")
+    with ProcessPoolExecutor() as pool:
+        tallies = list(pool.map(_tally, *zip(*tasks, strict=True)))
+    rows = []
+    for task, tally, late in zip(tasks[::2], tallies[::2], tallies[1::2], strict=True):
+        rows.append(
+            Row(
+                f"relabelled rows a move, {task[2]}, {task[0]:,} pins, {task[1]:,} moves",
+                tally.mean,
+                "",
+                "<= 2",
+                f"largest region {tally.worst:,} rows, {tally.jobs:,} jobs; "
+                f"jobs held back: {late.mean:.2f}, all inline",
             )
+        )
     return [
         *rows,
-        Row("relabelled rows a move, mean of these", statistics.mean(means), "", "<= 2"),
-        Row("rows relabelled in a transaction at most", worst, "", f"<= {SPACING.rows}"),
-        Row("adversarial moves that failed", failures, "", "<= 0"),
+        Row(
+            "relabelled rows a move, mean of these",
+            statistics.mean(tally.mean for tally in tallies[::2]),
+            "",
+            "<= 2",
+        ),
+        Row(
+            "rows relabelled in a transaction at most",
+            max(tally.worst_transaction for tally in tallies),
+            "",
+            f"<= {SPACING.rows}",
+        ),
+        Row("adversarial moves that failed", sum(it.failures for it in tallies), "", "<= 0"),
     ]
+
+
+def _tally(pins: int, moves: int, adversary: Adversary, is_late: bool) -> Tally:
+    return simulate(pins, moves, adversary, SPACING, late=lambda: is_late).tally
 
 
 def say(text: str) -> None:

@@ -38,6 +38,10 @@ class Cost:
     trips: float
     handlers: dict[str, float]
 
+    @property
+    def handler_reads(self) -> float:
+        return sum(it for name, it in self.handlers.items() if name.startswith("handler_read"))
+
 
 async def drag(rig: Rig, board: BigBoard, chooser: random.Random) -> None:
     """One reorder: a random pin directly below another."""

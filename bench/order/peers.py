@@ -99,7 +99,7 @@ class Peers:
             key = generate_key_between(found[1] if len(found) > 1 else None, found[0])
             await cursor.execute(
                 "UPDATE peer_keys SET place = %s WHERE board = %s AND pin = %s",
-                (key.encode(), board, moved),
+                (key, board, moved),
             )
             await link.commit()
 

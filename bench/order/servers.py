@@ -48,6 +48,7 @@ class Rig:
         )
         first = self._loaded + 1
         self._loaded += pins
+        await settle()  # whatever the write left to do
         board = BigBoard(made.board, pins, first)
         if self.master is not None:
             _load_mariadb(self.master, board)
@@ -175,12 +176,12 @@ def _load_mariadb(master: MariaDBMaster, board: BigBoard) -> None:
 def _load_sqlite(folder: Path, board: BigBoard) -> None:
     shard = shard_of(board.board.id)
     base = compose(shard, Kind.PIN, board.first)
-    database = sqlite3.connect(folder / "shards" / f"db{shard:05d}.sqlite")
+    database = sqlite3.connect(folder / "shards" / f"db{shard:05d}.sqlite", timeout=60)
     database.executescript(
         f"""
         PRAGMA synchronous = OFF;
         PRAGMA cache_size = -1000000;
-        BEGIN;
+        BEGIN IMMEDIATE;
         INSERT INTO board_has_pins (from_id, to_id, sequence, version, active)
         WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n LIMIT {board.pins})
         SELECT {board.board.id}, {base} + n, ({FIRST_MS} + n) || '{"0" * 25}', 1, 1 FROM n;

@@ -239,7 +239,8 @@ def _smallest_gap(board: Board) -> Callable[[int], tuple[int, int]]:
         ends = [board.up[0], board.down[board.end]]
         chooser.shuffle(ends)
         near = (below, board.up[below])
-        return next((end for end in ends if end not in near), board.up[0]), below
+        row: int = next(end for end in ends if end not in near)
+        return row, below
 
     return target
 
