@@ -1,7 +1,6 @@
 """Adversaries against a board in MySQL."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
