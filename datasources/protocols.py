@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
 HOLD_MS = 60_000  # of a writer that died; longer than any write takes
+RESPACINGS_KEPT = 1_000  # of a list, however new: what translates a place is read in one go
 
 
 # ------------------------------------------------------------------ sharded objects and mappings
@@ -124,8 +125,9 @@ class ShardTx(Protocol):
         """How often an ordered list was re-spaced; 0 for other lists."""
 
     async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
-        """Begin the list's next era, and remember for RESPACINGS_KEPT_MS which sequences became
-        which: (old, new) ascending in both, of rows whose order stays the same. The era."""
+        """Begin the list's next era, and remember which sequences became which: (old, new)
+        ascending in both, of rows whose order stays the same. It is kept for RESPACINGS_KEPT_MS as
+        one of the list's last RESPACINGS_KEPT; older ones go now. The era."""
 
     async def post(self, kind: str, payload: bytes) -> int:
         """Add an outbox row; its id on this shard."""

@@ -5,7 +5,7 @@ twice does no harm.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from datasources.protocols import Job, OutboxRow, Stores
 from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
 from feed_engine.follow_through import change_of, fulfill
+from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import arrange, board_tasks, respace_job
 
 log = logging.getLogger(__name__)
@@ -22,11 +23,15 @@ log = logging.getLogger(__name__)
 FIRST_DELAY, LAST_DELAY = 60.0, 3600.0  # seconds until a parked row is tried again
 
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
-HANDLERS: dict[type[Task], Handler] = {
-    **feed_tasks.HANDLERS,
-    **board_tasks.HANDLERS,
-    **respace_job.HANDLERS,
-}
+
+
+def handlers(spacing: Spacing) -> dict[type[Task], Handler]:
+    """Who does each task."""
+    return {
+        **feed_tasks.HANDLERS,
+        **board_tasks.HANDLERS,
+        **respace_job.handlers(spacing),
+    }
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,7 +41,7 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     cursor: bytes | None = None
 
 
-async def run_job(stores: Stores, job: Job) -> None:
+async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> None:
     """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
     and the job is run again.
 
@@ -46,11 +51,11 @@ async def run_job(stores: Stores, job: Job) -> None:
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None:
         return
-    if row.kind == arrange.KIND:
-        await arrange.complete(stores, job)
-        return
     try:
-        await _complete(stores, row)
+        if row.kind == arrange.KIND:
+            await arrange.complete(stores, job, spacing)
+        else:
+            await _complete(stores, row, handlers(spacing))
     except StoreCorrupt as error:
         log.debug("%s; the row is parked", error)  # the relay tells of all that are
         await _park(stores, row, error)
@@ -61,9 +66,9 @@ async def run_job(stores: Stores, job: Job) -> None:
         raise
 
 
-async def _complete(stores: Stores, row: OutboxRow) -> None:
+async def _complete(stores: Stores, row: OutboxRow, does: Mapping[type[Task], Handler]) -> None:
     change, progress = change_of(row), _progress(row)
-    unknown = [task for task in change.tasks if type(task) not in HANDLERS]
+    unknown = [task for task in change.tasks if type(task) not in does]
     if unknown:
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
     if row.cursor is None:
@@ -71,7 +76,7 @@ async def _complete(stores: Stores, row: OutboxRow) -> None:
     for number in range(progress.task, len(change.tasks)):
         task = change.tasks[number]
         cursor = progress.cursor if number == progress.task else None
-        await HANDLERS[type(task)](stores, task, cursor, _advance(stores, row, number))
+        await does[type(task)](stores, task, cursor, _advance(stores, row, number))
         if number + 1 < len(change.tasks):
             await _save(stores, row, Progress(number + 1))
     await stores.shards.outbox.finish(row.shard, row.id)

@@ -38,15 +38,6 @@ def bisections(lower: int, upper: int) -> int:
     return max(upper - lower, 1).bit_length() - 1
 
 
-def spread(lower: int, upper: int, count: int) -> list[int] | None:
-    """`count` ascending sequences strictly between two, as evenly as whole numbers allow, or None
-    when they don't fit."""
-    gap = upper - lower
-    if gap <= count:
-        return None
-    return [lower + gap * place // (count + 1) for place in range(1, count + 1)]
-
-
 def translate(sequence: int, respacings: Iterable[Respacing]) -> int:
     """Where a place is after re-spacings: of the rows that were moved, those that were below it are
     below it still, the row at it is at it, and the same holds for all other rows."""
@@ -60,17 +51,3 @@ def translate(sequence: int, respacings: Iterable[Respacing]) -> int:
         else:
             sequence = moves[at][1]
     return sequence
-
-
-def widened(lower: int, upper: int, below: int, above: int) -> list[int]:
-    """Ascending sequences strictly between two for `below` rows, a wide gap, and `above` rows: the
-    rows share half of the room evenly, the other half is around the topmost of those below, where
-    the next are likely to come."""
-    count, room = below + above, upper - lower
-    shared = room - room // 2
-    wide = room // 2
-    extra = [0] * max(below - 1, 0) + [wide // 2] * min(below, 1) + [wide] * above
-    return [
-        lower + shared * place // (count + 1) + more
-        for place, more in zip(range(1, count + 1), extra, strict=True)
-    ]

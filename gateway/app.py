@@ -83,7 +83,10 @@ def _contexts(
         return tokens.issue(user_id) if settings.issue_tokens else None
 
     def new_context(viewer_id: int | None) -> Context:
-        return Context(runtime.stores, runtime.feeds, viewer_id, settings.url, issue)
+        return Context(
+            *(runtime.stores, runtime.feeds, viewer_id, settings.url, issue),
+            spacing=settings.spacing,
+        )
 
     return new_context
 

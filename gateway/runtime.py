@@ -39,7 +39,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
         try:
             if settings.run_jobs if jobs is None else jobs:
                 tasks += [
-                    asyncio.create_task(_work(stores, settings.job_concurrency)),
+                    asyncio.create_task(_work(stores, settings)),
                     asyncio.create_task(
                         relay(
                             stores,
@@ -80,11 +80,14 @@ def _race(settings: Settings, sides: Sides) -> Race:
     return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
 
 
-async def _work(stores: Stores, concurrency: int) -> None:
+async def _work(stores: Stores, settings: Settings) -> None:
     """Work on the queue; a queue that fails is tried again, for ever."""
     while True:
         try:
-            await stores.queue.work(partial(run_job, stores), concurrency=concurrency)
+            await stores.queue.work(
+                partial(run_job, stores, spacing=settings.spacing),
+                concurrency=settings.job_concurrency,
+            )
         except Exception:
             log.exception("the queue's worker stopped; it starts again in a second")
             await asyncio.sleep(1)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from datasources.errors import ConfigError
+from feed_engine.spacing import Spacing
 
 EMBEDDED = "embedded"
 """Instead of a URL: the store that needs no server, under `data_dir`."""
@@ -69,6 +70,10 @@ class Settings(BaseSettings):
     answers_days: int = Field(default=7, ge=1)
     visits_days: int = Field(default=30, ge=1)
 
+    respace_threshold: int = Field(default=8, ge=1)
+    respace_room: int = Field(default=40, le=52)
+    respace_rows: int = Field(default=256, ge=16, le=5_000)
+
     request_timeout: Seconds = 10.0
     feed_policy: Literal["adaptive", "fixed"] = "adaptive"
     feed_cutoff: Seconds = 0.05
@@ -89,6 +94,17 @@ class Settings(BaseSettings):
             raise ValueError("must be at least 32 characters, or left out to have one made")
         return value
 
+    @field_validator("respace_room")
+    @classmethod
+    def _roomy(cls, value: int, info: ValidationInfo) -> int:
+        least = 2 * info.data.get("respace_threshold", 1)
+        if value < least:
+            raise ValueError(
+                f"must be at least twice respace_threshold, {least}: else gaps that were just "
+                "widened are narrow again after a few moves"
+            )
+        return value
+
     @field_validator("public_url")
     @classmethod
     def _no_slash(cls, value: str) -> str:
@@ -100,6 +116,11 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(name.strip() for name in value.split(",") if name.strip())
         return value
+
+    @property
+    def spacing(self) -> Spacing:
+        """When crowded pins of a board are spread, and how far."""
+        return Spacing(self.respace_threshold, self.respace_room, self.respace_rows)
 
     @property
     def url(self) -> str:

@@ -8,6 +8,7 @@ from datasources.errors import BadInput, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 from datasources.protocols import Stores
 from feed_engine.feeds import Feeds
+from feed_engine.spacing import SPACING, Spacing
 from loaders import Loaders
 
 ID = NewType("ID", str)
@@ -18,7 +19,7 @@ ID = NewType("ID", str)
 class Context:
     """One request. `public_url` is the gateway's own address, without a slash at its end;
     `issue_token` makes a bearer token for a user, where this gateway makes any; `asked` are the
-    names of all fields in the request's document."""
+    names of all fields in the request's document; `spacing` is how crowded pins are spread."""
 
     stores: Stores
     feeds: Feeds
@@ -26,6 +27,7 @@ class Context:
     public_url: str
     issue_token: Callable[[int], str | None]
     asked: frozenset[str] = frozenset()
+    spacing: Spacing = SPACING
     loaders: Loaders = field(init=False)
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from datasources import ids
 from datasources.errors import StoreConflict
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping
-from datasources.protocols import RESPACINGS_KEPT_MS, Answer, OutboxRow, Visit
+from datasources.protocols import RESPACINGS_KEPT, RESPACINGS_KEPT_MS, Answer, OutboxRow, Visit
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Session
@@ -122,8 +122,9 @@ class SqlTx:
             (*of_list, era, codecs.moves(moves), now),
         )
         self._session.at_commit(
-            "DELETE FROM {db}.respacings WHERE from_id = ? AND mapping = ? AND created < ?",
-            (*of_list, now - RESPACINGS_KEPT_MS),
+            "DELETE FROM {db}.respacings "
+            "WHERE from_id = ? AND mapping = ? AND (era <= ? OR (era < ? AND created < ?))",
+            (*of_list, era - RESPACINGS_KEPT, era, now - RESPACINGS_KEPT_MS),
         )
         return era
 

@@ -153,7 +153,7 @@ class MariaDBMaster(Service):
             raise self._failure("could not make its data directory")
         scratch.rename(self.data)
 
-    def query(self, sql: str, *, vertical: bool = False) -> str:
+    def query(self, sql: str, *, vertical: bool = False, timeout: float = _CLIENT_TIMEOUT) -> str:
         """What the server answers to `sql`, asked as its root over its Unix socket.
 
         Rows are lines of tab-separated values, or, if `vertical`, a "name: value" line a column.
@@ -177,7 +177,7 @@ class MariaDBMaster(Service):
                 input=sql,
                 capture_output=True,
                 text=True,
-                timeout=_CLIENT_TIMEOUT,
+                timeout=timeout,
                 check=False,
             )
         except subprocess.TimeoutExpired:

@@ -23,9 +23,11 @@ from feed_engine import order
 from feed_engine.change import KIND as CHANGE
 from feed_engine.change import change, encode
 from feed_engine.follow_through import keep
+from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import access, placing
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
 from feed_engine.writes.inputs import Arrange
+from feed_engine.writes.respace import with_room
 
 KIND = "arrange"  # the outbox rows' kind
 MOST = 10_000  # pins in one call
@@ -57,6 +59,7 @@ async def reorder_pins(
     after_pin_id: int | None = None,
     *,
     key: str | None = None,
+    spacing: Spacing = SPACING,
 ) -> int:
     """Put the pins together, the first on top: directly below `before_pin_id`, or if that is None
     directly above `after_pin_id`, or if both are on top of the board. The board's order version.
@@ -99,7 +102,7 @@ async def reorder_pins(
     mutation = Mutation("reorderPins", shard, viewer_id, key, given)
     outbox_id = await mutate(stores, mutation, nothing, work, again)
     try:
-        await asyncio.shield(keep(complete(stores, Job(shard, outbox_id))))
+        await asyncio.shield(keep(complete(stores, Job(shard, outbox_id), spacing)))
     except StoreError as error:
         raise Unfinished(
             "The order is kept and will be completed, but it is not all done yet. Send it again "
@@ -109,13 +112,17 @@ async def reorder_pins(
     return (await stores.shards.mappings.heads([lists]))[lists].version
 
 
-async def complete(stores: Stores, job: Job) -> None:
+async def complete(stores: Stores, job: Job, spacing: Spacing) -> None:
     """Do what is left of a plan, and remove its row. Others may be doing the same."""
+
+    async def some() -> tuple[int, bool] | None:
+        return await stores.shards.objects.transact(
+            job.shard, lambda tx: _some(tx, job.outbox_id, now_ms(), spacing)
+        )
+
     more = True
     while more:
-        step = await stores.shards.objects.transact(
-            job.shard, lambda tx: _some(tx, job.outbox_id, now_ms())
-        )
+        step = await with_room(stores, some, spacing)
         if step is None:
             return
         board_id, more = step
@@ -123,7 +130,7 @@ async def complete(stores: Stores, job: Job) -> None:
     await stores.shards.outbox.finish(job.shard, job.outbox_id)
 
 
-async def _some(tx: ShardTx, outbox_id: int, now: int) -> tuple[int, bool] | None:
+async def _some(tx: ShardTx, outbox_id: int, now: int, spacing: Spacing) -> tuple[int, bool] | None:
     """Take some pins of the plan to their places: the board, and whether more are left. None when
     somebody else has finished it."""
     row = await tx.owed(outbox_id)
@@ -133,7 +140,7 @@ async def _some(tx: ShardTx, outbox_id: int, now: int) -> tuple[int, bool] | Non
     start, end = int(row.cursor or 0), len(plan.pin_ids)
     board = await access.lock_any(tx, Board, plan.board_id)
     if start < end and board is not None and board[0].active:
-        start = await _Chunk(tx, plan, start, now).arrange()
+        start = await _Chunk(tx, plan, start, now, spacing).arrange()
         await tx.advance(outbox_id, str(start).encode())
         return plan.board_id, start < end
     return plan.board_id, False
@@ -142,8 +149,9 @@ async def _some(tx: ShardTx, outbox_id: int, now: int) -> tuple[int, bool] | Non
 class _Chunk:
     """One transaction's part of a plan."""
 
-    def __init__(self, tx: ShardTx, plan: Plan, start: int, now: int) -> None:
+    def __init__(self, tx: ShardTx, plan: Plan, start: int, now: int, spacing: Spacing) -> None:
         self._tx, self._plan, self._start, self._now = tx, plan, start, now
+        self._spacing = spacing
         self._key = ListKey(ON_BOARD, plan.board_id)
         self._upper: Edge | None = None  # the next pin goes directly below it; None: on top
         self._below = deque[Edge]()  # rows below it, nearest first, as far as they were read
@@ -173,7 +181,7 @@ class _Chunk:
                 return number
             else:
                 placed = await placing.squeeze_in(
-                    self._tx, self._key, row, nearest, self._upper, self._now
+                    self._tx, self._key, row, nearest, self._upper, self._spacing
                 )
                 await self._put(row, placed.sequence)
                 await self._tx.post(CHANGE, encode(change(tasks=placed.tasks)))  # for the relay
@@ -221,7 +229,7 @@ class _Chunk:
         else:
             high = order.top(self._now, nearest.sequence if nearest else None)
         low = nearest.sequence if nearest else max(0, high - (count + 1) * SEQUENCE_STEP)
-        if placing.is_narrow((high - low) // (count + 1)):
+        if order.bisections(0, (high - low) // (count + 1)) < self._spacing.threshold:
             return None
         return low + (high - low) * count // (count + 1)
 

@@ -24,11 +24,13 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine.change import AnyTask, PinArrived
 from feed_engine.edit import edited
+from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import access, placing, reorder
 from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
 from feed_engine.writes.inputs import Move, Reorder
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import lock_own
+from feed_engine.writes.respace import with_room
 from feed_engine.writes.results import PinMoved, Reordered
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
@@ -44,6 +46,7 @@ async def move_pin(
     *,
     key: str | None = None,
     at: int | None = None,
+    spacing: Spacing = SPACING,
 ) -> PinMoved:
     """Move a pin of the viewer's to a board of the viewer's: on top, or where `reorder_pin` would
     put it there. On that board already, it is reordered; without anchors it stays where it is.
@@ -72,9 +75,9 @@ async def move_pin(
         source, pin, raw = await lock_own(tx, viewer_id, source_id, pin_id)
         target, _ = access.own_board(boards[board_id], viewer_id, board_id)
         if source_id == board_id:
-            return await _within(tx, given, pin, now)
+            return await _within(tx, given, pin, now, spacing)
         rows = Rows(tx)
-        placed, tasks = await _place(tx, rows, given, source, target, now)
+        placed, tasks = await _place(tx, rows, given, source, target, now, spacing)
         after = msgspec.structs.replace(pin, board_id=target.id)
         await tx.update(pin_id, edited(raw, {"board_id": target.id}, Pin))
         objects = [pin_id]
@@ -101,7 +104,9 @@ async def move_pin(
     shard = access.home(stores, Kind.PIN, pin_id)
     mutation = Mutation("movePin", shard, viewer_id, key, given)
     try:
-        moved = await mutate(stores, mutation, prepare, work, again)
+        moved = await with_room(
+            stores, lambda: mutate(stores, mutation, prepare, work, again), spacing
+        )
     except (RequestError, StoreConflict):
         await _release(stores, held)
         raise
@@ -110,7 +115,9 @@ async def move_pin(
     return moved
 
 
-async def _within(tx: ShardTx, given: Move, pin: Pin, now: int) -> Outcome[PinMoved]:
+async def _within(
+    tx: ShardTx, given: Move, pin: Pin, now: int, spacing: Spacing
+) -> Outcome[PinMoved]:
     """The pin is on that board already."""
     key = ListKey(ON_BOARD, pin.board_id)
     await tx.head(key)
@@ -124,13 +131,19 @@ async def _within(tx: ShardTx, given: Move, pin: Pin, now: int) -> Outcome[PinMo
             before_pin_id=given.before_pin_id,
             after_pin_id=given.after_pin_id,
         )
-        done = await reorder.put_at(tx, wanted, now)
+        done = await reorder.put_at(tx, wanted, now, spacing)
     result = PinMoved(pin, pin.board_id, done.result.version, done.result)
     return Outcome(result, _saved(result), done.change, done.durable)
 
 
 async def _place(
-    tx: ShardTx, rows: Rows, given: Move, source: Board, target: Board, now: int
+    tx: ShardTx,
+    rows: Rows,
+    given: Move,
+    source: Board,
+    target: Board,
+    now: int,
+    spacing: Spacing,
 ) -> tuple[Reordered, list[AnyTask]]:
     """Take the pin's row off the one board, and put one on the other."""
     for id in sorted((source.id, target.id)):
@@ -150,7 +163,7 @@ async def _place(
     gap = await placing.gap_at(tx, key, named)
     old = await tx.edge(EdgeKey(ON_BOARD, target.id, given.pin_id))  # of an earlier stay
     old = old or Edge(target.id, given.pin_id, 0, 0, active=False)
-    placed = await placing.place(tx, key, old, gap, now)
+    placed = await placing.place(tx, key, old, gap, now, spacing)
     # Together with the boards' flips it grows: the rows elsewhere take their versions from it.
     version = max(old.version, row.version + source.flips - target.flips) + 1
     edge = old._replace(

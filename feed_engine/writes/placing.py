@@ -10,8 +10,8 @@ from datasources.mappings import Edge, EdgeKey, ListKey
 from datasources.protocols import ShardTx
 from feed_engine import order
 from feed_engine.change import AnyTask, Respace
+from feed_engine.spacing import Spacing
 from feed_engine.writes.respace import Step, make_room, next_row
-from feed_engine.writes.respace_job import THRESHOLD
 
 
 class Anchors(NamedTuple):
@@ -99,33 +99,33 @@ async def next_active(step: Step, key: ListKey, row: Edge) -> Edge | None:
     return found
 
 
-async def place(tx: ShardTx, key: ListKey, moved: Edge, gap: Gap, now: int) -> Placed:
-    """A free sequence in a gap for the row `moved`, spreading a few others where there is none."""
+async def place(
+    tx: ShardTx, key: ListKey, moved: Edge, gap: Gap, now: int, spacing: Spacing
+) -> Placed:
+    """A free sequence in a gap for the row `moved`, spreading a few others where there is none.
+    Raises Crowded, from `squeeze_in`."""
     lower, upper = await _bounds(tx, key, moved, gap)
     sequence = _between(lower, upper, now)
     if sequence is None:
-        return await squeeze_in(tx, key, moved, lower, upper, now)
-    under, over = lower.sequence if lower else 0, upper.sequence if upper else None
-    # Once a region: only the move that makes a gap a narrow one asks, those in narrow gaps don't.
-    narrowed = (
-        over is not None
-        and not is_narrow(over - under)
-        and (is_narrow(over - sequence) or is_narrow(sequence - under))
+        return await squeeze_in(tx, key, moved, lower, upper, spacing)
+    asks = upper is not None and spacing.asks(
+        lower.sequence if lower else 0, sequence, upper.sequence
     )
-    return Placed(sequence, [await _respace(tx, key, sequence)] if narrowed else [])
+    return Placed(sequence, [await _respace(tx, key, sequence)] if asks else [])
 
 
 async def squeeze_in(
-    tx: ShardTx, key: ListKey, moved: Edge, lower: Edge | None, upper: Edge | None, now: int
+    tx: ShardTx,
+    key: ListKey,
+    moved: Edge,
+    lower: Edge | None,
+    upper: Edge | None,
+    spacing: Spacing,
 ) -> Placed:
-    """A place between two rows where there is hardly any, others being spread to make room."""
-    sequence = await make_room(tx, key, moved, lower, upper, now)
+    """A place between two rows where there is hardly any, others being spread to make room.
+    Raises Crowded when that takes more rows than a transaction may rewrite (see `with_room`)."""
+    sequence = await make_room(tx, key, moved, lower, upper, spacing)
     return Placed(sequence, [await _respace(tx, key, sequence)])
-
-
-def is_narrow(gap: int) -> bool:
-    """Whether so wide a gap takes few bisections more."""
-    return order.bisections(0, gap) < THRESHOLD
 
 
 async def _respace(tx: ShardTx, key: ListKey, sequence: int) -> Respace:

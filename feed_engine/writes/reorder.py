@@ -5,9 +5,11 @@ from datasources.ids import Kind
 from datasources.mappings import Edge, ListKey, ListMove, Mapping
 from datasources.protocols import ShardTx, Stores
 from feed_engine.change import AnyTask, change
+from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import access, placing
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms, row_of
 from feed_engine.writes.inputs import Reorder
+from feed_engine.writes.respace import with_room
 from feed_engine.writes.results import Crossed, Reordered
 
 
@@ -21,6 +23,7 @@ async def reorder_pin(
     *,
     key: str | None = None,
     at: int | None = None,
+    spacing: Spacing = SPACING,
 ) -> Reordered:
     """Put a pin directly below `before_pin_id` or, if that is None, directly above `after_pin_id`.
 
@@ -39,17 +42,17 @@ async def reorder_pin(
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:
         await access.lock_own_board(tx, viewer_id, board_id)
-        return await put_at(tx, given, at if at is not None else now_ms())
+        return await put_at(tx, given, at if at is not None else now_ms(), spacing)
 
     async def again(saved: Saved) -> Reordered:
         return Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)
 
     shard = access.home(stores, Kind.BOARD, board_id)
     mutation = Mutation("reorderPin", shard, viewer_id, key, given)
-    return await mutate(stores, mutation, nothing, work, again)
+    return await with_room(stores, lambda: mutate(stores, mutation, nothing, work, again), spacing)
 
 
-async def put_at(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
+async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Outcome[Reordered]:
     """Put a pin of the board at its anchors; the board is locked."""
     key = ListKey(Mapping.BOARD_HAS_PINS, given.board_id)
     await tx.head(key)
@@ -61,7 +64,7 @@ async def put_at(tx: ShardTx, given: Reorder, now: int) -> Outcome[Reordered]:
     if moved in gap:
         return await stayed(tx, key, moved)
     before = (await tx.head(key)).version
-    placed = await placing.place(tx, key, moved, gap, now)
+    placed = await placing.place(tx, key, moved, gap, now, spacing)
     edge = moved._replace(
         sequence=placed.sequence, version=moved.version + 1, era=await tx.era(key)
     )

@@ -1,48 +1,134 @@
-"""Making room on a board where a gap is used up: a few neighbours are spread evenly.
+"""Giving crowded rows of a list room again, inside a transaction that holds the list's lock.
 
-The window around the gap grows until every gap in it takes `ROOM` bisections, as in the
-order-maintenance literature (Bender and others), so that the next moves there rewrite one row each.
+Each transaction goes by the rows as they are then and leaves their order as it was: so it may be
+repeated, killed, and mixed with any other writes.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from datasources.mappings import SEQUENCE_STEP, Edge, ListKey
-from datasources.protocols import ShardTx
+from datasources.ids import shard_of
+from datasources.mappings import Edge, ListKey
+from datasources.protocols import ShardTx, Stores
 from feed_engine import order
+from feed_engine.change import Change, change
+from feed_engine.spacing import (
+    SPACING,
+    Search,
+    Spacing,
+    Surroundings,
+    Window,
+    crowded,
+    window,
+)
+from feed_engine.writes.commit import commit
 
-ROOM = 2**42  # the gap to reach: half of the bisections that a millisecond has
-ROWS = 64  # rewritten in one transaction while that makes any room at all
+READ = 64  # rows at a time
+_RELIEFS = 100  # of one reorder; none has needed more than one
 
 Step = Callable[[ListKey, int], Awaitable[Edge | None]]
 """`ShardTx.above` or `ShardTx.below`."""
 Move = tuple[Edge, int]
 """A row and its new sequence."""
+T = TypeVar("T")
 
 
-class _Window(NamedTuple):
-    rows: list[Edge]  # ascending
-    slot: int  # where among them the moved row goes
-    lower: int
-    upper: int
+class Crowded(Exception):
+    """There is no room at a place, and making some takes more rows than a transaction may rewrite.
+    It passes through the transaction, which is rolled back; see `with_room`."""
 
-    def room(self) -> int:
-        return (self.upper - self.lower) // (len(self.rows) + 3)
+    def __init__(self, key: ListKey, sequence: int, era: int) -> None:
+        super().__init__(f"no room around {sequence} of {key}")
+        self.key, self.sequence, self.era = key, sequence, era
+
+
+class Part(NamedTuple):
+    """What one transaction did of a spreading: `window` None if nothing is crowded."""
+
+    window: Window | None
+    more: bool = False
+
+
+async def with_room(
+    stores: Stores, write: Callable[[], Awaitable[T]], spacing: Spacing = SPACING
+) -> T:
+    """Do a write; where it is Crowded, spread the rows there in as many transactions as that takes,
+    and do it again."""
+    for _ in range(_RELIEFS):
+        try:
+            return await write()
+        except Crowded as place:
+            await relieve(stores, place, spacing)
+    return await write()
+
+
+async def relieve(stores: Stores, place: Crowded, spacing: Spacing) -> None:
+    """Spread the rows around a place where there is no room."""
+    part = Part(None, more=True)
+    while part.more:
+        log = await stores.shards.mappings.respacings(place.key, place.era)
+        center = order.translate(place.sequence, log)
+        part = await spread_some(stores, place.key, center, part.window, spacing)
+
+
+async def spread_some(
+    stores: Stores, key: ListKey, center: int, begun: Window | None, spacing: Spacing
+) -> Part:
+    """One transaction: go on with a window, or begin with the fewest rows around a place."""
+    done: list[Part] = []
+
+    async def work(tx: ShardTx) -> Change:
+        done.clear()  # of a try that lost a deadlock
+        around = Neighbors(tx, key, center)
+        found = begun or await around.find(crowded(spacing))
+        if found is None:
+            done.append(Part(None))
+            return change()
+        rows, at = await around.within(found)
+        places = found.spread(len(rows), at)
+        near = 0
+        if len(rows) > spacing.rows:  # rows that came meanwhile shift all others' places a little
+            near = found.step(len(rows)) // 8
+        moves = [
+            (row, to) for row, to in zip(rows, places, strict=True) if abs(to - row.sequence) > near
+        ]
+        await relabel(tx, key, in_order(moves)[: spacing.rows])
+        done.append(Part(found, len(moves) > spacing.rows))
+        return change(lists=[key] if moves else [])
+
+    await commit(stores, shard_of(key.from_id), work)
+    return done[-1]
 
 
 async def make_room(
-    tx: ShardTx, key: ListKey, moved: Edge, below: Edge | None, above: Edge | None, now_ms: int
+    tx: ShardTx,
+    key: ListKey,
+    moved: Edge,
+    below: Edge | None,
+    above: Edge | None,
+    spacing: Spacing = SPACING,
 ) -> int:
-    """Spread rows around the gap between `below` and `above` (None: the list's end), keeping their
-    order, and answer a free sequence in the gap for `moved`. The list is locked."""
-    window = await _window(tx, key, moved, below, above, now_ms)
-    # One place more than is needed, so that none has to be the moved row's own, still taken one.
-    places = order.spread(window.lower, window.upper, len(window.rows) + 2)
-    assert places is not None
-    places.remove(moved.sequence if moved.sequence in places else places[-1])
-    place = places.pop(window.slot)
-    moves = list(zip(window.rows, places, strict=True))
-    await relabel(tx, key, in_order(moves))
+    """Spread rows around the gap between `below` and `above` (None: the list's end), and answer a
+    free sequence in the gap for `moved`, which stays where it is. The list is locked.
+
+    Raises Crowded.
+    """
+    beside = below or above
+    assert beside is not None
+    around = Neighbors(tx, key, beside.sequence, moved)
+    found = await around.find(window(spacing))
+    assert found is not None
+    rows, at = await around.within(found)
+    if len(rows) > spacing.rows:
+        raise Crowded(key, beside.sequence, await tx.era(key))
+    places = dict(zip((row.to_id for row in rows), found.spread(len(rows), at), strict=True))
+    # The moved row's own is still taken; places are two apart at least.
+    places = {id: to + (to == moved.sequence) for id, to in places.items()}
+    await relabel(tx, key, in_order([(row, places[row.to_id]) for row in rows]))
+    lower = found.lower if below is None else places.get(below.to_id, below.sequence)
+    upper = found.upper if above is None else places.get(above.to_id, above.sequence)
+    place = order.bisect(lower, upper)
+    assert place is not None
     return place
 
 
@@ -62,50 +148,60 @@ async def relabel(tx: ShardTx, key: ListKey, moves: Sequence[Move]) -> None:
         await tx.respaced(key, sorted((row.sequence, to) for row, to in moves))
 
 
-async def _window(
-    tx: ShardTx, key: ListKey, moved: Edge, below: Edge | None, above: Edge | None, now_ms: int
-) -> _Window:
-    under = _Side(tx, key, moved.to_id, below, up=False)
-    over = _Side(tx, key, moved.to_id, above, up=True)
-    reach = 1
-    while True:
-        await under.grow(reach)
-        await over.grow(reach)
-        rows = [*reversed(under.rows), *over.rows]
-        window = _Window(rows, len(under.rows), under.floor(), over.ceiling(now_ms))
-        if window.room() >= (ROOM if 4 * reach <= ROWS else 1):
-            return window
-        reach *= 2
-
-
-class _Side:
-    """The rows on one side of the gap, nearest first, and the next one, which stays."""
-
-    def __init__(
-        self, tx: ShardTx, key: ListKey, moved_id: int, nearest: Edge | None, *, up: bool
-    ) -> None:
-        self._step = tx.above if up else tx.below
-        self._key, self._moved_id, self._next = key, moved_id, nearest
-        self.rows: list[Edge] = []
-
-    async def grow(self, count: int) -> None:
-        while self._next is not None and len(self.rows) < count:
-            self.rows.append(self._next)
-            self._next = await next_row(self._step, self._key, self._next, self._moved_id)
-
-    def floor(self) -> int:
-        if self._next is not None:
-            return self._next.sequence
-        room = (len(self.rows) + 1) * SEQUENCE_STEP
-        return max(0, self.rows[-1].sequence - room) if self.rows else 0
-
-    def ceiling(self, now_ms: int) -> int:
-        if self._next is not None:
-            return self._next.sequence
-        return order.top(now_ms, self.rows[-1].sequence if self.rows else None)
-
-
 async def next_row(step: Step, key: ListKey, row: Edge, without: int) -> Edge | None:
     """The row next to another in one direction, as if the row to `without` were not there."""
     found = await step(key, row.sequence)
     return await step(key, found.sequence) if found and found.to_id == without else found
+
+
+class Neighbors:
+    """The rows around a place, read as far as they are asked for, as if `without` were not there.
+    The crowded row among them is the one at the place, or the nearest."""
+
+    def __init__(self, tx: ShardTx, key: ListKey, center: int, without: Edge | None = None) -> None:
+        self._tx, self._key, self._center = tx, key, center
+        self._without = without.to_id if without else 0
+        self._below, self._above = list[Edge](), list[Edge]()  # nearest first
+        self._bottom = self._top = False  # whether these are all
+
+    async def find(self, search: Search) -> Window | None:
+        """What a search finds here."""
+        reach = next(search)
+        while True:
+            await self._read(reach)
+            below = [row.sequence for row in self._below]
+            above = [row.sequence for row in self._above]
+            known = Surroundings(below, above, self._bottom, self._top)
+            try:
+                reach = search.send(known)
+            except StopIteration as done:
+                found: Window | None = done.value
+                return found
+
+    async def within(self, span: Window) -> tuple[list[Edge], int]:
+        """The rows in a window, ascending, and the number among them of the one at the place."""
+        reach = READ
+        await self._read(reach)
+        while not (
+            (self._bottom or self._below[-1].sequence <= span.lower)
+            and (self._top or self._above[-1].sequence >= span.upper)
+        ):
+            reach *= 2
+            await self._read(reach)
+        below = [row for row in reversed(self._below) if span.lower < row.sequence < span.upper]
+        above = [row for row in self._above if span.lower < row.sequence < span.upper]
+        return below + above, max(len(below) - 1, 0)
+
+    async def _read(self, reach: int) -> None:
+        while not self._bottom and len(self._below) < reach:
+            start = self._below[-1].sequence if self._below else self._center + 1
+            count = reach - len(self._below) + 1
+            rows = await self._tx.rows_below(self._key, start, count)
+            self._below += [row for row in rows if row.to_id != self._without]
+            self._bottom = len(rows) < count
+        while not self._top and len(self._above) < reach:
+            start = self._above[-1].sequence if self._above else self._center
+            count = reach - len(self._above) + 1
+            rows = await self._tx.rows_above(self._key, start, count)
+            self._above += [row for row in rows if row.to_id != self._without]
+            self._top = len(rows) < count

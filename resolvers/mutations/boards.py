@@ -62,7 +62,9 @@ async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
     after = _anchor(input.after_pin_id, "afterPinId")
     try:
         moved = await reorder.reorder_pin(
-            context.stores, viewer_id, board_id, pin_id, before, after, key=input.idempotency_key
+            *(context.stores, viewer_id, board_id, pin_id, before, after),
+            key=input.idempotency_key,
+            spacing=context.spacing,
         )
     except Crossed as error:
         return {**await _placed(context, board_id, pin_id, error), "errors": [problem(error)]}
@@ -83,6 +85,7 @@ async def reorder_pins(context: Context, input: Any) -> dict[str, Any]:
         _anchor(input.before_pin_id, "beforePinId"),
         _anchor(input.after_pin_id, "afterPinId"),
         key=input.idempotency_key,
+        spacing=context.spacing,
     )
     context.loaders.reset()
     board = await visibility.board(context, board_id)
@@ -107,7 +110,9 @@ async def move_pin(context: Context, input: Any) -> dict[str, Any]:
     before = _anchor(input.before_pin_id, "beforePinId")
     after = _anchor(input.after_pin_id, "afterPinId")
     moved = await move.move_pin(
-        context.stores, viewer_id, pin_id, board_id, before, after, key=input.idempotency_key
+        *(context.stores, viewer_id, pin_id, board_id, before, after),
+        key=input.idempotency_key,
+        spacing=context.spacing,
     )
     placed = await _placed(context, board_id, pin_id, moved.placed)
     pin = placed["pin"]

@@ -4,7 +4,7 @@ import pytest
 
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping, PageRequest, Respacing
-from datasources.protocols import RESPACINGS_KEPT_MS, ShardTx
+from datasources.protocols import RESPACINGS_KEPT, RESPACINGS_KEPT_MS, ShardTx
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, fresh_id
 
@@ -76,6 +76,24 @@ async def test_what_is_old_is_forgotten_when_more_comes_but_never_the_last(
         await shards.objects.transact(shard, lambda tx: tx.respaced(key, [(1, 2)]))
     assert [entry.era for entry in await shards.mappings.respacings(key, 0)] == [3]
     await shards.close()
+
+
+async def test_of_many_respacings_only_the_last_are_kept(
+    deployment: Deployment, shards: SqlShards
+) -> None:
+    shard = deployment.shard(3)
+    key, other = (ListKey(PINS, fresh_id(Kind.BOARD, shard)) for _ in range(2))
+
+    async def respace(tx: ShardTx) -> None:
+        for _ in range(100):
+            await tx.respaced(key, [(1, 2)])
+
+    await shards.objects.transact(shard, lambda tx: tx.respaced(other, [(1, 2)]))
+    for _ in range(RESPACINGS_KEPT // 100 + 1):
+        await shards.objects.transact(shard, respace)
+    eras = [entry.era for entry in await shards.mappings.respacings(key, 0)]
+    assert eras == list(range(101, RESPACINGS_KEPT + 101))
+    assert len(await shards.mappings.respacings(other, 0)) == 1
 
 
 async def test_rows_on_both_sides_come_nearest_first_and_inactive_ones_too(

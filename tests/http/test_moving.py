@@ -121,7 +121,7 @@ async def test_a_reader_sees_a_moved_pin_on_one_board_wherever_reader_and_writer
     await scene.cache(cached)
     readers = await _seams(reading)
     writers = await _seams(writing)
-    assert readers > 5
+    assert readers > 3
     assert writers > 12
     here, there = scene.other, scene.one
     for read_to in range(readers):

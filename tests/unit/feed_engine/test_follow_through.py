@@ -17,7 +17,7 @@ from feed_engine import writes
 from feed_engine.change import KIND, BoardSecrecy, change, encode
 from feed_engine.feeds import epoch_ms
 from feed_engine.follow_through import _running, follow_through, settle
-from feed_engine.jobs import HANDLERS, run_job
+from feed_engine.jobs import run_job
 from feed_engine.relay import TELL_EVERY, relay, relay_once
 from feed_engine.writes import board_tasks
 from tests.audit import audit
@@ -194,7 +194,7 @@ async def test_a_job_with_a_fault_of_ours_is_parked_and_a_store_that_fails_parks
         async def fail(*_: object, fault: Exception = fault) -> None:
             raise fault
 
-        monkeypatch.setitem(HANDLERS, BoardSecrecy, fail)
+        monkeypatch.setitem(board_tasks.HANDLERS, BoardSecrecy, fail)
         with pytest.raises(type(fault)):
             await run_job(place.stores, job)
         kept = await outbox.load(*job)

@@ -1,7 +1,5 @@
 """The arithmetic of sequences, as properties."""
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,15 +84,3 @@ def test_the_promise_is_the_best_that_can_be_given():
         return 0 if gap < 2 else 1 + min(worst(gap // 2), worst(gap - gap // 2))
 
     assert [order.bisections(0, gap) for gap in range(1, 300)] == [worst(g) for g in range(1, 300)]
-
-
-@given(SEQUENCES, st.integers(1, 10**12), st.integers(1, 300))
-def test_spread_sequences_ascend_strictly_inside_the_gap(lower, gap, count):
-    places = order.spread(lower, lower + gap, count)
-    assert (places is None) == (gap <= count)
-    if places is not None:
-        bounds = [lower, *places, lower + gap]
-        steps = [b - a for a, b in pairwise(bounds)]
-        assert len(places) == count
-        assert min(steps) >= 1
-        assert max(steps) - min(steps) <= 1

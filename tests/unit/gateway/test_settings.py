@@ -39,6 +39,10 @@ def test_the_environment_wins_over_the_file_and_the_command_line_over_both(
         ("log_level = 'loud'", "log_level"),
         ("request_timeout = 0", "request_timeout"),
         ("auth_secret = 'x'", "auth_secret"),
+        ("respace_threshold = 0", "respace_threshold"),
+        ("respace_threshold = 21", "respace_room: .* at least twice respace_threshold, 42"),
+        ("respace_room = 53", "respace_room"),
+        ("respace_rows = 15", "respace_rows"),
         ("port = ", "not valid TOML"),
     ],
 )

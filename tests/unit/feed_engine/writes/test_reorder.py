@@ -11,7 +11,7 @@ from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine import order, writes
-from feed_engine.writes.respace import ROWS
+from feed_engine.spacing import SPACING
 from feed_engine.writes.results import Crossed
 from tests.people import People
 
@@ -182,7 +182,7 @@ async def test_a_pin_never_takes_a_deleted_pins_sequence(stores: Stores, people:
     assert len(set(sequences)) == 4
 
 
-@pytest.mark.parametrize("count", [3, 5, 2 * ROWS])
+@pytest.mark.parametrize("count", [3, 5, 2 * SPACING.rows])
 @pytest.mark.parametrize("base", [1, 10**37])
 async def test_where_no_room_is_left_a_few_rows_are_spread_and_the_order_is_kept(
     stores: Stores, people: People, count: int, base: int
@@ -227,7 +227,7 @@ async def test_an_adversary_finds_room_for_ever_and_few_rows_are_rewritten(
         ids.insert(ids.index(before) + 1, moved)
         assert [row.to_id for row in rows] == ids
     assert written <= 2 * moves
-    assert worst <= ROWS + 1
+    assert worst <= SPACING.rows + 1
 
 
 async def test_the_bottom_of_a_board_has_room_below_the_lowest_sequence(

@@ -14,8 +14,8 @@ from datasources.records import Board
 from feed_engine import order, writes
 from feed_engine.change import Respace
 from feed_engine.follow_through import change_of, settle
-from feed_engine.writes import respace_job
-from feed_engine.writes.respace_job import ROOM, THRESHOLD, respace
+from feed_engine.spacing import SPACING, Spacing
+from feed_engine.writes.respace_job import respace
 from tests.embedded import drain
 from tests.people import People
 
@@ -72,7 +72,7 @@ async def test_a_region_is_queued_once_when_its_gap_becomes_narrow_and_the_job_w
     while not await _tasks(stores):
         await writes.reorder_pin(stores, board.owner_id, board.id, ids[-1 - moves], anchor)
         moves += 1
-    assert moves > 83 - THRESHOLD - 8
+    assert moves > 83 - SPACING.threshold - 8
     for more in range(3):
         await writes.reorder_pin(stores, board.owner_id, board.id, ids[-1 - moves - more], anchor)
     [task] = await _tasks(stores)
@@ -83,15 +83,15 @@ async def test_a_region_is_queued_once_when_its_gap_becomes_narrow_and_the_job_w
     rows = {row.to_id: row for row in await _rows(stores, board)}
     for above, below in pairwise(shown[: at + 4]):
         gap = rows[above].sequence - rows[below].sequence
-        assert gap.bit_length() > ROOM
+        assert gap.bit_length() > SPACING.room
     await respace(stores, task, None, _saved)  # and once more changes nothing
     assert {row.to_id: row for row in await _rows(stores, board)} == rows
 
 
 async def test_a_wide_region_is_spread_in_small_transactions_that_never_change_the_order(
-    stores: Stores, people: People, monkeypatch: pytest.MonkeyPatch
+    stores: Stores, people: People
 ) -> None:
-    monkeypatch.setattr(respace_job, "ROWS", 8)
+    spacing = Spacing(rows=8)
     board, ids = await _board(people, 60)
     base = await _pack(stores, board, ids[::-1], 3)
     key = ListKey(ON_BOARD, board.id)
@@ -110,12 +110,12 @@ async def test_a_wide_region_is_spread_in_small_transactions_that_never_change_t
             raise asyncio.CancelledError  # killed here
 
     with pytest.raises(asyncio.CancelledError):
-        await respace(stores, task, None, advance)
-    await respace(stores, task, cursors[-2], advance)  # from a cursor that is not the last
+        await respace(stores, task, None, advance, spacing)
+    await respace(stores, task, cursors[-2], advance, spacing)  # from a cursor that is not the last
     assert await people.list(ON_BOARD, board.id) == ids
     rows = await _rows(stores, board)
     gaps = [b.sequence - a.sequence for a, b in pairwise(rows)]
-    assert min(gaps) >= 2 ** (ROOM - 1)
+    assert min(gaps) >= 2 ** (spacing.room - 1)
     assert max(written) <= 8
     log = await stores.shards.mappings.respacings(key, 0)
     assert [entry.era for entry in log] == list(range(1, len(log) + 1))

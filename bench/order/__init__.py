@@ -1,0 +1,1 @@
+"""The order of pins on a board: `python -m bench.order [--quick]`."""

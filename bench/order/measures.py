@@ -1,0 +1,124 @@
+"""What a reorder takes on a large board and on a small one, and how many there are a second."""
+
+import asyncio
+import random
+import statistics
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bench.order.servers import BigBoard, Rig
+from feed_engine import writes
+from feed_engine.follow_through import settle
+
+CLIENTS = 32
+
+
+@dataclass
+class Latencies:
+    """Seconds of reorders on a large board and on a small one, taken in turn."""
+
+    large: list[float]
+    small: list[float]
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.large) / statistics.median(self.small)
+
+
+@dataclass
+class Cost:
+    """What one reorder took, on average."""
+
+    mapping_rows: float
+    rows_read: float
+    statements: float
+    """All of it: the outbox row's removal after the answer included."""
+    trips: float
+    handlers: dict[str, float]
+
+    @property
+    def handler_reads(self) -> float:
+        return sum(it for name, it in self.handlers.items() if name.startswith("handler_read"))
+
+
+async def drag(rig: Rig, board: BigBoard, chooser: random.Random) -> None:
+    """One reorder: a random pin directly below another."""
+    moved, anchor = chooser.sample(range(board.pins), 2)
+    await writes.reorder_pin(
+        *(rig.stores, board.board.owner_id, board.board.id),
+        *(board.pin(moved), board.pin(anchor)),
+    )
+
+
+async def latencies(rig: Rig, large: BigBoard, small: BigBoard, rounds: int) -> Latencies:
+    """In turn on both boards, so that whatever else the machine does falls on both."""
+    chooser = random.Random(1)
+    found = Latencies([], [])
+    for number in range(-rounds // 4, rounds):
+        for board, times in ((large, found.large), (small, found.small)):
+            started = time.perf_counter()
+            await drag(rig, board, chooser)
+            if number >= 0:
+                times.append(time.perf_counter() - started)
+    return found
+
+
+async def cost(rig: Rig, board: BigBoard, rounds: int) -> Cost:
+    """By the server's own counters, before and after."""
+    assert rig.master is not None
+    chooser = random.Random(2)
+    await settle()
+    first, before = _counters(rig), _counters(rig)
+    own = {name: before[name] - first[name] for name in before}  # of reading the counters
+    trips = sum(rig.trips.values())
+    for _ in range(rounds):
+        await drag(rig, board, chooser)
+    await settle()
+    trips = sum(rig.trips.values()) - trips
+    after = _counters(rig)
+    each = {name: (after[name] - before[name] - own[name]) / rounds for name in after}
+    return Cost(
+        each["board_has_pins changed"],
+        each["board_has_pins read"],
+        sum(value for name, value in each.items() if name.startswith("com_")),
+        trips / rounds,
+        {name: value for name, value in each.items() if name.startswith("handler_") and value},
+    )
+
+
+def _counters(rig: Rig) -> Counter[str]:
+    assert rig.master is not None
+    counted = Counter[str]()
+    text = rig.master.query(
+        "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Handler_read%' OR Variable_name IN "
+        "('Handler_update', 'Handler_write', 'Com_select', 'Com_insert', 'Com_update', "
+        "'Com_delete', 'Com_commit')"
+    )
+    for line in text.splitlines():
+        name, value = line.split("\t")
+        counted[name.lower()] = int(value)
+    text = rig.master.query(
+        "SELECT ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS "
+        "WHERE TABLE_SCHEMA = 'db00000' AND TABLE_NAME = 'board_has_pins'"
+    )
+    read, changed = (text.split() or ["0", "0"])[:2]
+    counted["board_has_pins read"], counted["board_has_pins changed"] = int(read), int(changed)
+    return counted
+
+
+async def rate(work: Callable[[int], Awaitable[None]], seconds: float) -> float:
+    """How often a second CLIENTS at once do some work, each again when it was answered."""
+    until = time.perf_counter() + seconds
+    done = 0
+
+    async def client(number: int) -> None:
+        nonlocal done
+        while time.perf_counter() < until:
+            await work(number)
+            done += 1
+
+    started = time.perf_counter()
+    await asyncio.gather(*(client(number) for number in range(CLIENTS)))
+    return done / (time.perf_counter() - started)

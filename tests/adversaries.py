@@ -1,0 +1,62 @@
+"""An adversary who drags pins of a real board, with the job at work, held back, or killed."""
+
+import asyncio
+from typing import Literal
+
+from bench.order.simulation import Adversary, Board, targets
+from datasources.ids import Kind, compose, shard_of
+from datasources.mappings import Edge, ListKey, Mapping, PageRequest
+from datasources.protocols import Job, Stores
+from feed_engine import writes
+from feed_engine.follow_through import settle
+from feed_engine.jobs import run_job
+from feed_engine.spacing import SPACING
+
+Jobs = Literal["at work", "held back", "killed"]
+ON_BOARD = Mapping.BOARD_HAS_PINS
+_FIRST = 1 << 30  # local ids that no other pins have
+
+
+async def attack(
+    stores: Stores, owner: int, pins: int, moves: int, adversary: Adversary, jobs: Jobs
+) -> None:
+    """No move fails, the board's order is the moves', and few rows are rewritten, few at once."""
+    new = writes.NewBoard(name=f"{adversary}, {jobs}", secret=False)
+    board = (await writes.create_board(stores, owner, new)).board
+    model = Board(pins, SPACING, gaps=adversary == "smallest gap")
+    ids = [compose(shard_of(board.id), Kind.PIN, _FIRST + row) for row in range(pins + 1)]
+    rows = [Edge(board.id, ids[row], model.sequence[row], 1) for row in range(1, pins + 1)]
+    await stores.shards.mappings.load([(ON_BOARD, row) for row in rows])
+    target, running = targets(model, adversary), list[asyncio.Task[None]]()
+    for number in range(moves):
+        row, below = target(number)
+        asking = model.move(row, below)
+        await writes.reorder_pin(stores, owner, board.id, ids[row], after_pin_id=ids[below])
+        if asking is not None and jobs != "held back":
+            model.job(asking)
+            running.append(asyncio.create_task(_work(stores, board.id, jobs)))
+    await asyncio.gather(*running)
+    key = ListKey(ON_BOARD, board.id)
+    [page] = await stores.shards.mappings.pages([PageRequest(key, 2 * pins)])
+    assert [edge.to_id for edge in reversed(page)] == [ids[row] for row in model.ascending()]
+    log = await stores.shards.mappings.respacings(key, 0)
+    assert log
+    assert max(len(entry.moves) for entry in log) <= SPACING.rows
+    assert sum(len(entry.moves) for entry in log) <= 2 * moves
+
+
+async def _work(stores: Stores, board_id: int, jobs: Jobs) -> None:
+    """What a worker would do; or be killed in the middle of it, and do it again."""
+    await settle()
+    for row in await stores.shards.outbox.pending(2**62, 1000):
+        if row.shard != shard_of(board_id):
+            continue
+        job = Job(row.shard, row.id)
+        if jobs == "killed":
+            for steps in range(0, 40, 10):
+                killed = asyncio.create_task(run_job(stores, job))
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                killed.cancel()
+                await asyncio.wait([killed])
+        await run_job(stores, job)
