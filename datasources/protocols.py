@@ -105,7 +105,8 @@ class ShardTx(Protocol):
 
     async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
         """Begin the list's next era, and remember which sequences became which, for
-        RESPACINGS_KEPT_MS and as one of the list's last RESPACINGS_KEPT; older ones go now: (old, new) ascending in both, of rows whose order stays the same. The era."""
+        RESPACINGS_KEPT_MS and as one of the list's last RESPACINGS_KEPT; older ones go now:
+        (old, new) ascending in both, of rows whose order stays the same. The era."""
 
     async def post(self, kind: str, payload: bytes) -> int:
         """Add an outbox row; its id on this shard."""
