@@ -145,7 +145,8 @@ class Board:
         self._note(below)
 
     def _gap(self, row: int) -> int:
-        return self.sequence[self.up[row]] - self.sequence[row]
+        above: int = self.sequence[self.up[row]]
+        return above - self.sequence[row]
 
     def _note(self, *rows: int) -> None:
         """The gaps above these rows have changed."""
