@@ -39,9 +39,9 @@ FAULTS = (
     ),
     Fault(
         "an error has the place of the first of merged fields alone",
-        "run.py",
-        "located_error(error, base.field.nodes, path)",
-        "located_error(error, base.field.nodes[:1], path)",
+        "collect.py",
+        'GraphQLError("", self.nodes)',
+        'GraphQLError("", self.nodes[:1])',
     ),
     Fault(
         "a mutation goes on after its response became null",

@@ -121,7 +121,7 @@ def make(run: Run, name: str, key: int) -> Any:
             child = mix(key, graphql_name.encode())
             values[graphql_name] = produce(run, field.type.wraps, field.type.name, child)
         elif field.style == "method":
-            values[camel(field.name)] = partial(_method, run, field, key)
+            values[camel(field.name)] = Method(run, field, key)
     run.eager = False
     if kind < 2:
         told = {"__typename": name} if kind else {}
@@ -132,10 +132,21 @@ def make(run: Run, name: str, key: int) -> Any:
     return Telling(name, key, values) if kind < 6 else Node(name, key, values)
 
 
-def _method(run: Run, field: Field, key: int, info: Any, **arguments: Any) -> Any:
-    run.seen.add("methods")
-    key = mix(key, field.name.encode() + (repr(arguments).encode() if arguments else b""))
-    return respond(run, Field(field.name, field.type, "mixed", field.args, field.extras), key)
+class Method:
+    """A callable that stands where graphql-core's default resolver looks for a value."""
+
+    def __init__(self, run: Run, field: Field, key: int) -> None:
+        self._run, self._key = run, key
+        self._field = Field(field.name, field.type, "mixed", field.args, field.extras)
+
+    def __call__(self, info: Any, **arguments: Any) -> Any:
+        self._run.seen.add("methods")
+        given = repr(arguments).encode() if arguments else b""
+        key = mix(self._key, self._field.name.encode() + given)
+        return respond(self._run, self._field, key)
+
+    def __repr__(self) -> str:
+        return f"<method {self._key}>"
 
 
 class _Builder:

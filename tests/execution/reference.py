@@ -33,6 +33,7 @@ from graphql import (
     is_non_null_type,
 )
 from graphql.execution import Executor
+from graphql.execution.executor import CollectedErrors
 
 Place = tuple[str | int, ...]
 
@@ -130,6 +131,15 @@ class Possible:
         return ""
 
 
+class _All(CollectedErrors):
+    """Errors under a list that broke off count too: they may have come before it did."""
+
+    __slots__ = ()
+
+    def has_nulled_position(self, start_path: Any) -> bool:
+        return False
+
+
 class _Unpropagated(Executor):
     """Keeps every error where it is, and notes which positions may be null."""
 
@@ -138,6 +148,7 @@ class _Unpropagated(Executor):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.error_propagation = False
+        self.collected_errors = _All()
         self.required: set[Place] = set()
         self.order: list[str | int] = []
         _Unpropagated.latest = self
@@ -194,6 +205,9 @@ async def possible_errors(
 
     task = asyncio.ensure_future(run())
     await idle(task)
+    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    while ready:  # noqa: ASYNC110 - what graphql-core settles in the background
+        await asyncio.sleep(0)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     executor = _Unpropagated.latest
