@@ -25,6 +25,7 @@ from bench.execution.servers import BenchError
 from bench.rows import Row, table, write
 
 SATURATION = 0.7
+BACKLOG = 10  # service times: an ideal server's median is below two at that load
 
 
 def main() -> None:
@@ -64,14 +65,7 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
     rows = [
         *_page_rows(fifty, one),
         *_real_rows(real),
-        Row(
-            "p99 / p50 at 70% of saturation, Poisson arrivals",
-            tail["p99"] / tail["p50"],
-            "",
-            "<= 6",
-            f"an ideal server: 4.3; p50 {tail['p50'] * 1e3:.2f} ms, p99 {tail['p99'] * 1e3:.2f} "
-            f"ms at {tail['rate']:,.0f} requests/s",
-        ),
+        _tail_row(tail),
         *_inside_rows(inside),
     ]
     write("execution", rows)
@@ -126,6 +120,20 @@ def _real_rows(real: dict[str, dict[str, Rate]]) -> list[Row]:
         )
         for page, rates in real.items()
     ]
+
+
+def _tail_row(tail: dict[str, float]) -> Row:
+    """Where the server did not keep up (its core was taken by others), the ratio says nothing."""
+    kept_up = tail["p50"] < BACKLOG * SATURATION / tail["rate"]
+    return Row(
+        "p99 / p50 at 70% of saturation, Poisson arrivals",
+        tail["p99"] / tail["p50"],
+        "",
+        "<= 6" if kept_up else "",
+        ("an ideal server: 4.3" if kept_up else "not valid: the server did not keep up")
+        + f"; p50 {tail['p50'] * 1e3:.2f} ms, p99 {tail['p99'] * 1e3:.2f} ms at "
+        f"{tail['rate']:,.0f} requests/s",
+    )
 
 
 def _inside_rows(inside: measures.Inside) -> list[Row]:

@@ -51,7 +51,8 @@ async def supervise(
         await asyncio.gather(*tasks)
     finally:
         for task in tasks:
-            task.cancel()
+            if not task.cancelling():  # a second time would break off its wait for the worker
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 

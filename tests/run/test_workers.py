@@ -172,6 +172,19 @@ def test_stopping_ends_every_worker_cleanly(config: Path, stop: signal.Signals) 
         assert "killed" not in log
 
 
+def test_the_supervisor_stays_until_its_slowest_worker_has_stopped(config: Path) -> None:
+    with serving(config, 2) as served:
+        slow, quick = served.pids()
+        os.kill(slow, signal.SIGSTOP)
+        served.process.send_signal(signal.SIGTERM)
+        until(lambda: not alive(quick), served)
+        with pytest.raises(subprocess.TimeoutExpired):
+            served.process.wait(2)
+        os.kill(slow, signal.SIGCONT)
+        assert served.process.wait(60) == 0
+        assert not alive(slow)
+
+
 def test_workers_end_when_their_supervisor_is_killed(config: Path) -> None:
     with serving(config, 2) as served:
         pids = served.pids()
