@@ -51,6 +51,13 @@ def _order_version() -> Any:
     )
 
 
+def _feed_token() -> Any:
+    return plain(
+        "Names this write to a feed that is to show it: pass it as `seen`. Null when there are "
+        "errors, or no feed follows."
+    )
+
+
 @strawberry.type(description="The new user.")
 class SignUpPayload:
     user: User | None = _object()
@@ -95,6 +102,7 @@ class CreatePinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
     board: Board | None = _object()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -103,6 +111,7 @@ class RepinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
     board: Board | None = _object()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -147,6 +156,7 @@ class DeleteCommentPayload:
 class FollowUserPayload:
     user: User | None = _object()
     viewer: User | None = _object()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -157,6 +167,7 @@ class FollowUserPayload:
 class FollowBoardPayload:
     board: Board | None = _object()
     viewer: User | None = _object()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -167,6 +178,7 @@ class FollowBoardPayload:
 class FollowInterestPayload:
     interest: Interest | None = _object()
     viewer: User | None = _object()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 

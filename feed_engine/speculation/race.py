@@ -41,7 +41,7 @@ class Race:
         clock: Callable[[], float] = time.perf_counter,
         rng: Callable[[], float] = random.random,
     ) -> None:
-        self._deadline, self._policy, self.clock, self._rng = deadline, policy, clock, rng
+        self.deadline, self._policy, self.clock, self._rng = deadline, policy, clock, rng
         self.stats = Stats()
         self._primary, self._standby = (
             Contender(side, store, cutoff, policy, self.stats, clock)
@@ -54,8 +54,9 @@ class Race:
         self.run_ons = Shadows(policy.run_on_most)
         self._probes, self._warmers = Shadows(policy.probe_most), Shadows(policy.warm_most)
 
-    async def __call__(self, ask: Ask[T]) -> Raced[T]:
-        """The first good answer; the loser is cancelled and gone when this returns.
+    async def __call__(self, ask: Ask[T], *, only: Side | None = None) -> Raced[T]:
+        """The first good answer; the loser is cancelled and gone when this returns. `only`: of this
+        side alone, for what is known to be there.
 
         `ask` may be cancelled anywhere, and may be called again for a side, then to be measured or
         compared and dropped: it must not lean on what changes after this returned. Raises
@@ -63,7 +64,7 @@ class Race:
         StoreUnavailable when both sides failed, or one did and the budget is spent. What `ask`
         raises other than a StoreError is its own mistake and passes through.
         """
-        bound = self._deadline
+        bound = self.deadline
         ends = request.ends.get()
         if ends is not None:
             bound = min(bound, ends - asyncio.get_running_loop().time())
@@ -74,9 +75,10 @@ class Race:
         self._extra_when_ill.earn()
         began = self.clock()
         first, second = self._primary, self._standby
-        if self._forced is not None:
-            alone = first if self._forced is Side.PRIMARY else second
-            raced = await Call(self, ask, alone, None, bound).run(began, apart=False)
+        alone = only or self._forced
+        if alone is not None:
+            asked = first if alone is Side.PRIMARY else second
+            raced = await Call(self, ask, asked, None, bound).run(began, apart=False)
         else:
             if first.health.mode is not Mode.WELL and self._leaves_primary(began):
                 first, second = second, first

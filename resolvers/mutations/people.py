@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from datasources.ids import Kind
+from feed_engine.seen import token_of
 from feed_engine.writes import follows, users
 from feed_engine.writes.inputs import NewUser
 from resolvers import nodes
@@ -28,40 +29,41 @@ async def _follow(context: Context, input: Any, kind: Kind, on: bool) -> dict[st
     viewer_id = context.require_viewer()
     target_id = object_id(getattr(input, f"{name}_id"), kind, argument=f"{name}Id")
     write = follows.follow if on else follows.unfollow
-    await write(context.stores, viewer_id, target_id, key=input.idempotency_key)
+    edge = await write(context.stores, viewer_id, target_id, key=input.idempotency_key)
     context.loaders.reset()
     return {
         # What was followed may have become secret since.
         name: await nodes.node(context, id=ID(str(target_id))),
         "viewer": await context.loaders.users.load(viewer_id),
+        "feed_token": token_of(edge),
     }
 
 
-@mutation("user", "viewer")
+@mutation("user", "viewer", "feed_token")
 async def follow_user(context: Context, input: Any) -> dict[str, Any]:
     return await _follow(context, input, Kind.USER, True)
 
 
-@mutation("user", "viewer")
+@mutation("user", "viewer", "feed_token")
 async def unfollow_user(context: Context, input: Any) -> dict[str, Any]:
     return await _follow(context, input, Kind.USER, False)
 
 
-@mutation("board", "viewer")
+@mutation("board", "viewer", "feed_token")
 async def follow_board(context: Context, input: Any) -> dict[str, Any]:
     return await _follow(context, input, Kind.BOARD, True)
 
 
-@mutation("board", "viewer")
+@mutation("board", "viewer", "feed_token")
 async def unfollow_board(context: Context, input: Any) -> dict[str, Any]:
     return await _follow(context, input, Kind.BOARD, False)
 
 
-@mutation("interest", "viewer")
+@mutation("interest", "viewer", "feed_token")
 async def follow_interest(context: Context, input: Any) -> dict[str, Any]:
     return await _follow(context, input, Kind.INTEREST, True)
 
 
-@mutation("interest", "viewer")
+@mutation("interest", "viewer", "feed_token")
 async def unfollow_interest(context: Context, input: Any) -> dict[str, Any]:
     return await _follow(context, input, Kind.INTEREST, False)
