@@ -56,6 +56,13 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             await valkey.stop()
 
 
+def topology_url(settings: Settings) -> str:
+    """Where the topology is, without making anything."""
+    if settings.topology != EMBEDDED:
+        return settings.topology
+    return f"file://{quote(str(settings.data_dir.resolve() / 'topology.json'))}"
+
+
 def _make_directory(data: Path) -> None:
     try:
         data.mkdir(parents=True, exist_ok=True)

@@ -101,7 +101,7 @@ class Call(Generic[T]):
                 self._racing = False
                 first.answered(began, late=self._late)
                 if self.comparison is not None:
-                    self.comparison.add(value)
+                    self.comparison.add(first.side, value)
                 return Raced(value, first.side)
             return self._interrupted_by(began)
         except StoreError:

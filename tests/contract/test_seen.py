@@ -72,10 +72,10 @@ class Seeing(Feeding):
         return Feeds(stores, *races, self.settings, lambda: self.now)
 
     async def following_seeing(
-        self, viewer: User, token: str | None, stores: Stores | None = None
+        self, viewer: User, token: str | None, stores: Stores | None = None, dated: bool = True
     ) -> FollowingPage:
         return await following_page(
-            self.feeds(stores), viewer.id, first=50, seen=token, dated=True,
+            self.feeds(stores), viewer.id, first=50, seen=token, dated=dated,
             visible=self.visible(viewer),
         )  # fmt: skip
 
@@ -145,7 +145,11 @@ async def test_a_read_with_a_token_shows_the_follow_that_was_applied(seeing: See
     assert not home.health.may_be_stale
 
 
-async def test_a_read_waits_for_the_job_and_then_shows_what_it_brought(seeing: Seeing) -> None:
+@pytest.mark.parametrize("moment", ["get", "read"])
+async def test_a_read_waits_for_the_job_and_then_shows_what_it_brought(
+    seeing: Seeing, moment: str
+) -> None:
+    """The job runs after the primary was first asked what was applied, or for the row."""
     viewer, owner, _, pins = await author(seeing)
     token = await seeing.followed(viewer, owner.id)
     task = await seeing.task(Followed, owner.id)
@@ -156,8 +160,8 @@ async def test_a_read_waits_for_the_job_and_then_shows_what_it_brought(seeing: S
         told += 1
         await seeing.run(task)
 
-    waiting = on_primary(seeing.stores, lambda store: Interrupted(store, "get", run))
-    page = await seeing.following_seeing(viewer, token, waiting)
+    waiting = on_primary(seeing.stores, lambda store: Interrupted(store, moment, run))
+    page = await seeing.following_seeing(viewer, token, waiting, dated=False)
     assert (pins_of(page), page.may_be_stale, told) == (pins, False, 1)
 
 
@@ -243,6 +247,17 @@ async def test_marks_follow_versions_in_whatever_order_jobs_run(seeing: Seeing) 
         assert (pins_of(page), page.may_be_stale) == (pins, False)
 
 
+async def test_what_an_earlier_version_brought_is_not_a_later_one(seeing: Seeing) -> None:
+    viewer, owner, _, _ = await author(seeing)
+    await seeing.followed(viewer, owner.id)
+    await seeing.drain()
+    await seeing.unfollow(viewer, owner.id)
+    token = await seeing.followed(viewer, owner.id)
+    seeing.wait = 0.3
+    assert (await seeing.following_seeing(viewer, token)).may_be_stale
+    assert (await seeing.home_seeing(viewer, token)).health.may_be_stale
+
+
 async def test_a_followers_read_waits_for_a_new_pin(seeing: Seeing) -> None:
     viewer, owner, board, pins = await author(seeing)
     await seeing.followed(viewer, board.id)
@@ -275,6 +290,7 @@ async def test_nothing_is_waited_for_that_will_not_come(seeing: Seeing) -> None:
 
     unfollowed = await token_for(lambda: pin(board))
     hidden = await token_for(lambda: pin(secret))
+    await seeing.follow(owner, board.id)
     filed = await seeing.followed(viewer, interest.id)
     for reader, token in ((viewer, unfollowed), (owner, unfollowed), (viewer, hidden)):
         assert not (await seeing.following_seeing(reader, token)).may_be_stale

@@ -101,6 +101,7 @@ def test_warm_calls_go_to_the_standby_and_differing_answers_are_counted() -> Non
         for _ in range(5):
             assert (await raced(ask)).value == "p"
             await asyncio.sleep(0.1)
+        await raced.close()
         return raced.stats.warm, raced.stats.compared, raced.stats.differing
 
     assert run(main("p")) == (5, 5, 0)
@@ -261,5 +262,43 @@ def test_a_standby_asked_first_that_hangs_is_distrusted_once_the_primary_beats_i
         await raced(ask)
         assert standby.asked == asked
         await raced.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("behind", "counted"), [(0.3, (1, 0)), (NEVER, (0, 1))], ids=["catches up", "never does"]
+)
+def test_a_standby_that_differs_is_asked_until_it_has_caught_up(
+    behind: float, counted: tuple[int, int]
+) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        primary, standby = Store(takes(0.01), "new"), Store(takes(0.01), "old")
+        raced = race(primary, standby, WARM)
+        await raced(ask)
+        if behind != NEVER:
+            loop.call_later(behind, setattr, standby, "name", "new")
+        await asyncio.sleep(1.5)
+        stats = raced.stats
+        assert (stats.differing, stats.caught_up, stats.left_behind) == (1, *counted)
+        assert standby.asked <= 8
+        if behind != NEVER:
+            assert 0.3 <= stats.lag_seconds < 0.7
+        await raced.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_a_call_for_one_side_alone_asks_no_other(side: Side) -> None:
+    async def main() -> None:
+        stores = {Side.PRIMARY: Store(takes(0.2), "p"), Side.STANDBY: Store(takes(0.2), "s")}
+        raced = race(stores[Side.PRIMARY], stores[Side.STANDBY], WARM)
+        assert (await raced(ask, only=side)).side is side
+        stores[side].act = down
+        with pytest.raises(StoreUnavailable):
+            await raced(ask, only=side)
+        assert sum(store.asked for store in stores.values()) == 2
 
     run(main())
