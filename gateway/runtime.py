@@ -80,6 +80,7 @@ def _race(settings: Settings, sides: Sides) -> Race:
             ceiling=settings.feed_cutoff_most,
             extra=settings.feed_extra_load,
             warm=settings.feed_warm,
+            finish_most=settings.feed_finish,
         )
     return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
 

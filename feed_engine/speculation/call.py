@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from feed_engine.speculation.contender import Contender
 from feed_engine.speculation.stats import Side
-from feed_engine.speculation.warming import Ask, Comparison, end, run_on
+from feed_engine.speculation.warming import Ask, Comparison, end, finish, run_on
 
 if TYPE_CHECKING:
     from feed_engine.speculation.race import Race
@@ -44,6 +44,7 @@ class Call(Generic[T]):
         "_interrupted",
         "_late",
         "_loop",
+        "_measured",
         "_patient",
         "_race",
         "_racing",
@@ -74,9 +75,10 @@ class Call(Generic[T]):
         self._cutoff = first.cutoff.seconds if second is not None else bound
         self.comparison: Comparison[T] | None = None
 
-    async def run(self, began: float, *, apart: bool) -> Raced[T]:
+    async def run(self, began: float, *, apart: bool, measured: bool = False) -> Raced[T]:
         """`began`: now, by the race's clock. `apart`: run the first side in a task of its own, so
-        that it can run on when it loses."""
+        that it can run on when it loses; `measured`: and is drawn to be measured then."""
+        self._measured = measured
         first, stats = self._first, self._race.stats
         self._started = self._loop.time()
         if self._cutoff < self._bound:
@@ -100,6 +102,8 @@ class Call(Generic[T]):
                     self._taken_back()
                 self._racing = False
                 first.answered(began, late=self._late)
+                if self._second_task is not None and self._finishes(self._second_task):
+                    self._second_task = None
                 if self.comparison is not None:
                     self.comparison.add(first.side, value)
                 return Raced(value, first.side)
@@ -131,11 +135,21 @@ class Call(Generic[T]):
             raise StoreTimeout(f"no answer within {self._bound:g} s")
         self._first.beaten(late=self._late)
         loser, race = self._first_task, self._race
-        if loser is not None and race.run_ons.room():
+        if loser is not None and self._measured and race.run_ons.room():
             race.stats.run_ons += 1
-            race.run_ons.start(run_on(loser, self._first, began, self._left()))
+            race.run_ons.start(run_on(loser, self._first, began, self._left()), loser)
+            self._first_task = None
+        elif loser is not None and self._finishes(loser):
             self._first_task = None
         return Raced(task.result(), second.side)
+
+    def _finishes(self, loser: asyncio.Task[T]) -> bool:
+        """Leave a loser to its end, if so many may."""
+        finishers = self._race.finishers
+        if loser.done() or not finishers.room():
+            return False
+        finishers.start(finish(loser, self._left()), loser)
+        return True
 
     def _left(self) -> float:
         return self._started + self._bound - self._loop.time()

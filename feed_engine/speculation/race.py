@@ -52,7 +52,7 @@ class Race:
         self._extra_when_ill = Budget(policy.extra_when_ill, policy.burst)
         self._forced: Side | None = None
         self._unlikely = policy.run_on + policy.warm  # both are drawn at once
-        self.run_ons = Shadows(policy.run_on_most)
+        self.run_ons, self.finishers = Shadows(policy.run_on_most), Shadows(policy.finish_most)
         self._probes, self._warmers = Shadows(policy.probe_most), Shadows(policy.warm_most)
         self._lags = Shadows(1)
 
@@ -89,8 +89,9 @@ class Race:
             draw = self._rng() if self._unlikely else 1.0
             if draw < self._policy.warm and first is self._primary:
                 self._warm(call, ask, bound)
-            apart = self._policy.warm <= draw < self._unlikely
-            raced = await call.run(began, apart=apart)
+            measured = self._policy.warm <= draw < self._unlikely
+            apart = measured or self._policy.finish_most > 0
+            raced = await call.run(began, apart=apart, measured=measured)
         if raced.side is Side.PRIMARY:
             self.stats.primary_answers += 1
         else:
@@ -117,7 +118,7 @@ class Race:
 
     async def close(self) -> None:
         """End every shadow call. No call may be made any more."""
-        for shadows in (self.run_ons, self._probes, self._warmers, self._lags):
+        for shadows in (self.run_ons, self.finishers, self._probes, self._warmers, self._lags):
             await shadows.close()
 
     def may_hedge(self, *, ill: bool) -> bool:

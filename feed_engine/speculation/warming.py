@@ -26,11 +26,18 @@ class Shadows:
     def __init__(self, most: int) -> None:
         self._most = most
         self._tasks: set[asyncio.Task[None]] = set()
+        self._losers: set[asyncio.Task[Any]] = set()
 
     def room(self) -> bool:
         return len(self._tasks) < self._most
 
-    def start(self, shadow: Coroutine[Any, Any, None]) -> None:
+    def start(
+        self, shadow: Coroutine[Any, Any, None], loser: asyncio.Task[Any] | None = None
+    ) -> None:
+        """`loser`: the call that the shadow sees to its end."""
+        if loser is not None:
+            self._losers.add(loser)
+            loser.add_done_callback(self._losers.discard)
         task = asyncio.get_running_loop().create_task(shadow)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -41,6 +48,7 @@ class Shadows:
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(self._tasks)
+        await end(*self._losers)  # of shadows that were cancelled before they began
 
 
 class Comparison(Generic[T]):
@@ -129,6 +137,14 @@ async def run_on(task: asyncio.Task[Any], side: Contender, began: float, left: f
         await asyncio.wait((task,), timeout=left)
         failed = task.done() and (task.cancelled() or task.exception() is not None)
         side.ran_on(began, ended=not failed)
+    finally:
+        await end(task)
+
+
+async def finish(task: asyncio.Task[Any], left: float) -> None:
+    """Let a loser come to its end within the seconds left, and drop its answer."""
+    try:
+        await asyncio.wait((task,), timeout=left)
     finally:
         await end(task)
 

@@ -8,7 +8,7 @@ import pytest
 
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import WideColumnStore
-from feed_engine.speculation import Side
+from feed_engine.speculation import Policy, Side
 from feed_engine.speculation.deadline import ending_at
 from tests.unit.feed_engine.speculation.scripted import (
     NEVER,
@@ -300,5 +300,64 @@ def test_a_call_for_one_side_alone_asks_no_other(side: Side) -> None:
         with pytest.raises(StoreUnavailable):
             await raced(ask, only=side)
         assert sum(store.asked for store in stores.values()) == 2
+
+    run(main())
+
+
+@pytest.mark.parametrize("late", [0.3, 0.055], ids=["the primary loses", "the standby loses"])
+def test_losers_may_run_to_their_end_so_many_at_a_time(late: float) -> None:
+    async def main() -> None:
+        primary, standby = Store(takes(late), "p"), Store(takes(0.1), "s")
+        raced = race(primary, standby, replace(QUIET, finish_most=2))
+        ended: list[str] = []
+
+        async def asked(store: WideColumnStore) -> str:
+            try:
+                answer = await ask(store)
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+            ended.append(answer)
+            return answer
+
+        answers = await asyncio.gather(*(raced(asked) for _ in range(4)))
+        winner, loser = ("s", "p") if late == 0.3 else ("p", "s")
+        assert [answer.value for answer in answers] == [winner] * 4
+        assert sorted(ended) == ["cancelled"] * 2 + [winner] * 4
+        await asyncio.sleep(1.0)
+        assert ended.count(loser) == 2
+        assert primary.running == standby.running == 0
+
+    run(main())
+
+
+@pytest.mark.parametrize("policy", [RUN_ON, replace(QUIET, finish_most=1)])
+def test_a_loser_that_never_ends_is_ended_at_the_deadline_or_when_the_race_is_closed(
+    policy: Policy,
+) -> None:
+    async def main() -> None:
+        primary, standby = Store(takes(NEVER)), Store(takes(0.01), "s")
+        raced = race(primary, standby, policy)
+        await raced(ask)
+        assert primary.running == 1
+        await asyncio.sleep(1.0)
+        assert primary.running == 0
+        await raced(ask)
+        assert primary.running == 1
+        await raced.close()
+        assert primary.running == 0
+
+    run(main())
+
+
+def test_a_cancelled_caller_leaves_nothing_to_finish() -> None:
+    async def main() -> None:
+        primary, standby = Store(takes(NEVER)), Store(takes(NEVER))
+        caller = asyncio.ensure_future(race(primary, standby, replace(QUIET, finish_most=9))(ask))
+        await asyncio.sleep(0.1)
+        assert primary.running == standby.running == 1
+        caller.cancel()
+        await asyncio.wait([caller])
+        assert primary.running == standby.running == 0
 
     run(main())
