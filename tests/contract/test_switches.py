@@ -1,6 +1,7 @@
 """Switches' contract over a file and a real ZooKeeper."""
 
 import asyncio
+import fcntl
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -107,3 +108,15 @@ async def test_a_corrupt_node_is_corrupt(request: pytest.FixtureRequest) -> None
     with pytest.raises(StoreCorrupt, match="switches"):
         await switches.load()
     await switches.close()
+
+
+async def test_a_change_waits_while_another_process_changes_the_file(tmp_path: Path) -> None:
+    switches = FileSwitches(tmp_path / "switches")
+    with (tmp_path / "switches.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        change = asyncio.create_task(switches.change({"a": "1"}))
+        done, _ = await asyncio.wait([change], timeout=0.2)
+        assert not done
+        (tmp_path / "switches").write_bytes(b'{"b": "2"}')
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert await change == {"a": "1", "b": "2"}
