@@ -1,0 +1,66 @@
+"""What a benchmark found: rows with goals, printed as a table and kept as JSON."""
+
+import json
+import operator
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+_COMPARE = {">=": operator.ge, "<=": operator.le}
+
+
+@dataclass
+class Row:
+    """One measure. `goal` reads ">= 1.2" or "<= 6"; without one, the row only informs. `versus`
+    says what it is compared with."""
+
+    measure: str
+    value: float
+    unit: str
+    goal: str = ""
+    versus: str = ""
+    holds: bool | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.value = float(f"{self.value:.4g}")
+        self.holds = None
+        if self.goal:
+            sign, _, bound = self.goal.partition(" ")
+            self.holds = bool(_COMPARE[sign](self.value, float(bound)))
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows in aligned columns."""
+    cells = [("measure", "value", "goal", "holds", "versus")]
+    for row in rows:
+        holds = {True: "yes", False: "NO", None: ""}[row.holds]
+        value = f"{row.value:,.10g} {row.unit}".strip()
+        cells.append((row.measure, value, row.goal, holds, row.versus))
+    widths = [max(len(line[column]) for line in cells) for column in range(5)]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if column == 1 else text.ljust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    )
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """The rows as a table of a Markdown page."""
+    lines = ["| measure | value | goal | holds | versus |", "| --- | ---: | --- | --- | --- |"]
+    for row in rows:
+        holds = {True: "yes", False: "**no**", None: ""}[row.holds]
+        value = f"{row.value:,.10g} {row.unit}".strip()
+        goal = row.goal.replace(">=", "≥").replace("<=", "≤")
+        lines.append(f"| {row.measure} | {value} | {goal} | {holds} | {row.versus} |")
+    return "\n".join(lines)
+
+
+def write(name: str, rows: Sequence[Row]) -> Path:
+    """Keep the rows as bench/results/NAME.json."""
+    path = RESULTS / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    return path
