@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from feed_engine.speculation.contender import Contender
+from feed_engine.speculation.health import Mode
 from feed_engine.speculation.stats import Side
 from feed_engine.speculation.warming import Ask, Comparison, end, finish, run_on
 
@@ -94,9 +95,7 @@ class Call(Generic[T]):
             except StoreError as error:
                 self._taken_back()
                 first.failed(late=self._late)
-                value = await self._failover(error)
-                assert self._second is not None
-                return Raced(value, self._second.side)
+                return await self._failover(error)
             else:
                 if self._interrupted:
                     self._taken_back()
@@ -199,10 +198,12 @@ class Call(Generic[T]):
         second.answered(began, late=late)
         return value
 
-    async def _failover(self, error: StoreError) -> T:
-        """The second side's answer after the first failed; asks now if it wasn't asked yet."""
+    async def _failover(self, error: StoreError) -> Raced[T]:
+        """The second side's answer after the first failed; asks now if it wasn't asked yet. When
+        the second is one that was left, the first is asked once more besides: it is all there is.
+        """
         self._timer.cancel()
-        first, second, left = self._first.side.value, self._second, self._left()
+        first, second, left = self._first, self._second, self._left()
         if second is None:
             raise error
         if left <= 0:
@@ -210,18 +211,30 @@ class Call(Generic[T]):
         task = self._hedge(failed=True)
         if task is None:
             message = (
-                f"the {first} failed, and the {second.side.value} may not be asked now: {error}"
+                f"the {first.side.value} failed, and the {second.side.value} may not be asked "
+                f"now: {error}"
             )
             raise StoreUnavailable(message) from error
-        await asyncio.wait((task,), timeout=left)
-        if not task.done():
-            second.silent(self._loop.time() - self._hedged, late=False)
-            raise StoreTimeout(f"no answer within {self._bound:g} s") from error
-        try:
-            return task.result()
-        except StoreError as other:
-            message = f"both sides failed: {first}: {error}; {second.side.value}: {other}"
-            raise StoreUnavailable(message) from error
+        asked = {task: second}
+        if second.health.mode is Mode.LEFT and self._race.may_hedge(ill=True):
+            self._first_task = self._loop.create_task(self._hedging(first))
+            asked[self._first_task] = first
+        message = f"both sides failed: {first.side.value}: {error}"
+        while asked:
+            done, _ = await asyncio.wait(
+                asked, timeout=max(0.0, self._left()), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                if task in asked:
+                    second.silent(self._loop.time() - self._hedged, late=False)
+                raise StoreTimeout(f"no answer within {self._bound:g} s") from error
+            for one in done:
+                side = asked.pop(one)
+                try:
+                    return Raced(one.result(), side.side)
+                except StoreError as other:
+                    message += f"; {side.side.value}: {other}"
+        raise StoreUnavailable(message) from error
 
     def _interrupt(self) -> None:
         if self._racing:

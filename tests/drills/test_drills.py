@@ -13,7 +13,7 @@ from bench.drills.site import Site, open_site, settle
 from deploy.stack import Stack
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
-RATE, SECONDS = 20.0, 15.0
+RATE, SECONDS = 20.0, 16.0
 
 
 @pytest.fixture(scope="module")

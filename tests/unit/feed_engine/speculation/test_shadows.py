@@ -13,6 +13,7 @@ from feed_engine.speculation.deadline import ending_at
 from tests.unit.feed_engine.speculation.scripted import (
     NEVER,
     QUIET,
+    Act,
     Store,
     ask,
     down,
@@ -358,6 +359,26 @@ def test_a_cancelled_caller_leaves_nothing_to_finish() -> None:
         assert primary.running == standby.running == 1
         caller.cancel()
         await asyncio.wait([caller])
+        assert primary.running == standby.running == 0
+
+    run(main())
+
+
+@pytest.mark.parametrize("outage", [down, takes(NEVER)], ids=["is down", "hangs"])
+def test_a_standby_that_fails_once_while_the_primary_is_left_is_asked_again(outage: Act) -> None:
+    async def main() -> None:
+        primary, standby = Store(outage, "p"), Store(takes(0.01), "s")
+        raced = race(primary, standby)
+        while raced.report().sides[Side.PRIMARY].mode != "left":
+            await raced(ask)
+        for _ in range(5):
+            failures = iter([StoreUnavailable("once"), 0.01])
+            standby.act = lambda _, failures=failures: next(failures)  # type: ignore[misc]
+            assert await raced(ask) == ("s", Side.STANDBY)
+        standby.act = down
+        with pytest.raises((StoreUnavailable, StoreTimeout)):
+            await raced(ask)
+        await raced.close()
         assert primary.running == standby.running == 0
 
     run(main())
