@@ -19,6 +19,7 @@ import redis.asyncio
 from bench.drills.client import Client
 from bench.drills.world import World, load
 from datasources.errors import StoreError
+from datasources.ids import Kind
 from datasources.protocols import Job, Sides, Stores
 from deploy.stack import Stack
 from deploy.stack.layout import to_toml
@@ -57,12 +58,11 @@ class Site:
 @asynccontextmanager
 async def open_site(stack: Stack, directory: Path) -> AsyncIterator[Site]:
     """Load the demo's people, and serve them."""
-    direct = _settings(stack, directory)
+    direct = await _unused(stack, directory)
     for database in (CACHE_DB, QUEUE_DB):
         server = redis.asyncio.Redis(port=stack.services["redis"].port, db=database)
         await server.flushdb()
         await server.aclose()
-    await install(direct, lambda progress: None)
     async with running(direct, jobs=False) as runtime:
         world = await load(runtime.stores, directory, f"r{secrets.token_hex(2)}")
     async with AsyncExitStack() as opened:
@@ -118,6 +118,16 @@ async def _drain(stores: Stores) -> None:
             except StoreError:
                 await asyncio.sleep(0.1)
     raise RuntimeError("jobs are left that can't be done")
+
+
+async def _unused(stack: Stack, directory: Path) -> Settings:
+    """Settings whose stores are made, and hold nothing of an earlier run."""
+    while True:
+        settings = _settings(stack, directory)
+        await install(settings, lambda progress: None)
+        async with running(settings, jobs=False) as runtime:
+            if not await runtime.stores.shards.objects.list(Kind.USER, 0, 1):
+                return settings
 
 
 def _settings(stack: Stack, directory: Path) -> Settings:
