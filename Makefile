@@ -4,11 +4,12 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test check bench lock stack-up stack-down stack-status graphiql
+.PHONY: help run test drill check bench lock stack-up stack-down stack-status graphiql
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
 	@echo "make test        run every test, the real servers included (installs them on Debian)"
+	@echo "make drill       kill, stop and slow real servers under load (ARGS=--quick: a few minutes)"
 	@echo "make check       formatter, linter, types and unit tests: quick"
 	@echo "make bench       NAME=execution [QUICK=1]: a benchmark beside its peers, see bench/README.md"
 	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
@@ -21,6 +22,9 @@ run:
 
 test:
 	@$(BOOTSTRAP) test $(ARGS)
+
+drill:
+	@$(BOOTSTRAP) exec python -m bench.drills $(ARGS)
 
 check:
 	@$(BOOTSTRAP) check

@@ -10,6 +10,7 @@ from datasources.protocols import (
     MappingCache,
     ObjectCache,
     ShardStore,
+    Switches,
     TopologySource,
     WideColumnStore,
 )
@@ -35,6 +36,19 @@ def zookeeper_topology(url: SplitResult) -> TopologySource:
     from datasources.zookeeper import ZooKeeperTopology
 
     return ZooKeeperTopology(url.netloc, url.path)
+
+
+def file_switches(url: SplitResult) -> Switches:
+    from datasources.file import FileSwitches
+
+    return FileSwitches(f"{_path(url)}.switches")
+
+
+def zookeeper_switches(url: SplitResult) -> Switches:
+    _hosts(url)
+    from datasources.zookeeper import ZooKeeperSwitches
+
+    return ZooKeeperSwitches(url.netloc, f"{url.path.rstrip('/')}.switches")
 
 
 def memory_cache(url: SplitResult) -> ObjectCache:

@@ -22,6 +22,7 @@ from datasources.protocols import (
     ShardStore,
     Sides,
     Stores,
+    Switches,
     TopologySource,
     WideColumnStore,
 )
@@ -40,6 +41,10 @@ C = TypeVar("C", bound=_Closable)
 TOPOLOGIES: Mapping[str, Callable[[SplitResult], TopologySource]] = {
     "file": backends.file_topology,
     "zookeeper": backends.zookeeper_topology,
+}
+SWITCHES: Mapping[str, Callable[[SplitResult], Switches]] = {
+    "file": backends.file_switches,
+    "zookeeper": backends.zookeeper_switches,
 }
 OBJECT_CACHES: Mapping[str, Callable[[SplitResult], ObjectCache]] = {
     "memory": backends.memory_cache,
@@ -87,6 +92,11 @@ class StoresConfig:
 def open_topology(url: str) -> TopologySource:
     """The topology's source alone. Raises ConfigError."""
     return _open("topology", url, TOPOLOGIES)
+
+
+def open_switches(url: str) -> Switches:
+    """What people switch, kept beside the topology of this URL. Raises ConfigError."""
+    return _open("topology", url, SWITCHES)
 
 
 async def open_stores(config: StoresConfig) -> Stores:

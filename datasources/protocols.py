@@ -444,6 +444,24 @@ class TopologySource(Protocol):
     async def close(self) -> None: ...
 
 
+class Switches(Protocol):
+    """What people switch for all running gateways, by name; kept beside the topology."""
+
+    async def load(self) -> dict[str, str]:
+        """Empty when nothing was ever switched. Raises StoreUnavailable, or StoreCorrupt for what
+        is not a JSON object of strings."""
+
+    async def change(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        """Set names, or with None remove them; all there are then. Two at the same time lose
+        nothing of each other."""
+
+    def watch(self) -> AsyncIterator[dict[str, str]]:
+        """What is switched now, then whenever it differs, reconnecting as needed; while it can't
+        be read, what was read last stands."""
+
+    async def close(self) -> None: ...
+
+
 # ------------------------------------------------------------------ feeds
 
 

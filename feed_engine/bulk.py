@@ -12,13 +12,17 @@ from typing import NamedTuple
 
 from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, ListKey
-from datasources.protocols import Stores
+from datasources.protocols import Stores, Table, WideColumnStore
+from feed_engine import applied
 from feed_engine.content import BriefPin, newest_pins
+from feed_engine.dual import write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.follow_edges import FOLLOWS, PINS_OF, followed
 from feed_engine.rows import (
     FOLLOWING,
+    FOLLOWING_APPLIED,
     POOLS,
+    POOLS_APPLIED,
     FollowingColumn,
     Source,
     follow_stamp,
@@ -56,6 +60,7 @@ async def build_feeds(
             _write_following(stores, edges, lists, settings),
             _write_pools(stores, edges, lists, settings),
         )
+        await _mark(stores, edges)
         lists.forget()
         progress(len(batch))
 
@@ -165,6 +170,20 @@ async def _write_following(
             by_version[versions[column]].setdefault(row, {})[column] = b""
     for version, rows in by_version.items():
         await put_both(stores.feeds, FOLLOWING, rows, follow_stamp(version, refilled))
+
+
+async def _mark(stores: Stores, edges: Mapping[int, list[Edge]]) -> None:
+    """Record these edges as applied, on both sides of both feeds."""
+    users = [
+        (user_id, {edge.to_id: edge.version for edge in follows})
+        for user_id, follows in edges.items()
+    ]
+    for sides, table in ((stores.feeds, FOLLOWING_APPLIED), (stores.pools, POOLS_APPLIED)):
+
+        async def mark(store: WideColumnStore, table: Table = table) -> None:
+            await applied.mark_many(store, table, users)
+
+        await write_both(sides, mark)
 
 
 async def _write_pools(

@@ -27,3 +27,12 @@ async def write_both(sides: Sides, write: Callable[[WideColumnStore], Awaitable[
 
 async def _run(write: Callable[[WideColumnStore], Awaitable[None]], store: WideColumnStore) -> None:
     await write(store)
+
+
+async def all_of(*writes: Awaitable[None]) -> None:
+    """Wait for all, also when one fails, then raise the first error: a store that is down keeps
+    none of the others from being written."""
+    results = await asyncio.gather(*writes, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result

@@ -6,6 +6,7 @@ stamped with the version of the edge that brought it, read with the followers.
 """
 
 from collections import defaultdict
+from collections.abc import Awaitable
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from datasources.protocols import Stores
 from datasources.records import Pin
 from feed_engine.change import Advance, PinArrived, PinPublished
 from feed_engine.content import public_pin
+from feed_engine.dual import all_of
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.rows import (
     FOLLOWING,
@@ -127,6 +129,7 @@ async def _deliver(
     # What is brought anew comes with higher stamps, since it may have been taken out meanwhile.
     source, pool_stamp = pools.followed_source(cause_id), max(1, pin.created, at)
     feed_rows = {edge.to_id: id_row(edge.to_id) for edge in followers}
+    in_feeds: list[Awaitable[None]] = []
     pool_rows = {edge.to_id: pool_row(edge.to_id, source) for edge in followers}
     fed = kind_of(cause_id) is not Kind.INTEREST
     if fed:
@@ -135,10 +138,9 @@ async def _deliver(
             by_version[edge.version].append(edge.to_id)
         for version, ids in by_version.items():
             cells = {feed_rows[id]: {feed_cell: b""} for id in ids}
-            await put_both(stores.feeds, FOLLOWING, cells, follow_stamp(version, at))
-    await put_both(
-        stores.pools, POOLS, {row: {pool_cell: why} for row in pool_rows.values()}, pool_stamp
-    )
+            in_feeds.append(put_both(stores.feeds, FOLLOWING, cells, follow_stamp(version, at)))
+    in_pools = {row: {pool_cell: why} for row in pool_rows.values()}
+    await all_of(*in_feeds, put_both(stores.pools, POOLS, in_pools, pool_stamp))
 
     keys = [EdgeKey(key.mapping, cause_id, edge.to_id) for edge in followers]
     now = await stores.shards.mappings.edges(keys)

@@ -8,15 +8,18 @@ twice, or while fan-out of new pins is under way.
 from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, EdgeKey, ListKey
 from datasources.protocols import Stores, WideColumnStore
+from feed_engine import applied
 from feed_engine.bulk import build_following
 from feed_engine.change import Advance, Followed, Unfollowed
 from feed_engine.content import newest_pins
-from feed_engine.dual import write_both
+from feed_engine.dual import all_of, write_both
 from feed_engine.feeds import DEFAULTS, FeedSettings
 from feed_engine.follow_edges import FOLLOWS, PINS_OF, following_columns
 from feed_engine.rows import (
     FOLLOWING,
+    FOLLOWING_APPLIED,
     POOLS,
+    POOLS_APPLIED,
     follow_stamp,
     id_row,
     parse_following,
@@ -24,7 +27,7 @@ from feed_engine.rows import (
     unfollow_stamp,
 )
 from feed_engine.smart import pools
-from feed_engine.wide import put_both, read_row, trim_both
+from feed_engine.wide import read_row, trim_both
 
 _FULL = b"full"  # an unfollow's cursor: the row had been full, so that it may lack older cells
 
@@ -42,18 +45,29 @@ async def followed(
     key = EdgeKey(FOLLOWS[kind_of(task.target_id)], task.viewer_id, task.target_id)
     edge = await _edge(stores, key)
     if edge is None or not edge.active:
-        return
+        return  # what ended it leaves a later mark
     kind = kind_of(task.target_id)
     limit = settings.backfill if kind is Kind.INTEREST else settings.following_cap
     pins_of = ListKey(PINS_OF[kind], task.target_id)
     pins = (await newest_pins(stores, [pins_of], limit))[pins_of]
     row = id_row(task.viewer_id)
-    if kind is not Kind.INTEREST:
-        cells = dict.fromkeys(following_columns(task.viewer_id, task.target_id, pins), b"")
-        await put_both(stores.feeds, FOLLOWING, {row: cells}, follow_stamp(edge.version))
+    columns = following_columns(task.viewer_id, task.target_id, pins)
     pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
     best = pools.followed_cells(pins[: settings.backfill], task.viewer_id, task.target_id)
-    await put_both(stores.pools, POOLS, {pool: best}, max(1, task.at))
+
+    async def into_feed(store: WideColumnStore) -> None:
+        if columns:
+            cells = {row: dict.fromkeys(columns, b"")}
+            await store.put(FOLLOWING, cells, follow_stamp(edge.version))
+        await applied.mark(store, FOLLOWING_APPLIED, *key[1:], edge.version, task.at)
+
+    async def into_pool(store: WideColumnStore) -> None:
+        if best:
+            await store.put(POOLS, {pool: best}, max(1, task.at))
+        await applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, task.at)
+
+    in_feed = [] if kind is Kind.INTEREST else [write_both(stores.feeds, into_feed)]
+    await all_of(*in_feed, write_both(stores.pools, into_pool))
 
     now = await _edge(stores, key)
     if now is not None and not now.active:  # it ended meanwhile, and was cleaned up before this
@@ -98,14 +112,19 @@ async def _is_full(stores: Stores, viewer_id: int, cap: int) -> bool:
 
 
 async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, at: int) -> None:
-    if kind_of(cause_id) is not Kind.INTEREST:
-        row = id_row(viewer_id)
+    row = id_row(viewer_id)
 
-        async def forget(store: WideColumnStore) -> None:
-            cells = await read_row(store, FOLLOWING, row)
-            gone = [c.column for c in cells if parse_following(c.column).cause_id == cause_id]
-            if gone:
-                await store.delete(FOLLOWING, {row: gone}, unfollow_stamp(version))
+    async def from_feed(store: WideColumnStore) -> None:
+        cells = await read_row(store, FOLLOWING, row)
+        gone = [c.column for c in cells if parse_following(c.column).cause_id == cause_id]
+        if gone:
+            await store.delete(FOLLOWING, {row: gone}, unfollow_stamp(version))
+        await applied.mark(store, FOLLOWING_APPLIED, viewer_id, cause_id, version, at)
 
-        await write_both(stores.feeds, forget)
-    await pools.forget_cause(stores.pools, viewer_id, cause_id, max(1, at))
+    async def from_pool(store: WideColumnStore) -> None:
+        await pools.forget_cause(store, viewer_id, cause_id, max(1, at))
+        await applied.mark(store, POOLS_APPLIED, viewer_id, cause_id, version, at)
+
+    interest = kind_of(cause_id) is Kind.INTEREST
+    in_feed = [] if interest else [write_both(stores.feeds, from_feed)]
+    await all_of(*in_feed, write_both(stores.pools, from_pool))

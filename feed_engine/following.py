@@ -14,10 +14,12 @@ from datasources.mappings import EdgeKey
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
 from feed_engine import cursors
+from feed_engine.applied import following_generation
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
 from feed_engine.follow_edges import FOLLOWS
 from feed_engine.rows import FOLLOWING, FollowingColumn, behind_pin, id_row, parse_following
+from feed_engine.seen import Applied, in_following, read_seeing
 from feed_engine.speculation import Side
 from feed_engine.visible import Visible
 
@@ -38,19 +40,35 @@ class FollowingPage:
     items: list[FollowingItem]
     has_next: bool
     side: Side  # the standby, if it gave any of it
+    may_be_stale: bool
+    stale_since: int | None = None  # epoch ms of the newest change that the side knew of
 
 
 async def following_page(
-    feeds: Feeds, viewer_id: int, *, first: int, after: str | None = None, visible: Visible
+    feeds: Feeds,
+    viewer_id: int,
+    *,
+    first: int,
+    after: str | None = None,
+    seen: str | None = None,
+    dated: bool = False,
+    visible: Visible,
 ) -> FollowingPage:
-    """`first` pins of what the viewer follows now, behind a cursor. Raises BadInput for a cursor
-    that is not one, StoreError when neither side or the viewer's shard doesn't answer."""
+    """`first` pins of what the viewer follows now, behind a cursor. `seen`: the token of a write,
+    waited for; `dated`: tell since when a standby's answer may be stale, for one read more. Raises
+    BadInput for a cursor or token that is not one, StoreError when neither side or the viewer's
+    shard doesn't answer."""
     column = None if after is None else cursors.decode(CursorKind.FOLLOWING_1, after, least=24)
+    there = None if seen is None else await in_following(feeds.stores, seen, viewer_id)
     items: list[FollowingItem] = []
     side, limit = Side.PRIMARY, max(LEAST, 2 * (first + 1))
     followed: dict[int, bool] = {}
+    lacks, since = False, None
     while len(items) <= first:
-        cells, answered = await _read(feeds, viewer_id, column, limit)
+        cells, answered, has, generation = await _read(
+            feeds, viewer_id, column, limit, there, dated=dated and since is None
+        )
+        there, lacks, since = None, lacks or not has, since or generation
         if answered is Side.STANDBY:
             side = answered
         columns = [parse_following(cell.column) for cell in cells]
@@ -64,17 +82,34 @@ async def following_page(
         if len(cells) < limit:
             break
         column = max(column or b"", cells[-1].column)
-    return FollowingPage(items[:first], len(items) > first, side)
+    stale = lacks or side is Side.STANDBY
+    return FollowingPage(items[:first], len(items) > first, side, stale, since)
 
 
 async def _read(
-    feeds: Feeds, viewer_id: int, after: bytes | None, limit: int
-) -> tuple[list[Cell], Side]:
-    async def read(store: WideColumnStore) -> list[Cell]:
-        return await store.read(FOLLOWING, id_row(viewer_id), after=after, limit=limit)
+    feeds: Feeds,
+    viewer_id: int,
+    after: bytes | None,
+    limit: int,
+    there: Applied | None,
+    *,
+    dated: bool,
+) -> tuple[list[Cell], Side, bool, int | None]:
+    """The cells; which side gave them; whether it has the write that was waited for; and, if it may
+    lag, its generation."""
+    row, sides = id_row(viewer_id), feeds.stores.feeds
+    may_lag = [sides.standby] if there is None else list(sides)
+    generations: dict[Side, int | None] = {}
 
-    raced = await feeds.feeds_race(read)
-    return raced.value, raced.side
+    async def read(store: WideColumnStore) -> list[Cell]:
+        if dated and any(store is side for side in may_lag):
+            side = Side.STANDBY if store is sides.standby else Side.PRIMARY
+            generations[side] = await following_generation(store, viewer_id)
+        return await store.read(FOLLOWING, row, after=after, limit=limit)
+
+    raced, has = await read_seeing(feeds.feeds_race, sides, read, there)
+    stale = not has or raced.side is Side.STANDBY
+    return raced.value, raced.side, has, generations.get(raced.side) if stale else None
 
 
 async def _shown(

@@ -18,9 +18,11 @@ POPULARITY = Table("pinway_popularity")  # pin -> inverted version -> its column
 MATERIALIZED = Table("pinway_materialized")  # user -> (inverted generation, position) -> shown pin
 SHOWN = Table("pinway_shown")  # user -> pin -> (generation, position)
 FOLLOWING = Table("pinway_following")  # user -> (inverted creation time, pin, cause) -> nothing
+POOLS_APPLIED = Table("pinway_pools_applied")  # user -> followed id -> nothing; see `applied`
+FOLLOWING_APPLIED = Table("pinway_following_applied")  # the same, of the following feed
 
-TABLES_POOLS = [POOLS, POPULARITY]
-TABLES_FEEDS = [MATERIALIZED, SHOWN, FOLLOWING]
+TABLES_POOLS = [POOLS, POPULARITY, POOLS_APPLIED]
+TABLES_FEEDS = [MATERIALIZED, SHOWN, FOLLOWING, FOLLOWING_APPLIED]
 
 _ALL_ONES = (1 << 64) - 1
 _SIGN = 1 << 63

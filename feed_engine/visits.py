@@ -26,11 +26,14 @@ ENQUEUE_WITHIN = 0.1  # seconds; the relay finds what a slow queue didn't take
 
 class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a visit was shown: (pin id, reason) in order; which side's pools answered (None: no
-    answer); and how many pins are owed to the next visit because of that."""
+    answer); how many pins are owed to the next visit because of that; epoch ms of the pools'
+    newest change, where they may lack later ones; whether a write that was waited for lacks."""
 
     pins: tuple[tuple[int, Reason], ...] = ()
     pools: str | None = None
     owed: int = 0
+    since: int | None = None
+    lacks: bool = False
 
 
 _CHUNK = msgspec.json.Decoder(Chunk)

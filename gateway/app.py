@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
+from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -19,6 +20,7 @@ from gateway.execution import new_executor
 from gateway.execution.executor import Executor
 from gateway.health import readiness
 from gateway.http import GraphQLEndpoint
+from gateway.metrics import exposition, new_registry
 from gateway.runtime import Runtime
 from gateway.settings import Settings
 from resolvers.context import Context
@@ -43,6 +45,7 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
         Route("/graphql", graphql, methods=["GET", "POST"]),
         Route("/healthz", _alive),
         Route("/readyz", partial(_ready, runtime)),
+        Route("/metrics", partial(_metrics, new_registry(runtime))),
         Mount("/images", images_app),
     ]
     if settings.graphiql:
@@ -99,6 +102,10 @@ async def _ready(runtime: Runtime, request: Request) -> Response:
     faults = await readiness(runtime.stores)
     status = 200 if faults["required"] == {} else 503
     return JSONResponse({"status": "ok" if status == 200 else "unavailable", **faults}, status)
+
+
+async def _metrics(registry: CollectorRegistry, request: Request) -> Response:
+    return exposition(registry)
 
 
 async def _to_graphiql(request: Request) -> Response:

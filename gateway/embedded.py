@@ -67,6 +67,13 @@ def check_made(settings: Settings) -> None:
         )
 
 
+def topology_url(settings: Settings) -> str:
+    """Where the topology is, without making anything."""
+    if settings.topology != EMBEDDED:
+        return settings.topology
+    return f"file://{quote(str(settings.data_dir.resolve() / 'topology.json'))}"
+
+
 def _make_directory(data: Path) -> None:
     try:
         data.mkdir(parents=True, exist_ok=True)

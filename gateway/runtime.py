@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from datasources.factory import close_stores, open_stores
+from datasources.factory import close_stores, open_stores, open_switches
 from datasources.protocols import Sides, Stores
 from feed_engine.expiry import expire
 from feed_engine.feeds import Feeds
@@ -16,6 +16,7 @@ from feed_engine.jobs import run_job
 from feed_engine.relay import relay
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway.embedded import embedded
+from gateway.routes import follow_routes
 from gateway.settings import Settings
 
 log = logging.getLogger("pinway")
@@ -28,14 +29,24 @@ class Runtime:
     stores: Stores
     feeds: Feeds
 
+    @property
+    def races(self) -> dict[str, Race]:
+        """By the name of the stores that each reads."""
+        return {"pools": self.feeds.pools_race, "feeds": self.feeds.feeds_race}
+
 
 @asynccontextmanager
 async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncIterator[Runtime]:
     """Open everything the settings name, and work on jobs (unless told not to) until the end."""
     async with embedded(settings) as config:
         stores = await open_stores(config)
-        tasks = [asyncio.create_task(_follow_topology(stores))]
+        switches = open_switches(config.topology)
         feeds = Feeds(stores, _race(settings, stores.pools), _race(settings, stores.feeds))
+        runtime = Runtime(stores, feeds)
+        tasks = [
+            asyncio.create_task(_follow_topology(stores)),
+            asyncio.create_task(follow_routes(switches, runtime.races)),
+        ]
         try:
             if settings.run_jobs if jobs is None else jobs:
                 tasks += [
@@ -55,13 +66,14 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
                         )
                     ),
                 ]
-            yield Runtime(stores, feeds)
+            yield runtime
         finally:
             for task in tasks:
                 task.cancel()
             for task in tasks:
                 with suppress(asyncio.CancelledError):
                     await task
+            await switches.close()
             await settle()
             await feeds.pools_race.close()
             await feeds.feeds_race.close()
@@ -76,6 +88,7 @@ def _race(settings: Settings, sides: Sides) -> Race:
             ceiling=settings.feed_cutoff_most,
             extra=settings.feed_extra_load,
             warm=settings.feed_warm,
+            finish_most=settings.feed_finish,
         )
     return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
 

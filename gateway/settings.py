@@ -80,6 +80,7 @@ class Settings(BaseSettings):
     feed_cutoff_most: Seconds = 0.05
     feed_extra_load: Share = 0.03
     feed_warm: Share = 0.01
+    feed_finish: int = Field(default=0, ge=0, le=1000)
     feed_deadline: Seconds = 2.0
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
     max_query_tokens: int = Field(default=5_000, ge=100)

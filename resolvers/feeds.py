@@ -21,6 +21,9 @@ _COUNTED = {
 }
 """The lists behind the fields of a pin that can't be null."""
 
+_DATED = "staleSince"
+"""The field that costs a read more, where a standby answers."""
+
 
 @dataclass(slots=True)
 class FeedEdge:
@@ -43,6 +46,7 @@ class FeedHealth:
 class FollowingHealth:
     side: Side
     may_be_stale: bool
+    stale_since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,12 @@ class FollowingFeed:
 
 
 async def home_feed(
-    context: Context, *, first: int = 25, after: str | None = None, visit: ID | None = None
+    context: Context,
+    *,
+    first: int = 25,
+    after: str | None = None,
+    visit: ID | None = None,
+    seen: str | None = None,
 ) -> HomeFeed:
     cards = Cards(context)
     page: HomePage = await home_page(
@@ -70,6 +79,8 @@ async def home_feed(
         first=page_size(first),
         after=after,
         visit=visit,
+        seen=seen,
+        dated=_DATED in context.asked,
         visible=cards.visible,
     )
     pins = await cards.visible([item.pin_id for item in page.items])
@@ -83,15 +94,22 @@ async def home_feed(
 
 
 async def following_feed(
-    context: Context, *, first: int = 25, after: str | None = None
+    context: Context, *, first: int = 25, after: str | None = None, seen: str | None = None
 ) -> FollowingFeed:
     viewer_id, cards = context.require_viewer(), Cards(context)
     page = await following_page(
-        context.feeds, viewer_id, first=page_size(first), after=after, visible=cards.visible
+        context.feeds,
+        viewer_id,
+        first=page_size(first),
+        after=after,
+        seen=seen,
+        dated=_DATED in context.asked,
+        visible=cards.visible,
     )
     pins = await cards.visible([item.pin_id for item in page.items])
     edges = [FeedEdge(item.cursor, pins[item.pin_id]) for item in page.items if item.pin_id in pins]
-    health = FollowingHealth(page.side, cards.lost or page.side is Side.STANDBY)
+    stale = page.may_be_stale or cards.lost
+    health = FollowingHealth(page.side, stale, _moment(page.stale_since))
     info = _info([item.cursor for item in page.items], page.has_next, after)
     return FollowingFeed(edges, info, health)
 
@@ -128,13 +146,12 @@ class Cards:
 
 
 def _health(health: Health, lost: bool) -> FeedHealth:
-    since = health.stale_since
-    return FeedHealth(
-        health.pools,
-        health.materialized,
-        health.may_be_stale or lost,
-        None if since is None else datetime.fromtimestamp(since / 1000, UTC),
-    )
+    stale = health.may_be_stale or lost
+    return FeedHealth(health.pools, health.materialized, stale, _moment(health.stale_since))
+
+
+def _moment(ms: int | None) -> datetime | None:
+    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
 
 
 def _info(cursors: list[str], has_next: bool, after: str | None) -> PageInfo:

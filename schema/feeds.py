@@ -48,6 +48,7 @@ class FollowingFeedHealth:
     may_be_stale: bool = plain(
         "Whether something may be missing: newer pins, or pins of a server that is down."
     )
+    stale_since: datetime | None = plain("From when on, where that is known.")
 
 
 @strawberry.type(description="A pin of the home feed.")

@@ -25,6 +25,8 @@ _ARGUMENTS = {
     "ids": "The objects' ids, at most 100.",
     "username": "The user's name, whatever its case.",
     "visit": "A visit's id: its pages are always the same. Without one a new visit starts.",
+    "seen": "A feedToken: wait until this feed has what that write brings, or for about two "
+    "seconds; then health says that the feed may be stale. A visit that has begun stays as it is.",
     "input": "What to do.",
 }
 _TYPES: dict[Any, Any] = {

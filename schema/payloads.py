@@ -63,6 +63,13 @@ def _order_version() -> Any:
     )
 
 
+def _feed_token() -> Any:
+    return plain(
+        "Names this write to a feed that is to show it: pass it as `seen`. Null when there are "
+        "errors, or no feed follows."
+    )
+
+
 @strawberry.type(description="The new user.")
 class SignUpPayload:
     user: User | None = _object()
@@ -107,6 +114,7 @@ class CreatePinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
     board: Board | None = _object()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -115,6 +123,7 @@ class RepinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
     board: Board | None = _object()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -168,6 +177,7 @@ class FollowUserPayload:
     followed_user_edge: Edge[User] | None = _set_edge("followingUsers")
     follower_edge: Edge[User] | None = _mirror_edge("followers")
     unfollowed_user_id: strawberry.ID | None = _taken_back("followingUsers")
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -181,6 +191,7 @@ class FollowBoardPayload:
     followed_board_edge: Edge[Board] | None = _set_edge("followingBoards")
     follower_edge: Edge[User] | None = _mirror_edge("followers")
     unfollowed_board_id: strawberry.ID | None = _taken_back("followingBoards")
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -193,6 +204,7 @@ class FollowInterestPayload:
     viewer: User | None = _object()
     followed_interest_edge: Edge[Interest] | None = _set_edge("followingInterests")
     unfollowed_interest_id: strawberry.ID | None = _taken_back("followingInterests")
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 
@@ -216,6 +228,7 @@ class MovePinPayload:
     )
     from_order_version: str | None = _order_version()
     to_order_version: str | None = _order_version()
+    feed_token: str | None = _feed_token()
     errors: list[UserError] = _errors()
 
 

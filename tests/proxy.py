@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 
@@ -17,6 +18,7 @@ class Proxy:
         self._flows = asyncio.Event()
         self._flows.set()
         self.port = 0
+        self._late, self._late_by = 0.0, 0.0
         self.trips = 0  # questions that were sent when nothing, or an answer, had come before
 
     async def mend(self) -> None:
@@ -40,6 +42,10 @@ class Proxy:
         """Keep connections, and take new ones, but let nothing through."""
         self._flows.clear()
 
+    def delay(self, share: float, seconds: float) -> None:
+        """Let this share of the questions wait before they go on; 0: none any more."""
+        self._late, self._late_by = share, seconds
+
     async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -49,12 +55,14 @@ class Proxy:
             far_reader, far = await asyncio.open_connection(*self._target)
             asking = False
 
-            def asked() -> None:
+            async def asked() -> None:
                 nonlocal asking
                 self.trips += not asking
+                if not asking and random.random() < self._late:
+                    await asyncio.sleep(self._late_by)
                 asking = True
 
-            def answered() -> None:
+            async def answered() -> None:
                 nonlocal asking
                 asking = False
 
@@ -75,11 +83,14 @@ class Proxy:
                 end.transport.abort()
 
     async def _pipe(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, note: Callable[[], None]
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        note: Callable[[], Awaitable[None]],
     ) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(65536):
-                note()
+                await note()
                 await self._flows.wait()
                 writer.write(data)
                 await writer.drain()

@@ -1,5 +1,6 @@
-"""The topology in a file."""
+"""The topology, and what people switch, in files."""
 
+from datasources.file.switches import FileSwitches
 from datasources.file.topology import FileTopology
 
-__all__ = ["FileTopology"]
+__all__ = ["FileSwitches", "FileTopology"]

@@ -1,5 +1,6 @@
-"""The topology in ZooKeeper."""
+"""The topology, and what people switch, in ZooKeeper."""
 
+from datasources.zookeeper.switches import ZooKeeperSwitches
 from datasources.zookeeper.topology import ZooKeeperTopology
 
-__all__ = ["ZooKeeperTopology"]
+__all__ = ["ZooKeeperSwitches", "ZooKeeperTopology"]

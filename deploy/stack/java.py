@@ -118,7 +118,9 @@ class HBaseThrift(JavaService):
         return [*super().command(), main, *options]
 
     def config(self) -> dict[Path, str]:
-        return {**super().config(), Path("conf/hbase-site.xml"): self.cluster.site()}
+        end, own = "</configuration>", (_HBASE / "thrift.xml").read_text()
+        site = self.cluster.site().replace(end, own + end)
+        return {**super().config(), Path("conf/hbase-site.xml"): site}
 
     def probe(self) -> str:
         return f"{len(wire.hbase_tables(self.port))} tables"

@@ -13,9 +13,11 @@ from datasources.ids import kind_of
 from datasources.mappings import EdgeKey
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
+from feed_engine.applied import pools_generation
 from feed_engine.feeds import Feeds
 from feed_engine.follow_edges import FOLLOWS
 from feed_engine.rows import POOLS, POPULAR_ROW, Source, pool_row
+from feed_engine.seen import in_pools, read_seeing
 from feed_engine.smart import materialized, pools
 from feed_engine.smart.generator import Candidate, generate
 from feed_engine.smart.scoring import HALF_LIFE
@@ -29,28 +31,56 @@ _BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
 
 
 class Candidates:
-    """A viewer's candidates for one visit. `read` first; then `choose`, again if need be."""
+    """A viewer's candidates for one visit. `read` first; then `choose`, again if need be.
 
-    def __init__(self, feeds: Feeds, viewer_id: int, visible: Visible) -> None:
+    `seen`: the token of a write that the first read waits for; `dated`: tell since when the pools
+    may be stale, where a side answered that may lag, for one read more.
+    """
+
+    def __init__(
+        self,
+        feeds: Feeds,
+        viewer_id: int,
+        visible: Visible,
+        *,
+        seen: str | None = None,
+        dated: bool = False,
+    ) -> None:
         self._feeds, self._viewer_id, self._visible = feeds, viewer_id, visible
+        self._seen, self._dated = seen, dated
         self._pools: dict[Source, list[Candidate]] = {source: [] for source in Source}
         self._after: dict[Source, bytes | None] = dict.fromkeys(Source)  # of the pools not read out
         self._excluded: set[int] = set()
         self._checked: set[Candidate] = set()
         self._floor = feeds.settings.floor + feeds.clock() / HALF_LIFE
         self.side: Side | None = None  # the worst that answered; None: none did yet
+        self.lacks = False  # the write that was waited for
+        self.since: int | None = None  # epoch ms of the newest change that the side knew of
 
     async def read(self) -> None:
         """Read the next page of each pool, and leave out what was shown. Raises StoreError."""
-        sources = list(self._after)
+        sources, sides = list(self._after), self._feeds.stores.pools
         after = dict(self._after)  # a side may still be reading when this has moved on
+        seen, self._seen = self._seen, None
+        there = None if seen is None else await in_pools(self._feeds.stores, seen, self._viewer_id)
+        may_lag = [sides.standby] if there is None else list(sides)
+        generations: dict[Side, int] = {}
 
         async def pages(store: WideColumnStore) -> Sequence[list[Cell]]:
+            if self._dated and any(store is side for side in may_lag):
+                side = Side.STANDBY if store is sides.standby else Side.PRIMARY
+                generations[side] = await pools_generation(store, self._viewer_id)
             return await asyncio.gather(*(self._page(store, s, after[s]) for s in sources))
 
-        raced = await self._feeds.pools_race(pages)
+        raced, has = await read_seeing(self._feeds.pools_race, sides, pages, there)
+        self.lacks |= not has
         if self.side is not Side.STANDBY:
             self.side = raced.side
+        if raced.side in generations and (self.lacks or raced.side is Side.STANDBY):
+            own = zip(sources, raced.value, strict=True)
+            stamps = [c.stamp for s, cells in own if s is not Source.POPULAR for c in cells]
+            self.since = max([generations[raced.side], *stamps]) or None
+            self._dated = False
         fresh: dict[Source, list[Candidate]] = {}
         for source, cells in zip(sources, raced.value, strict=True):
             fresh[source] = [pools.candidate(source, cell) for cell in cells]

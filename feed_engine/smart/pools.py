@@ -72,17 +72,13 @@ def candidate(source: Source, cell: Cell) -> Candidate:
     return Candidate(pin_id, score, source, reason, cause_id)
 
 
-async def forget_cause(sides: Sides, viewer_id: int, cause_id: int, at: int) -> None:
-    """Take out what the viewer no longer follows: cells stamped up to `at`."""
+async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at: int) -> None:
+    """Take out of one side what the viewer no longer follows: cells stamped up to `at`."""
     row = pool_row(viewer_id, followed_source(cause_id))
-
-    async def forget(store: WideColumnStore) -> None:
-        cells = await read_row(store, POOLS, row)
-        gone = [cell.column for cell in cells if parse_why(cell.value).cause_id == cause_id]
-        if gone:
-            await store.delete(POOLS, {row: gone}, at)
-
-    await write_both(sides, forget)
+    cells = await read_row(store, POOLS, row)
+    gone = [cell.column for cell in cells if parse_why(cell.value).cause_id == cause_id]
+    if gone:
+        await store.delete(POOLS, {row: gone}, at)
 
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:

@@ -17,6 +17,7 @@ from feed_engine import cursors, visits
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
 from feed_engine.rows import Place
+from feed_engine.seen import check_token
 from feed_engine.smart.candidates import Candidates
 from feed_engine.smart.pages import PageItem, Saved, fill, visit_items
 from feed_engine.smart.popular_page import popular_page
@@ -37,27 +38,38 @@ async def home_page(
     first: int,
     after: str | None = None,
     visit: str | None = None,
+    seen: str | None = None,
+    dated: bool = False,
     visible: Visible,
 ) -> HomePage:
     """`first` pins of the viewer's home feed, behind a cursor of the same visit.
 
     Without `after`: the first page of a visit, begun here unless `visit` names one that was.
-    Without a viewer: popular pins. Raises BadInput for a cursor that is not one, or not of
-    `visit`. A store that fails shortens the answer, as `health` tells, and raises nothing, unless
-    `visible` does.
+    Without a viewer: popular pins. `seen`: the token of a write that a new visit waits for, as
+    long as a feed's deadline; `dated`: tell since when a standby may be stale.
+
+    Raises BadInput for a cursor or a token that is not one, or a cursor not of `visit`. A store
+    that fails shortens the answer, as `health` tells, and raises nothing, unless `visible` does.
     """
     name = visits.check_name(visit) if visit is not None else None
+    if seen is not None:
+        check_token(seen, viewer_id)
     if viewer_id is None:
         return await popular_page(feeds, first, after, name or visits.new_name(), visible)
     if after is None:
-        return await _first_page(feeds, viewer_id, first, name, visible)
+        candidates = Candidates(feeds, viewer_id, visible, seen=seen, dated=dated)
+        return await _first_page(feeds, viewer_id, first, name, candidates, visible)
     return await _later_page(feeds, viewer_id, first, after, name, visible)
 
 
 async def _first_page(
-    feeds: Feeds, viewer_id: int, first: int, name: str | None, visible: Visible
+    feeds: Feeds,
+    viewer_id: int,
+    first: int,
+    name: str | None,
+    candidates: Candidates,
+    visible: Visible,
 ) -> HomePage:
-    candidates = Candidates(feeds, viewer_id, visible)
     saved = Saved(feeds, viewer_id, None, first + 1)
 
     async def read_pools() -> StoreError | None:
@@ -134,7 +146,9 @@ async def _begin(
         untold = bool(earlier) and earlier[0].generation > len(earlier)
         chosen = await candidates.choose(size, taken, untold=untold)
         assert candidates.side is not None
-        return Chunk(tuple((c.pin_id, c.reason) for c in chosen), candidates.side.name)
+        pins = tuple((c.pin_id, c.reason) for c in chosen)
+        side = candidates.side.name
+        return Chunk(pins, side, since=candidates.since, lacks=candidates.lacks)
 
     return await visits.begin(feeds.stores, viewer_id, name, known, feeds.clock(), choose)
 
@@ -158,7 +172,9 @@ async def _page(
     pools = Side[this.chunk.pools] if this is not None and this.chunk.pools else None
     served = (saved.side,) if this is None else (saved.side, pools)
     stale = lost or any(side is not Side.PRIMARY for side in served)
+    stale |= this is not None and this.chunk.lacks
     no_chunk = this is not None and pools is None
+    since = None if this is None else this.chunk.since
     return HomePage(
         items=[_item(item, generation, name) for item in page],
         has_next=has_next,
@@ -167,7 +183,7 @@ async def _page(
             pools=pools,
             materialized=saved.side,
             may_be_stale=stale,
-            stale_since=_last_chosen(known, generation) if lost or no_chunk else None,
+            stale_since=_last_chosen(known, generation) if lost or no_chunk else since,
         ),
     )
 

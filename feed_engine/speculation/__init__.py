@@ -5,6 +5,16 @@ After "The Tail at Scale" (Dean and Barroso, 2013) and Pinterest's account of it
 
 from feed_engine.speculation.policy import ADAPTIVE, FIXED, Policy
 from feed_engine.speculation.race import Race, Raced
-from feed_engine.speculation.stats import Side, Stats
+from feed_engine.speculation.stats import Report, Side, SideReport, Stats
 
-__all__ = ["ADAPTIVE", "FIXED", "Policy", "Race", "Raced", "Side", "Stats"]
+__all__ = [
+    "ADAPTIVE",
+    "FIXED",
+    "Policy",
+    "Race",
+    "Raced",
+    "Report",
+    "Side",
+    "SideReport",
+    "Stats",
+]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from feed_engine.speculation.contender import Contender
+from feed_engine.speculation.health import Mode
 from feed_engine.speculation.stats import Side
-from feed_engine.speculation.warming import Ask, Comparison, end, run_on
+from feed_engine.speculation.warming import Ask, Comparison, end, finish, run_on
 
 if TYPE_CHECKING:
     from feed_engine.speculation.race import Race
@@ -44,6 +45,7 @@ class Call(Generic[T]):
         "_interrupted",
         "_late",
         "_loop",
+        "_measured",
         "_patient",
         "_race",
         "_racing",
@@ -74,9 +76,10 @@ class Call(Generic[T]):
         self._cutoff = first.cutoff.seconds if second is not None else bound
         self.comparison: Comparison[T] | None = None
 
-    async def run(self, began: float, *, apart: bool) -> Raced[T]:
+    async def run(self, began: float, *, apart: bool, measured: bool = False) -> Raced[T]:
         """`began`: now, by the race's clock. `apart`: run the first side in a task of its own, so
-        that it can run on when it loses."""
+        that it can run on when it loses; `measured`: and is drawn to be measured then."""
+        self._measured = measured
         first, stats = self._first, self._race.stats
         self._started = self._loop.time()
         if self._cutoff < self._bound:
@@ -92,16 +95,16 @@ class Call(Generic[T]):
             except StoreError as error:
                 self._taken_back()
                 first.failed(late=self._late)
-                value = await self._failover(error)
-                assert self._second is not None
-                return Raced(value, self._second.side)
+                return await self._failover(error)
             else:
                 if self._interrupted:
                     self._taken_back()
                 self._racing = False
                 first.answered(began, late=self._late)
+                if self._second_task is not None and self._finishes(self._second_task):
+                    self._second_task = None
                 if self.comparison is not None:
-                    self.comparison.add(value)
+                    self.comparison.add(first.side, value)
                 return Raced(value, first.side)
             return self._interrupted_by(began)
         except StoreError:
@@ -131,11 +134,21 @@ class Call(Generic[T]):
             raise StoreTimeout(f"no answer within {self._bound:g} s")
         self._first.beaten(late=self._late)
         loser, race = self._first_task, self._race
-        if loser is not None and race.run_ons.room():
+        if loser is not None and self._measured and race.run_ons.room():
             race.stats.run_ons += 1
-            race.run_ons.start(run_on(loser, self._first, began, self._left()))
+            race.run_ons.start(run_on(loser, self._first, began, self._left()), loser)
+            self._first_task = None
+        elif loser is not None and self._finishes(loser):
             self._first_task = None
         return Raced(task.result(), second.side)
+
+    def _finishes(self, loser: asyncio.Task[T]) -> bool:
+        """Leave a loser to its end, if so many may."""
+        finishers = self._race.finishers
+        if loser.done() or not finishers.room():
+            return False
+        finishers.start(finish(loser, self._left()), loser)
+        return True
 
     def _left(self) -> float:
         return self._started + self._bound - self._loop.time()
@@ -185,10 +198,12 @@ class Call(Generic[T]):
         second.answered(began, late=late)
         return value
 
-    async def _failover(self, error: StoreError) -> T:
-        """The second side's answer after the first failed; asks now if it wasn't asked yet."""
+    async def _failover(self, error: StoreError) -> Raced[T]:
+        """The second side's answer after the first failed; asks now if it wasn't asked yet. When
+        the second is one that was left, the first is asked once more besides: it is all there is.
+        """
         self._timer.cancel()
-        first, second, left = self._first.side.value, self._second, self._left()
+        first, second, left = self._first, self._second, self._left()
         if second is None:
             raise error
         if left <= 0:
@@ -196,18 +211,30 @@ class Call(Generic[T]):
         task = self._hedge(failed=True)
         if task is None:
             message = (
-                f"the {first} failed, and the {second.side.value} may not be asked now: {error}"
+                f"the {first.side.value} failed, and the {second.side.value} may not be asked "
+                f"now: {error}"
             )
             raise StoreUnavailable(message) from error
-        await asyncio.wait((task,), timeout=left)
-        if not task.done():
-            second.silent(self._loop.time() - self._hedged, late=False)
-            raise StoreTimeout(f"no answer within {self._bound:g} s") from error
-        try:
-            return task.result()
-        except StoreError as other:
-            message = f"both sides failed: {first}: {error}; {second.side.value}: {other}"
-            raise StoreUnavailable(message) from error
+        asked = {task: second}
+        if second.health.mode is Mode.LEFT and self._race.may_hedge(ill=True):
+            self._first_task = self._loop.create_task(self._hedging(first))
+            asked[self._first_task] = first
+        message = f"both sides failed: {first.side.value}: {error}"
+        while asked:
+            done, _ = await asyncio.wait(
+                asked, timeout=max(0.0, self._left()), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                if task in asked:
+                    second.silent(self._loop.time() - self._hedged, late=False)
+                raise StoreTimeout(f"no answer within {self._bound:g} s") from error
+            for one in done:
+                side = asked.pop(one)
+                try:
+                    return Raced(one.result(), side.side)
+                except StoreError as other:
+                    message += f"; {side.side.value}: {other}"
+        raise StoreUnavailable(message) from error
 
     def _interrupt(self) -> None:
         if self._racing:

@@ -6,7 +6,9 @@ from datasources.protocols import WideColumnStore
 from feed_engine.speculation.cutoff import Cutoff
 from feed_engine.speculation.health import Health
 from feed_engine.speculation.policy import Policy
-from feed_engine.speculation.stats import Side, Stats
+from feed_engine.speculation.stats import Side, SideReport, Stats
+
+QUANTILES = (0.5, 0.99, 0.999)
 
 
 class Contender:
@@ -31,6 +33,10 @@ class Contender:
         self.cutoff, self.health = Cutoff(start, policy), Health(policy)
         self._is_primary = side is Side.PRIMARY
         self._stats, self._clock = stats, clock
+
+    def report(self) -> SideReport:
+        seen = dict(zip(QUANTILES, self.cutoff.quantiles(*QUANTILES), strict=True))
+        return SideReport(self.health.mode.value, self.health.distrust, self.cutoff.seconds, seen)
 
     def answered(self, began: float, *, late: bool) -> None:
         """It answered; if late, `is_late` was told before."""

@@ -48,6 +48,11 @@ class Health:
         self.outages = self.returns = 0
 
     @property
+    def distrust(self) -> float:
+        """From 0 to 1, where it is left."""
+        return self.suspicion / self._limit
+
+    @property
     def suspect(self) -> bool:
         """Whether it failed or was late again and again lately."""
         return self.suspicion >= 0.5 * self._limit

@@ -21,6 +21,10 @@ class Policy:
     run_on: float = 0.1  # share of the calls that may
     run_on_most: int = 4  # at a time
 
+    # Losers that may run to their end, at a time, where cancelling one costs more than its answer
+    # (a connection, most often); the others are cancelled.
+    finish_most: int = 0
+
     # Extra load, as a share of the calls; `burst` calls may come at once.
     extra: float = 0.03
     extra_when_ill: float = 1.0  # after a failure, or while the first side fails again and again

@@ -4,6 +4,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from datasources.errors import StoreTimeout
@@ -14,8 +15,8 @@ from feed_engine.speculation.call import Call, Raced
 from feed_engine.speculation.contender import Contender
 from feed_engine.speculation.health import Mode
 from feed_engine.speculation.policy import FIXED, Policy
-from feed_engine.speculation.stats import Side, Stats
-from feed_engine.speculation.warming import Ask, Comparison, Shadows, shadow
+from feed_engine.speculation.stats import Report, Side, Stats
+from feed_engine.speculation.warming import Ask, Comparison, Shadows, catch_up, shadow
 
 __all__ = ["Race", "Raced"]
 
@@ -41,7 +42,7 @@ class Race:
         clock: Callable[[], float] = time.perf_counter,
         rng: Callable[[], float] = random.random,
     ) -> None:
-        self._deadline, self._policy, self.clock, self._rng = deadline, policy, clock, rng
+        self.deadline, self._policy, self.clock, self._rng = deadline, policy, clock, rng
         self.stats = Stats()
         self._primary, self._standby = (
             Contender(side, store, cutoff, policy, self.stats, clock)
@@ -51,11 +52,13 @@ class Race:
         self._extra_when_ill = Budget(policy.extra_when_ill, policy.burst)
         self._forced: Side | None = None
         self._unlikely = policy.run_on + policy.warm  # both are drawn at once
-        self.run_ons = Shadows(policy.run_on_most)
+        self.run_ons, self.finishers = Shadows(policy.run_on_most), Shadows(policy.finish_most)
         self._probes, self._warmers = Shadows(policy.probe_most), Shadows(policy.warm_most)
+        self._lags = Shadows(1)
 
-    async def __call__(self, ask: Ask[T]) -> Raced[T]:
-        """The first good answer; the loser is cancelled and gone when this returns.
+    async def __call__(self, ask: Ask[T], *, only: Side | None = None) -> Raced[T]:
+        """The first good answer; the loser is cancelled and gone when this returns. `only`: of this
+        side alone, for what is known to be there.
 
         `ask` may be cancelled anywhere, and may be called again for a side, then to be measured or
         compared and dropped: it must not lean on what changes after this returned. Raises
@@ -63,7 +66,7 @@ class Race:
         StoreUnavailable when both sides failed, or one did and the budget is spent. What `ask`
         raises other than a StoreError is its own mistake and passes through.
         """
-        bound = self._deadline
+        bound = self.deadline
         ends = request.ends.get()
         if ends is not None:
             bound = min(bound, ends - asyncio.get_running_loop().time())
@@ -74,9 +77,10 @@ class Race:
         self._extra_when_ill.earn()
         began = self.clock()
         first, second = self._primary, self._standby
-        if self._forced is not None:
-            alone = first if self._forced is Side.PRIMARY else second
-            raced = await Call(self, ask, alone, None, bound).run(began, apart=False)
+        alone = only or self._forced
+        if alone is not None:
+            asked = first if alone is Side.PRIMARY else second
+            raced = await Call(self, ask, asked, None, bound).run(began, apart=False)
         else:
             if first.health.mode is not Mode.WELL and self._leaves_primary(began):
                 first, second = second, first
@@ -85,8 +89,9 @@ class Race:
             draw = self._rng() if self._unlikely else 1.0
             if draw < self._policy.warm and first is self._primary:
                 self._warm(call, ask, bound)
-            apart = self._policy.warm <= draw < self._unlikely
-            raced = await call.run(began, apart=apart)
+            measured = self._policy.warm <= draw < self._unlikely
+            apart = measured or self._policy.finish_most > 0
+            raced = await call.run(began, apart=apart, measured=measured)
         if raced.side is Side.PRIMARY:
             self.stats.primary_answers += 1
         else:
@@ -97,17 +102,23 @@ class Race:
         """Ask this side alone from now on; None: decide by call again."""
         self._forced = side
 
-    def report(self) -> Stats:
-        """The counts, with the gauges as they are now."""
+    def report(self) -> Report:
+        """The counts, and everything else as it is now."""
         health = self._primary.health
         self.stats.cutoff = self._primary.cutoff.seconds
         self.stats.trust = health.trust(self.clock())
         self.stats.outages, self.stats.returns = health.outages, health.returns
-        return self.stats
+        return Report(
+            stats=self.stats,
+            sides={one.side: one.report() for one in (self._primary, self._standby)},
+            forced=self._forced,
+            budget=self._extra.tokens,
+            budget_when_ill=self._extra_when_ill.tokens,
+        )
 
     async def close(self) -> None:
         """End every shadow call. No call may be made any more."""
-        for shadows in (self.run_ons, self._probes, self._warmers):
+        for shadows in (self.run_ons, self.finishers, self._probes, self._warmers, self._lags):
             await shadows.close()
 
     def may_hedge(self, *, ill: bool) -> bool:
@@ -139,10 +150,20 @@ class Race:
 
     def _warm(self, call: Call[T], ask: Ask[T], bound: float) -> None:
         """Ask the standby as well, to keep it warm; compare its answer now and then."""
-        if not self._warmers.room() or not self._extra.spend(keep=KEPT_FROM_WARMING):
+        if not self._warmers.room() or not self._may_warm():
             self.stats.shed += 1
             return
         self.stats.warm += 1
         if self._rng() < self._policy.compare:
-            call.comparison = Comparison(self.stats)
+            call.comparison = Comparison(self.stats, partial(self._differs, ask, bound))
         self._warmers.start(shadow(self._standby, ask, self.clock, bound, call.comparison))
+
+    def _differs(self, ask: Ask[T], bound: float, wanted: T) -> None:
+        """The standby answered a warm call otherwise than the primary: see how far it is behind."""
+        if self._lags.room():
+            self._lags.start(
+                catch_up(self._standby, ask, wanted, bound, self.clock, self.stats, self._may_warm)
+            )
+
+    def _may_warm(self) -> bool:
+        return self._extra.spend(keep=KEPT_FROM_WARMING)

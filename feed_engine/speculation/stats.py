@@ -30,7 +30,31 @@ class Stats:
     shed: int = 0  # warm calls and probes not made, for want of budget or room
     compared: int = 0  # warm calls whose answer was compared
     differing: int = 0  # and was not the primary's
+    caught_up: int = 0  # differing standbys that gave the primary's answer within the deadline
+    left_behind: int = 0  # and that did not
+    lag_seconds: float = 0.0  # sum, of those that caught up
     outages: int = 0  # times that the primary was left
     returns: int = 0  # and fully trusted again
     cutoff: float = 0.0  # gauge: seconds, of the primary
     trust: float = 1.0  # gauge: share of the calls that ask the primary first
+
+
+@dataclass(frozen=True, slots=True)
+class SideReport:
+    """One side as a race sees it now. Latencies in seconds, infinite where they are not known."""
+
+    mode: str  # well, left, returning
+    distrust: float  # 0 to 1; at 1 it is left
+    cutoff: float
+    quantiles: dict[float, float]  # share of the window's calls -> latency
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A race as it is now. Budgets in calls that may be made besides."""
+
+    stats: Stats
+    sides: dict[Side, SideReport]
+    forced: Side | None
+    budget: float
+    budget_when_ill: float

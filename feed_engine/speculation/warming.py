@@ -9,12 +9,14 @@ from typing import Any, Generic, TypeVar
 from datasources.errors import StoreError
 from datasources.protocols import WideColumnStore
 from feed_engine.speculation.contender import Contender
-from feed_engine.speculation.stats import Stats
+from feed_engine.speculation.stats import Side, Stats
 
 T = TypeVar("T")
 Ask = Callable[[WideColumnStore], Awaitable[T]]
 
 log = logging.getLogger("pinway.speculation")
+
+FIRST_PAUSE = 0.02  # seconds before a standby that differs is asked again
 
 
 class Shadows:
@@ -24,11 +26,18 @@ class Shadows:
     def __init__(self, most: int) -> None:
         self._most = most
         self._tasks: set[asyncio.Task[None]] = set()
+        self._losers: set[asyncio.Task[Any]] = set()
 
     def room(self) -> bool:
         return len(self._tasks) < self._most
 
-    def start(self, shadow: Coroutine[Any, Any, None]) -> None:
+    def start(
+        self, shadow: Coroutine[Any, Any, None], loser: asyncio.Task[Any] | None = None
+    ) -> None:
+        """`loser`: the call that the shadow sees to its end."""
+        if loser is not None:
+            self._losers.add(loser)
+            loser.add_done_callback(self._losers.discard)
         task = asyncio.get_running_loop().create_task(shadow)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -39,21 +48,25 @@ class Shadows:
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(self._tasks)
+        await end(*self._losers)  # of shadows that were cancelled before they began
 
 
 class Comparison(Generic[T]):
-    """Holds the primary's answer against the standby's, whichever comes first."""
+    """Holds the primary's answer against the standby's, whichever comes first; `differs` is told
+    the primary's when they are not the same."""
 
-    def __init__(self, stats: Stats) -> None:
-        self._stats = stats
-        self._answers: list[T] = []
+    def __init__(self, stats: Stats, differs: Callable[[T], None]) -> None:
+        self._stats, self._differs = stats, differs
+        self._answers: dict[Side, T] = {}
 
-    def add(self, answer: T) -> None:
+    def add(self, side: Side, answer: T) -> None:
         # A shallow copy: who asked may use its list up; cells and rows don't change.
-        self._answers.append(copy(answer))
+        self._answers[side] = copy(answer)
         if len(self._answers) == 2:
             self._stats.compared += 1
-            self._stats.differing += self._answers[0] != self._answers[1]
+            if self._answers[Side.PRIMARY] != self._answers[Side.STANDBY]:
+                self._stats.differing += 1
+                self._differs(self._answers[Side.PRIMARY])
 
 
 async def shadow(
@@ -84,7 +97,38 @@ async def shadow(
             side.is_late()
         side.answered(began, late=late)
         if comparison is not None:
-            comparison.add(answer)
+            comparison.add(side.side, answer)
+
+
+async def catch_up(
+    side: Contender,
+    ask: Ask[T],
+    wanted: T,
+    seconds: float,
+    clock: Callable[[], float],
+    stats: Stats,
+    may_ask: Callable[[], bool],
+) -> None:
+    """Ask a side again, ever more rarely, until it gives the other's answer, and count how long
+    that took: its lag. An answer that it never gives, since both moved on, counts as not caught up.
+    """
+    began, pause = clock(), FIRST_PAUSE
+    while clock() - began + pause <= seconds:
+        await asyncio.sleep(pause)
+        pause *= 2
+        if not may_ask():
+            return
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await ask(side.store)
+        except Exception as error:
+            log.debug("the lag of the %s is not known: %s", side.side.value, error)
+            return
+        if answer == wanted:
+            stats.caught_up += 1
+            stats.lag_seconds += clock() - began
+            return
+    stats.left_behind += 1
 
 
 async def run_on(task: asyncio.Task[Any], side: Contender, began: float, left: float) -> None:
@@ -93,6 +137,14 @@ async def run_on(task: asyncio.Task[Any], side: Contender, began: float, left: f
         await asyncio.wait((task,), timeout=left)
         failed = task.done() and (task.cancelled() or task.exception() is not None)
         side.ran_on(began, ended=not failed)
+    finally:
+        await end(task)
+
+
+async def finish(task: asyncio.Task[Any], left: float) -> None:
+    """Let a loser come to its end within the seconds left, and drop its answer."""
+    try:
+        await asyncio.wait((task,), timeout=left)
     finally:
         await end(task)
 

@@ -8,6 +8,7 @@ import click
 from datasources.errors import PinwayError
 from deploy.stack.cli import stack
 from gateway.cli.data import export_command, import_command
+from gateway.cli.feed import feed
 from gateway.cli.serving import init_command, run_command, serve_command
 from gateway.cli.tools import schema_command, token_command
 
@@ -37,6 +38,7 @@ for command in (
     import_command,
     export_command,
     schema_command,
+    feed,
     stack,
 ):
     main.add_command(command)

@@ -4,6 +4,7 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Pin
+from feed_engine.seen import token_of
 from feed_engine.writes import arrange, boards, move, reorder
 from feed_engine.writes.inputs import BoardChange, NewBoard
 from feed_engine.writes.results import Crossed, Reordered
@@ -102,6 +103,7 @@ async def reorder_pins(context: Context, input: Any) -> dict[str, Any]:
     "removed_pin_id",
     "from_order_version",
     "to_order_version",
+    "feed_token",
 )
 async def move_pin(context: Context, input: Any) -> dict[str, Any]:
     viewer_id = context.require_viewer()
@@ -126,6 +128,7 @@ async def move_pin(context: Context, input: Any) -> dict[str, Any]:
         "removed_pin_id": input.pin_id if moved.from_id != board_id else None,
         "from_order_version": str(moved.from_version),
         "to_order_version": placed["order_version"],
+        "feed_token": token_of(moved.placed.edge) if moved.from_id != board_id else None,
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.mappings import Edge as Row
+from feed_engine.seen import token_of
 from feed_engine.writes import follows, likes
 from resolvers import nodes
 from resolvers.context import ID, Context, object_id
@@ -18,15 +19,17 @@ Write = Callable[..., Awaitable[Row]]
 
 
 def _edge_mutation(
-    write: Write, kind: Kind, done: str, mirror: str | None = None
+    write: Write, kind: Kind, done: str, mirror: str | None = None, *, fed: bool = False
 ) -> Callable[..., Awaitable[Payload]]:
     """A mutation that has the viewer's edge to an object of `kind` written. `done` is what then was
-    done to it ("liked"); `mirror` the viewer's entry in the object's own list, where it has one."""
+    done to it ("liked"); `mirror` the viewer's entry in the object's own list, where it has one;
+    `fed` whether feeds follow from it."""
     name = kind.name.lower()
     entry, taken_back = f"{done}_{name}_edge", f"un{done}_{name}_id"
     mirrors = [mirror] if mirror else []
+    tokens = ["feed_token"] if fed else []
 
-    @mutation(name, "viewer", entry, taken_back, *mirrors)
+    @mutation(name, "viewer", entry, taken_back, *mirrors, *tokens)
     async def resolve(context: Context, input: Any) -> dict[str, Any]:
         viewer_id, sent = context.require_viewer(), getattr(input, f"{name}_id")
         id = object_id(sent, kind, argument=f"{name}Id")
@@ -36,6 +39,7 @@ def _edge_mutation(
         target = await nodes.node(context, id=ID(str(id)))
         viewer = await context.loaders.users.load(viewer_id)
         payload: dict[str, Any] = {name: target, "viewer": viewer}
+        payload |= {field: token_of(row) for field in tokens}
         if not row.active:
             return {**payload, taken_back: sent}
         if target and viewer:
@@ -48,9 +52,9 @@ def _edge_mutation(
 
 like_pin = _edge_mutation(likes.like_pin, Kind.PIN, "liked", "liker_edge")
 unlike_pin = _edge_mutation(likes.unlike_pin, Kind.PIN, "liked", "liker_edge")
-follow_user = _edge_mutation(follows.follow, Kind.USER, "followed", "follower_edge")
-unfollow_user = _edge_mutation(follows.unfollow, Kind.USER, "followed", "follower_edge")
-follow_board = _edge_mutation(follows.follow, Kind.BOARD, "followed", "follower_edge")
-unfollow_board = _edge_mutation(follows.unfollow, Kind.BOARD, "followed", "follower_edge")
-follow_interest = _edge_mutation(follows.follow, Kind.INTEREST, "followed")
-unfollow_interest = _edge_mutation(follows.unfollow, Kind.INTEREST, "followed")
+follow_user = _edge_mutation(follows.follow, Kind.USER, "followed", "follower_edge", fed=True)
+unfollow_user = _edge_mutation(follows.unfollow, Kind.USER, "followed", "follower_edge", fed=True)
+follow_board = _edge_mutation(follows.follow, Kind.BOARD, "followed", "follower_edge", fed=True)
+unfollow_board = _edge_mutation(follows.unfollow, Kind.BOARD, "followed", "follower_edge", fed=True)
+follow_interest = _edge_mutation(follows.follow, Kind.INTEREST, "followed", fed=True)
+unfollow_interest = _edge_mutation(follows.unfollow, Kind.INTEREST, "followed", fed=True)

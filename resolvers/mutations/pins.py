@@ -4,6 +4,7 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Image
+from feed_engine.seen import token_of
 from feed_engine.writes import comments, pins
 from feed_engine.writes.inputs import NewComment, NewPin, PinChange
 from feed_engine.writes.results import PinWritten
@@ -22,10 +23,15 @@ async def _saved(context: Context, written: PinWritten) -> dict[str, Any]:
     context.loaders.reset()
     board = await visibility.board(context, written.pin.board_id)
     pin = await visibility.pin(context, written.pin.id)  # a repeated answer's may be gone
-    return {"pin": pin, "pin_edge": edge(written.edge, pin) if pin else None, "board": board}
+    return {
+        "pin": pin,
+        "pin_edge": edge(written.edge, pin) if pin else None,
+        "board": board,
+        "feed_token": token_of(written.edge),
+    }
 
 
-@mutation("pin", "pin_edge", "board")
+@mutation("pin", "pin_edge", "board", "feed_token")
 async def create_pin(context: Context, input: Any) -> dict[str, Any]:
     viewer_id = context.require_viewer()
     draft = NewPin(
@@ -42,7 +48,7 @@ async def create_pin(context: Context, input: Any) -> dict[str, Any]:
     return await _saved(context, written)
 
 
-@mutation("pin", "pin_edge", "board")
+@mutation("pin", "pin_edge", "board", "feed_token")
 async def repin(context: Context, input: Any) -> dict[str, Any]:
     written = await pins.repin(
         context.stores,

@@ -112,11 +112,11 @@ def test_mariadb_servers_have_the_stacks_ids_and_domains(compose: dict[str, Any]
 def test_hbase_runs_what_the_stack_runs(compose: dict[str, Any]) -> None:
     ports = dict.fromkeys(layout.port_names(), 1)
     services = layout.build(Path("/"), ports, Secrets("", "", ""))
-    for name, main in (("hbase-primary", 1), ("hbase-primary-thrift", 1)):
+    for name, main in (("hbase-primary", 1), ("hbase-primary-thrift", 3)):
         command = compose["services"][name]["command"]
-        assert {command[0], command[main]} <= set(services[name].command())
+        assert {command[main - 1], command[main]} <= set(services[name].command())
     copied = (DEPLOY / "hbase" / "Dockerfile").read_text()
-    for file in ("pom.xml", "hbase-site.xml", "log4j.properties", "jvm.options"):
+    for file in ("pom.xml", "hbase-site.xml", "thrift.xml", "log4j.properties", "jvm.options"):
         assert (DEPLOY / "hbase" / file).exists()
         assert file in copied
 

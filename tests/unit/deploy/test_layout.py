@@ -61,10 +61,14 @@ def test_slaves_are_read_only_and_share_their_masters_domain(services: dict[str,
     }
 
 
-def test_a_cluster_and_its_thrift_server_read_the_same_site(tmp_path: Path) -> None:
+def test_a_thrift_server_reads_its_clusters_site_and_its_own_limits(tmp_path: Path) -> None:
     services = layout.build(tmp_path / "a & <b>", PORTS, SECRETS)
     text = services["hbase-standby"].config()[Path("conf/hbase-site.xml")]
-    assert services["hbase-standby-thrift"].config()[Path("conf/hbase-site.xml")] == text
+    thrift = services["hbase-standby-thrift"].config()[Path("conf/hbase-site.xml")]
+    kept = text.removesuffix("</configuration>\n")
+    assert thrift.startswith(kept)
+    limits = ElementTree.fromstring(thrift)
+    assert limits.findtext("property[name='hbase.rpc.timeout']/value") == "3000"
     site = {
         prop.findtext("name"): prop.findtext("value")
         for prop in ElementTree.fromstring(text).iter("property")

@@ -8,11 +8,12 @@ import pytest
 
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import WideColumnStore
-from feed_engine.speculation import Side
+from feed_engine.speculation import Policy, Side
 from feed_engine.speculation.deadline import ending_at
 from tests.unit.feed_engine.speculation.scripted import (
     NEVER,
     QUIET,
+    Act,
     Store,
     ask,
     down,
@@ -101,6 +102,7 @@ def test_warm_calls_go_to_the_standby_and_differing_answers_are_counted() -> Non
         for _ in range(5):
             assert (await raced(ask)).value == "p"
             await asyncio.sleep(0.1)
+        await raced.close()
         return raced.stats.warm, raced.stats.compared, raced.stats.differing
 
     assert run(main("p")) == (5, 5, 0)
@@ -261,5 +263,122 @@ def test_a_standby_asked_first_that_hangs_is_distrusted_once_the_primary_beats_i
         await raced(ask)
         assert standby.asked == asked
         await raced.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    ("behind", "counted"), [(0.3, (1, 0)), (NEVER, (0, 1))], ids=["catches up", "never does"]
+)
+def test_a_standby_that_differs_is_asked_until_it_has_caught_up(
+    behind: float, counted: tuple[int, int]
+) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        primary, standby = Store(takes(0.01), "new"), Store(takes(0.01), "old")
+        raced = race(primary, standby, WARM)
+        await raced(ask)
+        if behind != NEVER:
+            loop.call_later(behind, setattr, standby, "name", "new")
+        await asyncio.sleep(1.5)
+        stats = raced.stats
+        assert (stats.differing, stats.caught_up, stats.left_behind) == (1, *counted)
+        assert standby.asked <= 8
+        if behind != NEVER:
+            assert 0.3 <= stats.lag_seconds < 0.7
+        await raced.close()
+
+    run(main())
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_a_call_for_one_side_alone_asks_no_other(side: Side) -> None:
+    async def main() -> None:
+        stores = {Side.PRIMARY: Store(takes(0.2), "p"), Side.STANDBY: Store(takes(0.2), "s")}
+        raced = race(stores[Side.PRIMARY], stores[Side.STANDBY], WARM)
+        assert (await raced(ask, only=side)).side is side
+        stores[side].act = down
+        with pytest.raises(StoreUnavailable):
+            await raced(ask, only=side)
+        assert sum(store.asked for store in stores.values()) == 2
+
+    run(main())
+
+
+@pytest.mark.parametrize("late", [0.3, 0.055], ids=["the primary loses", "the standby loses"])
+def test_losers_may_run_to_their_end_so_many_at_a_time(late: float) -> None:
+    async def main() -> None:
+        primary, standby = Store(takes(late), "p"), Store(takes(0.1), "s")
+        raced = race(primary, standby, replace(QUIET, finish_most=2))
+        ended: list[str] = []
+
+        async def asked(store: WideColumnStore) -> str:
+            try:
+                answer = await ask(store)
+            except asyncio.CancelledError:
+                ended.append("cancelled")
+                raise
+            ended.append(answer)
+            return answer
+
+        answers = await asyncio.gather(*(raced(asked) for _ in range(4)))
+        winner, loser = ("s", "p") if late == 0.3 else ("p", "s")
+        assert [answer.value for answer in answers] == [winner] * 4
+        assert sorted(ended) == ["cancelled"] * 2 + [winner] * 4
+        await asyncio.sleep(1.0)
+        assert ended.count(loser) == 2
+        assert primary.running == standby.running == 0
+
+    run(main())
+
+
+@pytest.mark.parametrize("policy", [RUN_ON, replace(QUIET, finish_most=1)])
+def test_a_loser_that_never_ends_is_ended_at_the_deadline_or_when_the_race_is_closed(
+    policy: Policy,
+) -> None:
+    async def main() -> None:
+        primary, standby = Store(takes(NEVER)), Store(takes(0.01), "s")
+        raced = race(primary, standby, policy)
+        await raced(ask)
+        assert primary.running == 1
+        await asyncio.sleep(1.0)
+        assert primary.running == 0
+        await raced(ask)
+        assert primary.running == 1
+        await raced.close()
+        assert primary.running == 0
+
+    run(main())
+
+
+def test_a_cancelled_caller_leaves_nothing_to_finish() -> None:
+    async def main() -> None:
+        primary, standby = Store(takes(NEVER)), Store(takes(NEVER))
+        caller = asyncio.ensure_future(race(primary, standby, replace(QUIET, finish_most=9))(ask))
+        await asyncio.sleep(0.1)
+        assert primary.running == standby.running == 1
+        caller.cancel()
+        await asyncio.wait([caller])
+        assert primary.running == standby.running == 0
+
+    run(main())
+
+
+@pytest.mark.parametrize("outage", [down, takes(NEVER)], ids=["is down", "hangs"])
+def test_a_standby_that_fails_once_while_the_primary_is_left_is_asked_again(outage: Act) -> None:
+    async def main() -> None:
+        primary, standby = Store(outage, "p"), Store(takes(0.01), "s")
+        raced = race(primary, standby)
+        while raced.report().sides[Side.PRIMARY].mode != "left":
+            await raced(ask)
+        for _ in range(5):
+            failures = iter([StoreUnavailable("once"), 0.01])
+            standby.act = lambda _, failures=failures: next(failures)  # type: ignore[misc]
+            assert await raced(ask) == ("s", Side.STANDBY)
+        standby.act = down
+        with pytest.raises((StoreUnavailable, StoreTimeout)):
+            await raced(ask)
+        await raced.close()
+        assert primary.running == standby.running == 0
 
     run(main())

@@ -47,7 +47,7 @@ def simulated(
         raced = race(Store(primary, "p"), Store(standby, "s"), policy, deadline=2.0)
         seen = await load(raced, rate=RATE, seconds=seconds)
         await raced.close()
-        return list(seen), raced.report()
+        return list(seen), raced.report().stats
 
     return run(main())
 

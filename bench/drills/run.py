@@ -1,0 +1,73 @@
+"""One drill after another on one site."""
+
+import asyncio
+import random
+from dataclasses import fields
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from bench.drills.faults import Drill, Plan
+from bench.drills.load import Load, readers
+from bench.drills.report import Outcome
+from bench.drills.site import Site
+from feed_engine.speculation import Stats
+
+DRILLS_IN_ALL = 8
+
+
+async def run(site: Site, drill: Drill, *, rate: float, seconds: float, seed: int = 1) -> Outcome:
+    """A drill under so many requests a second. Its visits are begun by people of its own, so that
+    every drill finds them as fresh."""
+    plan = Plan.of(seconds)
+    everybody = readers(site)
+    mine = everybody[drill.number % DRILLS_IN_ALL :: DRILLS_IN_ALL]
+    rng = random.Random(seed * 100 + drill.number)
+    load = Load(site, mine, everybody, site.settings.request_timeout, rng)
+
+    async def act(start: float) -> None:
+        loop = asyncio.get_running_loop()
+
+        async def until(seconds: float) -> None:
+            await asyncio.sleep(max(0.0, start + seconds - loop.time()))
+
+        await drill.act(site, plan, until)
+
+    before = await _counts(site)
+    seen = await load.run(rate, seconds, act)
+    spent = {name: count - before[name] for name, count in (await _counts(site)).items()}
+    return Outcome(drill, plan, seen, spent)
+
+
+async def all_is_well(site: Site, seconds: float = 30.0) -> bool:
+    """Wait until the races trust their primaries again, so that a drill begins as the first did;
+    whether they do. Under a load of its own, as only calls find out that a primary is back."""
+    until = asyncio.get_running_loop().time() + seconds
+    load = Load(site, readers(site), readers(site), 10.0, random.Random(1))
+    while not (well := min(await _trust(site)) >= 1):
+        if asyncio.get_running_loop().time() > until:
+            break
+        await load.run(20, 1.0, _nothing)
+    return well
+
+
+async def _trust(site: Site) -> list[float]:
+    return [
+        sample.value
+        for family in text_string_to_metric_families(await site.client.get("/metrics"))
+        for sample in family.samples
+        if sample.name == "pinway_feed_trust"
+    ]
+
+
+async def _nothing(start: float) -> None: ...
+
+
+async def _counts(site: Site) -> dict[str, float]:
+    """Of both races together."""
+    found = dict.fromkeys((field.name for field in fields(Stats)), 0.0)
+    for family in text_string_to_metric_families(await site.client.get("/metrics")):
+        for sample in family.samples:
+            name = sample.name.removeprefix("pinway_feed_").removesuffix("_total")
+            if name in found:
+                found[name] += sample.value
+    return found

@@ -1,0 +1,211 @@
+"""A gateway under drill: `pinway serve` in a process of its own, each role of the feed stores
+behind a proxy, on real servers with tables, shards and databases of this run's own."""
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import redis.asyncio
+
+from bench.drills.client import Client
+from bench.drills.world import World, load
+from datasources.errors import StoreError
+from datasources.ids import Kind
+from datasources.protocols import Job, Sides, Stores
+from deploy.stack import Stack
+from deploy.stack.layout import to_toml
+from feed_engine.jobs import run_job
+from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+from gateway.auth import Tokens
+from gateway.installing import install
+from gateway.runtime import running
+from gateway.settings import Settings, read_settings
+from tests.proxy import Proxy
+from tests.serving import free_port
+
+ROLES = ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
+ROOT = Path(__file__).parents[2]
+CACHE_DB, QUEUE_DB = 14, 15
+START_SECONDS = 120
+SHARDS = 64
+
+
+@dataclass
+class Site:
+    """The servers, the proxies by role, and the gateway that runs over both."""
+
+    stack: Stack
+    proxies: dict[str, Proxy]
+    client: Client
+    tokens: Tokens
+    world: World
+    settings: Settings  # without proxies
+
+    def of(self, side: str) -> list[Proxy]:
+        """The proxies before one side of both stores."""
+        return [proxy for role, proxy in self.proxies.items() if role.endswith(side)]
+
+
+@asynccontextmanager
+async def open_site(stack: Stack, directory: Path) -> AsyncIterator[Site]:
+    """Load the demo's people, and serve them."""
+    direct = await _unused(stack, directory)
+    for database in (CACHE_DB, QUEUE_DB):
+        server = redis.asyncio.Redis(port=stack.services["redis"].port, db=database)
+        await server.flushdb()
+        await server.aclose()
+    async with running(direct, jobs=False) as runtime:
+        world = await load(runtime.stores, directory, f"r{secrets.token_hex(2)}")
+    async with AsyncExitStack() as opened:
+        proxies: dict[str, Proxy] = {}
+        for role in ROLES:
+            target = urlsplit(getattr(direct, role))
+            assert target.hostname is not None
+            assert target.port is not None
+            proxies[role] = Proxy(target.hostname, target.port)
+            await proxies[role].mend()
+            opened.push_async_callback(proxies[role].cut)
+        port, config = free_port(), directory / "drills.toml"
+        config.write_text(to_toml(_values(direct, proxies, port)))
+        await opened.enter_async_context(_serving(config, directory / "gateway.log"))
+        client = Client(port)
+        opened.callback(client.close)
+        await _until_ready(client)
+        yield Site(stack, proxies, client, Tokens(direct.secret, 24), world, direct)
+
+
+async def settle(settings: Settings) -> tuple[int, int]:
+    """Do the jobs that are left; then, over both pairs of feed stores, the rows that there are, and
+    those that differ between primary and standby."""
+    async with running(settings, jobs=False) as runtime:
+        await _drain(runtime.stores)
+        rows = differing = 0
+        for sides, tables in (
+            (runtime.stores.pools, TABLES_POOLS),
+            (runtime.stores.feeds, TABLES_FEEDS),
+        ):
+            for table in tables:
+                found = [await _rows(sides, side, table.name) for side in range(2)]
+                rows += len(found[0].keys() | found[1].keys())
+                keys = found[0].keys() | found[1].keys()
+                differing += sum(found[0].get(key) != found[1].get(key) for key in keys)
+        return rows, differing
+
+
+async def _rows(sides: Sides, side: int, name: str) -> dict[bytes, int]:
+    """A hash of each row's cells."""
+    table = next(t for t in TABLES_POOLS + TABLES_FEEDS if t.name == name)
+    return {row: hash(tuple(cells)) async for row, cells in sides[side].scan(table)}
+
+
+async def _drain(stores: Stores) -> None:
+    for _ in range(100):
+        rows = await stores.shards.outbox.pending(2**62, 1000)
+        if not rows:
+            return
+        for row in rows:
+            try:
+                await run_job(stores, Job(row.shard, row.id))
+            except StoreError:
+                await asyncio.sleep(0.1)
+    raise RuntimeError("jobs are left that can't be done")
+
+
+async def _unused(stack: Stack, directory: Path) -> Settings:
+    """Settings whose stores are made, and hold nothing of an earlier run."""
+    while True:
+        settings = _settings(stack, directory)
+        await install(settings, lambda progress: None)
+        async with running(settings, jobs=False) as runtime:
+            if not await runtime.stores.shards.objects.list(Kind.USER, 0, 1):
+                return settings
+
+
+def _settings(stack: Stack, directory: Path) -> Settings:
+    """The stack's, with shards, tables and databases that nobody else uses. The feeds' policy, its
+    cutoff and deadlines are the defaults."""
+    servers = json.loads(stack.topology_file.read_text())["servers"]
+    masters = {name: url for name, url in servers.items() if name.endswith("A")}
+    one, two = masters
+    first = 4096 + SHARDS * secrets.randbelow(900)
+    ranges = [
+        {"range": [first, first + SHARDS // 2 - 1], "master": one},
+        {"range": [first + SHARDS // 2, first + SHARDS - 1], "master": two},
+    ]
+    mod = [{"range": [0, 7], "master": one}, {"range": [8, 15], "master": two}]
+    topology = directory / "topology.json"
+    content = {"epoch": 1, "servers": masters, "shards": ranges}
+    topology.write_text(json.dumps(content | {"mod": {"count": 16, "ranges": mod}}))
+    at = f"redis://127.0.0.1:{stack.services['redis'].port}"
+    return read_settings(
+        stack.settings_file,
+        data_dir=directory,
+        topology=f"file://{topology}",
+        mapping_cache=f"{at}/{CACHE_DB}",
+        queue=f"{at}/{QUEUE_DB}",
+        **{role: f"{stack.settings[role]}/d{first}" for role in ROLES},
+    )
+
+
+def _values(direct: Settings, proxies: dict[str, Proxy], port: int) -> dict[str, str]:
+    """The settings file of the gateway: as `direct`, through the proxies."""
+    chosen = replace_roles(direct, proxies)
+    names = (
+        "data_dir", "auth_secret", "topology", "mysql_user", "mysql_password", "object_cache",
+        "mapping_cache", "queue", *ROLES,
+    )  # fmt: skip
+    values = {name: str(getattr(chosen, name)) for name in names}
+    return values | {"port": str(port), "log_level": "error", "auth_secret": direct.secret}
+
+
+def replace_roles(direct: Settings, proxies: dict[str, Proxy]) -> Settings:
+    """The settings with each role at its proxy."""
+    urls = {}
+    for role, proxy in proxies.items():
+        parts = urlsplit(getattr(direct, role))
+        urls[role] = parts._replace(netloc=f"127.0.0.1:{proxy.port}").geturl()
+    return direct.model_copy(update=urls)
+
+
+@asynccontextmanager
+async def _serving(config: Path, log: Path) -> AsyncIterator[None]:
+    with log.open("ab") as output:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "gateway", "serve", "--config", str(config)),
+            cwd=ROOT,
+            stdout=output,
+            stderr=output,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+    try:
+        yield
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                await asyncio.wait_for(process.wait(), 30)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+
+
+async def _until_ready(client: Client) -> None:
+    until = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            if '"ok"' in await client.get("/readyz"):
+                return
+        except OSError:
+            pass
+        if time.monotonic() > until:
+            raise RuntimeError("the gateway does not become ready")
+        await asyncio.sleep(0.1)

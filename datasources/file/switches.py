@@ -1,0 +1,60 @@
+"""Switches in a JSON file beside the topology's, watched by looking at it each half second."""
+
+import asyncio
+import fcntl
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+from datasources import switches
+from datasources.errors import StoreError, StoreUnavailable
+from datasources.file.topology import POLL_SECONDS
+
+log = logging.getLogger("pinway.switches")
+
+
+class FileSwitches:
+    """Switches at `path`; `poll` seconds between two looks."""
+
+    def __init__(self, path: Path | str, *, poll: float = POLL_SECONDS) -> None:
+        self._path, self._poll = Path(path), poll
+
+    async def load(self) -> dict[str, str]:
+        try:
+            return switches.parse(self._path.read_bytes(), str(self._path))
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StoreUnavailable(f"switches: {self._path}: {error.strerror}") from error
+
+    async def change(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        try:
+            with self._path.with_name(self._path.name + ".lock").open("ab") as lock:
+                await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+                now = switches.changed(await self.load(), changes)
+                new = self._path.with_name(f"{self._path.name}.new")
+                with new.open("wb") as file:
+                    file.write(switches.dump(now))
+                    file.flush()
+                    os.fsync(file.fileno())
+                new.replace(self._path)
+                return now
+        except OSError as error:
+            raise StoreUnavailable(f"switches: {self._path}: {error.strerror}") from error
+
+    async def watch(self) -> AsyncIterator[dict[str, str]]:
+        current: dict[str, str] | None = None
+        while True:
+            try:
+                found = await self.load()
+            except StoreError as error:
+                log.warning("keeping what was switched last: %s", error)
+            else:
+                if found != current:
+                    current = found
+                    yield dict(found)
+            await asyncio.sleep(self._poll)
+
+    async def close(self) -> None:
+        return None

@@ -1,0 +1,89 @@
+"""Switches in one ZooKeeper node beside the topology's: replaced by version, watched."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+
+from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, NoNodeError
+
+from datasources import switches
+from datasources.errors import StoreConflict, StoreError, StoreUnavailable
+from datasources.zookeeper.client import Client
+from datasources.zookeeper.topology import LOOK_SECONDS
+
+ATTEMPTS = 10  # of a change that another came before
+log = logging.getLogger("pinway.switches")
+
+
+class ZooKeeperSwitches:
+    """Switches at node `path` of the ensemble `hosts` ("host:port[,host:port]")."""
+
+    def __init__(self, hosts: str, path: str, *, deadline: float = 5.0) -> None:
+        self._path = "/" + path.strip("/")
+        self._client = Client(hosts, deadline)
+
+    async def load(self) -> dict[str, str]:
+        found, _ = await self._read()
+        return found
+
+    async def change(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        for _ in range(ATTEMPTS):
+            found, version = await self._read()
+            now = switches.changed(found, changes)
+            try:
+                await self._write(switches.dump(now), version)
+            except (NodeExistsError, BadVersionError, NoNodeError):
+                continue
+            except KazooException as error:
+                raise StoreUnavailable(f"switches: {error!r}") from error
+            return now
+        raise StoreConflict(f"switches: {self._path} is changed by others all the time")
+
+    async def watch(self) -> AsyncIterator[dict[str, str]]:
+        """As the topology's watch: whatever happens leads to reading the node again."""
+        changed = asyncio.Event()
+        self._client.listen(changed.set)
+        current: dict[str, str] | None = None
+        try:
+            while True:
+                changed.clear()
+                try:
+                    found, _ = await self._read(changed)
+                except StoreError as error:
+                    log.warning("keeping what was switched last: %s", error)
+                else:
+                    if found != current:
+                        current = found
+                        yield dict(found)
+                try:
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await changed.wait()
+                except TimeoutError:
+                    pass
+        finally:
+            self._client.unlisten(changed.set)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _read(
+        self, changed: asyncio.Event | None = None
+    ) -> tuple[dict[str, str], int | None]:
+        """What is switched, and the node's version; None when there is no node, which is watched
+        for as well."""
+        watch = self._client.on_event(changed.set) if changed is not None else None
+        try:
+            if watch is not None:
+                await self._client.call(lambda zk: zk.exists_async(self._path, watch=watch))
+            data, stat = await self._client.call(lambda zk: zk.get_async(self._path))
+        except NoNodeError:
+            return {}, None
+        except KazooException as error:
+            raise StoreUnavailable(f"switches: {error!r}") from error
+        return switches.parse(data, self._path), stat.version
+
+    async def _write(self, data: bytes, version: int | None) -> None:
+        if version is None:
+            await self._client.call(lambda zk: zk.create_async(self._path, data, makepath=True))
+        else:
+            await self._client.call(lambda zk: zk.set_async(self._path, data, version=version))

@@ -1,0 +1,137 @@
+"""`pinway feed`: which side of the feed stores is asked, and how their races stand."""
+
+import asyncio
+import urllib.error
+import urllib.request
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+
+import click
+from prometheus_client.parser import text_string_to_metric_families
+
+from datasources.errors import ConfigError
+from datasources.factory import open_switches
+from datasources.protocols import Switches
+from feed_engine.speculation import Side
+from gateway.cli.options import with_settings
+from gateway.embedded import topology_url
+from gateway.routes import AUTO, STORES, route, routes
+from gateway.settings import Settings
+
+_SECONDS = 5.0  # to wait for a gateway's metrics
+
+_ORDER = {"store": 0, "side": 1}
+Values = dict[tuple[str, ...], float]
+"""Of a metric's samples by their labels' values: the store's, the side's, the other."""
+
+
+@click.group("feed")
+def feed() -> None:
+    """The feed stores' primaries and standbys."""
+
+
+@feed.command("route")
+@click.argument("side", type=click.Choice([*(side.value for side in Side), AUTO]))
+@click.option("--pools", is_flag=True, help="The stores of new pins alone.")
+@click.option("--feeds", is_flag=True, help="The stores of feeds as shown and following alone.")
+@with_settings
+def route_command(settings: Settings, side: str, pools: bool, feeds: bool) -> None:
+    """Let all running gateways ask SIDE alone, whatever becomes of it, until `auto`."""
+    chosen = tuple(s for s, on in zip(STORES, (pools, feeds), strict=True) if on) or STORES
+    wanted = None if side == AUTO else Side(side)
+
+    async def change(switches: Switches) -> dict[str, str]:
+        return await route(switches, chosen, wanted)
+
+    _tell(asyncio.run(_with_switches(settings, change)))
+
+
+@feed.command("status")
+@click.option("--url", help="The gateway to ask; by default the one of these settings.")
+@with_settings
+def status_command(settings: Settings, url: str | None) -> None:
+    """Show the routes, and how a running gateway's races stand."""
+
+    async def load(switches: Switches) -> dict[str, str]:
+        return routes(await switches.load())
+
+    _tell(asyncio.run(_with_switches(settings, load)))
+    url = (url or settings.url).rstrip("/")
+    try:
+        with urllib.request.urlopen(f"{url}/metrics", timeout=_SECONDS) as response:
+            text = response.read().decode()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"no gateway answers at {url}: {error}; name one with --url") from None
+    click.echo("\n".join(lines(text)))
+
+
+async def _with_switches(
+    settings: Settings, act: Callable[[Switches], Awaitable[dict[str, str]]]
+) -> dict[str, str]:
+    switches = open_switches(topology_url(settings))
+    try:
+        return await act(switches)
+    finally:
+        await switches.close()
+
+
+def _tell(held: dict[str, str]) -> None:
+    for store, side in held.items():
+        click.echo(f"{store}: route {side}")
+
+
+def lines(text: str) -> list[str]:
+    """What the metrics tell of the races, in words."""
+    metrics: dict[str, Values] = defaultdict(dict)
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if "store" in sample.labels:
+                labels = sorted(
+                    sample.labels.items(), key=lambda one: _ORDER.get(one[0], len(_ORDER))
+                )
+                key = tuple(value for _, value in labels)
+                metrics[sample.name.removeprefix("pinway_feed_")][key] = sample.value
+    found: list[str] = []
+    for store in STORES:
+        found += _race_lines(store, metrics)
+    return found
+
+
+def _race_lines(store: str, metrics: dict[str, Values]) -> list[str]:
+    def one(name: str) -> float:
+        return metrics[name].get((store,), metrics[f"{name}_total"].get((store,), 0.0))
+
+    told = [
+        f"{store}: {one('calls'):.0f} calls, {one('failed'):.0f} failed; "
+        f"answered by the primary {one('primary_answers'):.0f}, "
+        f"by the standby {one('standby_answers'):.0f}",
+        f"  trust in the primary {one('trust'):.0%}, outages {one('outages'):.0f}, "
+        f"returns {one('returns'):.0f}",
+        f"  cutoff {one('cutoff') * 1000:.1f} ms, late {one('late'):.0f}, hedged "
+        f"{one('hedges'):.0f}, refused for want of budget {one('refused'):.0f}",
+    ]
+    for side in ("primary", "standby"):
+        modes = [k[2] for k in metrics["mode"] if k[:2] == (store, side)]
+        latency = metrics["latency_seconds"]
+        seen = ", ".join(
+            f"p{float(k[2]) * 100:g} {_ms(latency[k])}" for k in latency if k[:2] == (store, side)
+        )
+        forced = ", forced" if metrics["forced"].get((store, side)) else ""
+        told.append(f"  {side}: {', '.join(modes) or 'unknown'}{forced}; {seen}")
+    budget = metrics["budget"]
+    told.append(
+        f"  budget: {budget.get((store, 'late'), 0):.1f} calls for late ones, "
+        f"{budget.get((store, 'ill'), 0):.1f} while the primary is ill"
+    )
+    caught, behind = one("caught_up"), one("left_behind")
+    staleness = f"  staleness: {one('differing'):.0f} of {one('compared'):.0f} answers differed"
+    if caught:
+        staleness += f"; the standby lagged {one('lag_seconds') / caught * 1000:.0f} ms"
+    if behind:
+        staleness += f"; {behind:.0f} times longer than it was watched"
+    told.append(staleness)
+    return told
+
+
+def _ms(seconds: float) -> str:
+    return "unknown" if seconds == float("inf") else f"{seconds * 1000:.1f} ms"

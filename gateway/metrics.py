@@ -1,0 +1,75 @@
+"""Metrics in Prometheus' text format: counts and gauges that the parts of a gateway keep anyway,
+collected when they are asked for. Another part adds its own by a collector in `new_registry`."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.responses import Response
+
+from feed_engine.speculation import Race, Stats
+from gateway.runtime import Runtime
+
+_GAUGES = {
+    "cutoff": "Seconds before a call is hedged.",
+    "trust": "Share of the calls that ask the primary first.",
+}
+
+
+def new_registry(runtime: Runtime) -> CollectorRegistry:
+    """Everything that this gateway counts."""
+    registry = CollectorRegistry()
+    registry.register(FeedCollector(runtime.races))
+    return registry
+
+
+def exposition(registry: CollectorRegistry) -> Response:
+    """The metrics as they are now."""
+    return Response(generate_latest(registry), headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+class FeedCollector(Collector):
+    """The races of the feed stores, by the stores' name."""
+
+    def __init__(self, races: Mapping[str, Race]) -> None:
+        self._races = races
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_feed_NAME{store}` for each count of `Stats`, and what each race and side is."""
+        reports = {name: race.report() for name, race in self._races.items()}
+        for field in fields(Stats):
+            help = _GAUGES.get(field.name, f"See `{field.name}` of feed_engine.speculation.Stats.")
+            family = GaugeMetricFamily if field.name in _GAUGES else CounterMetricFamily
+            metric = family(f"pinway_feed_{field.name}", help, labels=["store"])
+            for name, report in reports.items():
+                metric.add_metric([name], getattr(report.stats, field.name))
+            yield metric
+        budget = GaugeMetricFamily(
+            "pinway_feed_budget", "Calls that may be made besides.", labels=["store", "for"]
+        )
+        forced = GaugeMetricFamily(
+            "pinway_feed_forced", "1 where a person forced this side.", labels=["store", "side"]
+        )
+        mode = GaugeMetricFamily(
+            "pinway_feed_mode", "1 for how the side stands.", labels=["store", "side", "mode"]
+        )
+        distrust = GaugeMetricFamily(
+            "pinway_feed_distrust", "0 to 1, where it is left.", labels=["store", "side"]
+        )
+        latency = GaugeMetricFamily(
+            "pinway_feed_latency_seconds",
+            "Of the last half minute's calls.",
+            labels=["store", "side", "quantile"],
+        )
+        for name, report in reports.items():
+            budget.add_metric([name, "late"], report.budget)
+            budget.add_metric([name, "ill"], report.budget_when_ill)
+            for side, one in report.sides.items():
+                forced.add_metric([name, side.value], report.forced is side)
+                mode.add_metric([name, side.value, one.mode], 1)
+                distrust.add_metric([name, side.value], one.distrust)
+                for share, seconds in one.quantiles.items():
+                    latency.add_metric([name, side.value, f"{share:g}"], seconds)
+        yield from (budget, forced, mode, distrust, latency)

@@ -1,0 +1,52 @@
+"""The drills in short, on the real servers: no failed request, no wrong page, equal clusters.
+
+Latencies are the bench's matter (`python -m bench.drills`): here everything shares a few cores.
+"""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bench.drills.faults import DRILLS, Drill
+from bench.drills.run import all_is_well, run
+from bench.drills.site import Site, open_site, settle
+from deploy.stack import Stack
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
+RATE, SECONDS = 20.0, 16.0
+
+
+@pytest.fixture(scope="module")
+async def site(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    async with open_site(stack, tmp_path_factory.mktemp("drills")) as site:
+        yield site
+
+
+@pytest.mark.parametrize("drill", DRILLS, ids=lambda drill: f"{drill.number}-{drill.name}")
+async def test_no_request_fails(site: Site, drill: Drill) -> None:
+    await all_is_well(site)
+    outcome = await run(site, drill, rate=RATE, seconds=SECONDS)
+    assert len(outcome.seen) == RATE * SECONDS
+    assert outcome.failed == [], outcome.faults()
+    assert max(one.latency for one in outcome.seen) < site.settings.request_timeout
+    during = outcome.between(outcome.plan.begin + 2.0, outcome.fault_ends)
+    sides = {side for one in during for side in one.sides}
+    match drill.name:
+        case "killed" | "hangs" | "vanishes" | "caches":
+            assert "PRIMARY" not in sides
+        case "standby":
+            assert sides == {"PRIMARY"}
+        case "both":
+            assert any(one.fault for one in during)
+        case _:
+            assert "STANDBY" in sides
+    visits = [one for one in outcome.seen if one.kind == "home" and not one.fault]
+    if not drill.may_fail:
+        assert sum(one.degraded for one in visits) <= 0.01 * len(visits)
+
+
+async def test_both_clusters_end_with_equal_rows(site: Site) -> None:
+    """After all of the drills, once the jobs that they held up are done."""
+    rows, differing = await settle(site.settings)
+    assert rows > 1000
+    assert differing == 0
