@@ -84,7 +84,10 @@ class Race:
         else:
             if first.health.mode is not Mode.WELL and self._leaves_primary(began):
                 first, second = second, first
-                self._probe(ask, bound, began)
+                self._probe(second, ask, bound, began)
+            elif second.health.mode is not Mode.WELL and second.health.trust(began) <= 0:
+                # Else it would stay distrusted until the primary fails, and be no help then.
+                self._probe(second, ask, bound, began)
             call = Call(self, ask, first, second, bound)
             draw = self._rng() if self._unlikely else 1.0
             if draw < self._policy.warm and first is self._primary:
@@ -138,13 +141,13 @@ class Race:
             return standby.suspicion < primary.suspicion
         return trust <= 0 or (trust < 1 and self._rng() >= trust)
 
-    def _probe(self, ask: Ask[T], bound: float, now: float) -> None:
-        """Ask the primary that was left, to see whether it is back."""
-        if not self._primary.health.probe_due(now):
+    def _probe(self, side: Contender, ask: Ask[T], bound: float, now: float) -> None:
+        """Ask a side that was left, to see whether it is back."""
+        if not side.health.probe_due(now):
             return
         if self._probes.room() and self._extra_when_ill.spend():
             self.stats.probes += 1
-            self._probes.start(shadow(self._primary, ask, self.clock, bound))
+            self._probes.start(shadow(side, ask, self.clock, bound))
         else:
             self.stats.shed += 1
 

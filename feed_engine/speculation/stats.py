@@ -26,7 +26,7 @@ class Stats:
     refused: int = 0  # and not asked, for want of budget
     run_ons: int = 0  # losers that ran on, to be measured
     warm: int = 0
-    probes: int = 0  # shadow calls to a primary that is left
+    probes: int = 0  # shadow calls to a side that is left
     shed: int = 0  # warm calls and probes not made, for want of budget or room
     compared: int = 0  # warm calls whose answer was compared
     differing: int = 0  # and was not the primary's

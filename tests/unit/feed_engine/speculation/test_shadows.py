@@ -382,3 +382,21 @@ def test_a_standby_that_fails_once_while_the_primary_is_left_is_asked_again(outa
         assert primary.running == standby.running == 0
 
     run(main())
+
+
+def test_a_standby_that_was_left_is_probed_until_it_is_trusted_again() -> None:
+    """Else it would be no help when the primary fails next."""
+
+    async def main() -> None:
+        primary, standby = Store(down), Store(down)
+        raced = race(primary, standby)
+        for _ in range(10):
+            with pytest.raises(StoreUnavailable):
+                await raced(ask)
+        assert {side.mode for side in raced.report().sides.values()} == {"left"}
+        primary.act = standby.act = takes(0.01)
+        await load(raced, rate=20, seconds=30)
+        assert {side.mode for side in raced.report().sides.values()} == {"well"}
+        await raced.close()
+
+    run(main())
