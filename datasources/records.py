@@ -50,6 +50,8 @@ class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """`flips` is its board's when the pin was last written."""
+
     board_id: int
     owner_id: int
     title: str = ""
@@ -58,6 +60,7 @@ class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
     image: Image | None = None
     source_id: int | None = None
     interest_ids: tuple[int, ...] = ()
+    flips: int = 0
 
 
 class Comment(Record, frozen=True, omit_defaults=True, kw_only=True):

@@ -45,9 +45,7 @@ async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
 
 async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     """Pins whose board the viewer may see; an error where either could not be read."""
-    found = await _load(context.loaders.pins, ids)
-    board_ids = {pin.board_id for pin in found.values() if isinstance(pin, Pin)}
-    return _seen_with(found, await boards(context, list(board_ids)), lambda pin: pin.board_id)
+    return await _on_seen_boards(context, await _load(context.loaders.pins, ids))
 
 
 async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
@@ -58,15 +56,14 @@ async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
 async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
     """Of pins that were read already, those that everybody may see; an error where the board could
     not be read."""
-    on = await boards(context, list({pin.board_id for pin in pins}))
-    public: dict[int, Pin | BaseException] = {}
-    for pin in pins:
-        board = on.get(pin.board_id)
-        if isinstance(board, BaseException):
-            public[pin.id] = board
-        elif board is not None and not board.secret:
-            public[pin.id] = pin
-    return public
+    seen = await _on_seen_boards(context, {pin.id: pin for pin in pins})
+    on = await _boards_of(context, seen)
+    secret = {id for id, board in on.items() if isinstance(board, Board) and board.secret}
+    return {
+        id: pin
+        for id, pin in seen.items()
+        if isinstance(pin, BaseException) or pin.board_id not in secret
+    }
 
 
 async def seen_comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
@@ -90,6 +87,58 @@ def one(found: Found[R], id: int) -> R | None:
     if isinstance(record, BaseException):
         raise record
     return record
+
+
+async def _on_seen_boards(context: Context, found: Found[Pin]) -> Found[Pin]:
+    """Those of pins that were read already whose board the viewer may see.
+
+    A pin and its board are read one after the other, in either order, as boards are remembered for
+    the request. In between a secret board may have become public when the pin had left it, or the
+    pin have come to a board that had become secret. Where the board was flipped since the pin was
+    written, or the other way around, the two are read again until the pin is the same before and
+    after its board.
+    """
+    on = await _boards_of(context, found)
+    seen = dict(_seen_with(found, on, _board_id))
+    doubtful = {
+        id: pin
+        for id, pin in seen.items()
+        if isinstance(pin, Pin) and _was_flipped(context, pin, on.get(pin.board_id))
+    }
+    while doubtful:
+        for id, pin in doubtful.items():
+            seen.pop(id, None)
+            context.loaders.boards.clear(pin.board_id)
+        on = await _boards_of(context, doubtful)
+        for id in doubtful:
+            context.loaders.pins.clear(id)
+        later = await _load(context.loaders.pins, list(doubtful))
+        changed = {
+            id: pin for id, pin in later.items() if isinstance(pin, Pin) and pin != doubtful[id]
+        }
+        same = {id: pin for id, pin in later.items() if id not in changed}
+        seen |= _seen_with(same, on, _board_id)
+        doubtful = changed
+    return seen
+
+
+async def _boards_of(context: Context, pins: Found[Pin]) -> Found[Board]:
+    ids = {pin.board_id for pin in pins.values() if isinstance(pin, Pin)}
+    return await boards(context, list(ids))
+
+
+def _board_id(pin: Pin) -> int:
+    return pin.board_id
+
+
+def _was_flipped(context: Context, pin: Pin, board: Board | BaseException | None) -> bool:
+    """Whether a board that others may see became secret or public since the pin on it was written,
+    or the pin was written since."""
+    return (
+        isinstance(board, Board)
+        and board.owner_id != context.viewer_id
+        and board.flips != pin.flips
+    )
 
 
 def _seen_with(found: Found[R], places: Found[P], place_of: Callable[[R], int]) -> Found[R]:
