@@ -126,7 +126,7 @@ async def update_pin(
             left = [id for id in pin.interest_ids if id not in after.interest_ids]
             await put_public(rows, after, board, placed, left=left)
             if is_public(after, board):  # into the pools of its new interests' followers
-                tasks.append(published(after))
+                tasks.append(published(after, at=now_ms()))
         following = rows.change(objects=[pin_id], tasks=tasks)
         return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
 
