@@ -64,9 +64,12 @@ class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Comment(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """`flips` is the board's that its pin was on when it was made."""
+
     pin_id: int
     author_id: int
     text: str
+    flips: int = 0
 
 
 class Interest(Record, frozen=True, omit_defaults=True, kw_only=True):

@@ -29,11 +29,6 @@ async def interests(context: Context, ids: Sequence[int]) -> Found[Interest]:
     return await _load(context.loaders.interests, ids)
 
 
-async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
-    """Comments of pins that are themselves visible."""
-    return await _load(context.loaders.comments, ids)
-
-
 async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
     found = await _load(context.loaders.boards, ids)
     return {
@@ -56,6 +51,8 @@ async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
 async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
     """Of pins that were read already, those that everybody may see; an error where the board could
     not be read."""
+    for pin in pins:
+        context.loaders.pins.prime(pin.id, pin)
     seen = await _on_seen_boards(context, {pin.id: pin for pin in pins})
     on = await _boards_of(context, seen)
     secret = {id for id, board in on.items() if isinstance(board, Board) and board.secret}
@@ -66,11 +63,33 @@ async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
     }
 
 
-async def seen_comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
-    """Comments whose pin the viewer may see; an error where either could not be read."""
-    found = await comments(context, ids)
-    under = await pins(context, [c.pin_id for c in found.values() if isinstance(c, Comment)])
-    return _seen_with(found, under, lambda comment: comment.pin_id)
+async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
+    """Comments whose pin the viewer may see; an error where either could not be read. Where the
+    board was flipped since a comment was made, both are read again, as pins are."""
+    loaders = context.loaders
+    found = await _load(loaders.comments, ids)
+    under = await pins(context, _pin_ids(found))
+    on = await _boards_of(context, under)
+    seen = dict(_seen_with(found, under, _pin_id))
+    doubtful = {
+        id: comment
+        for id, comment in seen.items()
+        if isinstance(comment, Comment)
+        and isinstance(pin := under.get(comment.pin_id), Pin)
+        and _was_flipped(context, comment, on.get(pin.board_id))
+    }
+    if not doubtful:
+        return seen
+    for pin_id in _pin_ids(doubtful):
+        loaders.pins.clear(pin_id)
+    for board_id in on:
+        loaders.boards.clear(board_id)
+    under = await pins(context, _pin_ids(doubtful))
+    for id in doubtful:
+        del seen[id]
+        loaders.comments.clear(id)
+    later = await _load(loaders.comments, list(doubtful))
+    return seen | dict(_seen_with(later, under, _pin_id))
 
 
 async def board(context: Context, id: int) -> Board | None:
@@ -131,13 +150,23 @@ def _board_id(pin: Pin) -> int:
     return pin.board_id
 
 
-def _was_flipped(context: Context, pin: Pin, board: Board | BaseException | None) -> bool:
-    """Whether a board that others may see became secret or public since the pin on it was written,
-    or the pin was written since."""
+def _pin_id(comment: Comment) -> int:
+    return comment.pin_id
+
+
+def _pin_ids(found: Found[Comment]) -> list[int]:
+    return list({it.pin_id for it in found.values() if isinstance(it, Comment)})
+
+
+def _was_flipped(
+    context: Context, written: Pin | Comment, board: Board | BaseException | None
+) -> bool:
+    """Whether a board that others may see became secret or public since what is on it was written,
+    or that was written since."""
     return (
         isinstance(board, Board)
         and board.owner_id != context.viewer_id
-        and board.flips != pin.flips
+        and board.flips != written.flips
     )
 
 

@@ -152,6 +152,48 @@ async def test_what_came_to_a_board_after_it_became_secret_is_not_seen(
     assert not [at for at, answer in enumerate(answers) if HIDDEN in answer]
 
 
+async def test_a_comment_made_after_the_board_became_secret_is_not_seen(gateway: Gateway) -> None:
+    async def change(scene: Scene) -> None:
+        await scene.secret(True)
+        await scene.own("createComment", pinId=scene.pin, text=HIDDEN)
+
+    query = "query($pin: ID!) { pin(id: $pin) { comments { edges { node { text } } } } }"
+    answers = await at_each_seam(
+        lambda: public_scene(gateway), lambda scene, stores: scene.ask(stores, query), change
+    )
+    assert len(answers) > 2
+    assert not [at for at, answer in enumerate(answers) if HIDDEN in answer]
+
+
+async def test_a_comment_deleted_before_its_board_became_public_is_not_seen(
+    gateway: Gateway,
+) -> None:
+    comment = ""
+
+    async def make() -> Scene:
+        nonlocal comment
+        scene = await secret_scene(gateway, 0)
+        made = await gateway.mutate(
+            "owner", "createComment", "comment { id }", pinId=scene.pin, text=HIDDEN
+        )
+        comment = made["comment"]["id"]
+        await gateway.stores.objects.drop([int(comment)])
+        return scene
+
+    async def change(scene: Scene) -> None:
+        await scene.own("deleteComment", commentId=comment)
+        await scene.secret(False)
+
+    async def read(scene: Scene, stores: Stores) -> str:
+        return await scene.ask(
+            stores, f'{{ node(id: "{comment}") {{ ... on Comment {{ text }} }} }}'
+        )
+
+    answers = await at_each_seam(make, read, change)
+    assert len(answers) > 2
+    assert not [at for at, answer in enumerate(answers) if HIDDEN in answer]
+
+
 async def test_what_left_a_secret_board_before_it_became_public_is_not_copied(
     gateway: Gateway,
 ) -> None:
