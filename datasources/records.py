@@ -50,6 +50,8 @@ class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """`flips` is its board's when the pin was last written."""
+
     board_id: int
     owner_id: int
     title: str = ""
@@ -58,12 +60,16 @@ class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
     image: Image | None = None
     source_id: int | None = None
     interest_ids: tuple[int, ...] = ()
+    flips: int = 0
 
 
 class Comment(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """`flips` is the board's that its pin was on when it was made."""
+
     pin_id: int
     author_id: int
     text: str
+    flips: int = 0
 
 
 class Interest(Record, frozen=True, omit_defaults=True, kw_only=True):

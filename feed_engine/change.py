@@ -25,7 +25,7 @@ class PinPublished(Task, frozen=True):
     owner_id: int
     interest_ids: tuple[int, ...]
     created: int
-    at: int = 0  # when it became public, if that was later
+    at: int = 0  # when it became public or got an interest, if that was later
 
 
 class PinArrived(Task, frozen=True):

@@ -111,14 +111,17 @@ async def in_following(stores: Stores, token: str, viewer_id: int) -> Applied | 
     return there
 
 
-async def in_pools(stores: Stores, token: str, viewer_id: int) -> Applied | None:
-    """The same of the pools that the viewer's next chunk is chosen from."""
+async def in_pools(
+    stores: Stores, token: str, viewer_id: int, shown: Callable[[int], Awaitable[bool]]
+) -> Applied | None:
+    """The same of the pools that the viewer's next chunk is chosen from; a pin that was `shown`
+    has left them for good."""
     written = check_token(token, viewer_id)
     if written.is_follow:
         _, target_id, version = written
         return lambda store: applied.is_marked(store, POOLS_APPLIED, viewer_id, target_id, version)
     pin, causes = await _causes(stores, written.to_id, viewer_id)
-    if pin is None or not causes:
+    if pin is None or not causes or await shown(pin.id):
         return None
     rows = {
         pool_row(viewer_id, pools.followed_source(cause)): [pools.followed_cell(pin, cause)[0]]

@@ -17,7 +17,7 @@ _READ: dict[Kind, Callable[[Context, Sequence[int]], Awaitable[visibility.Found[
     Kind.PIN: visibility.pins,
     Kind.BOARD: visibility.boards,
     Kind.USER: visibility.users,
-    Kind.COMMENT: visibility.seen_comments,
+    Kind.COMMENT: visibility.comments,
     Kind.INTEREST: visibility.interests,
 }
 

@@ -29,11 +29,6 @@ async def interests(context: Context, ids: Sequence[int]) -> Found[Interest]:
     return await _load(context.loaders.interests, ids)
 
 
-async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
-    """Comments of pins that are themselves visible."""
-    return await _load(context.loaders.comments, ids)
-
-
 async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
     found = await _load(context.loaders.boards, ids)
     return {
@@ -45,9 +40,7 @@ async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
 
 async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
     """Pins whose board the viewer may see; an error where either could not be read."""
-    found = await _load(context.loaders.pins, ids)
-    board_ids = {pin.board_id for pin in found.values() if isinstance(pin, Pin)}
-    return _seen_with(found, await boards(context, list(board_ids)), lambda pin: pin.board_id)
+    return await _on_seen_boards(context, await _load(context.loaders.pins, ids))
 
 
 async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
@@ -58,22 +51,45 @@ async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
 async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
     """Of pins that were read already, those that everybody may see; an error where the board could
     not be read."""
-    on = await boards(context, list({pin.board_id for pin in pins}))
-    public: dict[int, Pin | BaseException] = {}
     for pin in pins:
-        board = on.get(pin.board_id)
-        if isinstance(board, BaseException):
-            public[pin.id] = board
-        elif board is not None and not board.secret:
-            public[pin.id] = pin
-    return public
+        context.loaders.pins.prime(pin.id, pin)
+    seen = await _on_seen_boards(context, {pin.id: pin for pin in pins})
+    on = await _boards_of(context, seen)
+    secret = {id for id, board in on.items() if isinstance(board, Board) and board.secret}
+    return {
+        id: pin
+        for id, pin in seen.items()
+        if isinstance(pin, BaseException) or pin.board_id not in secret
+    }
 
 
-async def seen_comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
-    """Comments whose pin the viewer may see; an error where either could not be read."""
-    found = await comments(context, ids)
-    under = await pins(context, [c.pin_id for c in found.values() if isinstance(c, Comment)])
-    return _seen_with(found, under, lambda comment: comment.pin_id)
+async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
+    """Comments whose pin the viewer may see; an error where either could not be read. Where the
+    board was flipped since a comment was made, both are read again, as pins are."""
+    loaders = context.loaders
+    found = await _load(loaders.comments, ids)
+    under = await pins(context, _pin_ids(found))
+    on = await _boards_of(context, under)
+    seen = dict(_seen_with(found, under, _pin_id))
+    doubtful = {
+        id: comment
+        for id, comment in seen.items()
+        if isinstance(comment, Comment)
+        and isinstance(pin := under.get(comment.pin_id), Pin)
+        and _was_flipped(context, comment, on.get(pin.board_id))
+    }
+    if not doubtful:
+        return seen
+    for pin_id in _pin_ids(doubtful):
+        loaders.pins.clear(pin_id)
+    for board_id in on:
+        loaders.boards.clear(board_id)
+    under = await pins(context, _pin_ids(doubtful))
+    for id in doubtful:
+        del seen[id]
+        loaders.comments.clear(id)
+    later = await _load(loaders.comments, list(doubtful))
+    return seen | dict(_seen_with(later, under, _pin_id))
 
 
 async def board(context: Context, id: int) -> Board | None:
@@ -90,6 +106,68 @@ def one(found: Found[R], id: int) -> R | None:
     if isinstance(record, BaseException):
         raise record
     return record
+
+
+async def _on_seen_boards(context: Context, found: Found[Pin]) -> Found[Pin]:
+    """Those of pins that were read already whose board the viewer may see.
+
+    A pin and its board are read one after the other, in either order, as boards are remembered for
+    the request. In between a secret board may have become public when the pin had left it, or the
+    pin have come to a board that had become secret. Where the board was flipped since the pin was
+    written, or the other way around, the two are read again until the pin is the same before and
+    after its board.
+    """
+    on = await _boards_of(context, found)
+    seen = dict(_seen_with(found, on, _board_id))
+    doubtful = {
+        id: pin
+        for id, pin in seen.items()
+        if isinstance(pin, Pin) and _was_flipped(context, pin, on.get(pin.board_id))
+    }
+    while doubtful:
+        for id, pin in doubtful.items():
+            seen.pop(id, None)
+            context.loaders.boards.clear(pin.board_id)
+        on = await _boards_of(context, doubtful)
+        for id in doubtful:
+            context.loaders.pins.clear(id)
+        later = await _load(context.loaders.pins, list(doubtful))
+        changed = {
+            id: pin for id, pin in later.items() if isinstance(pin, Pin) and pin != doubtful[id]
+        }
+        same = {id: pin for id, pin in later.items() if id not in changed}
+        seen |= _seen_with(same, on, _board_id)
+        doubtful = changed
+    return seen
+
+
+async def _boards_of(context: Context, pins: Found[Pin]) -> Found[Board]:
+    ids = {pin.board_id for pin in pins.values() if isinstance(pin, Pin)}
+    return await boards(context, list(ids))
+
+
+def _board_id(pin: Pin) -> int:
+    return pin.board_id
+
+
+def _pin_id(comment: Comment) -> int:
+    return comment.pin_id
+
+
+def _pin_ids(found: Found[Comment]) -> list[int]:
+    return list({it.pin_id for it in found.values() if isinstance(it, Comment)})
+
+
+def _was_flipped(
+    context: Context, written: Pin | Comment, board: Board | BaseException | None
+) -> bool:
+    """Whether a board that others may see became secret or public since what is on it was written,
+    or that was written since."""
+    return (
+        isinstance(board, Board)
+        and board.owner_id != context.viewer_id
+        and board.flips != written.flips
+    )
 
 
 def _seen_with(found: Found[R], places: Found[P], place_of: Callable[[R], int]) -> Found[R]:

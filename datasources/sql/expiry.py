@@ -25,10 +25,8 @@ class SqlExpiry:
         self._router = router
 
     async def answers(self, created_before: int, limit: int) -> int:
-        old = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
-        return await self._forget(
-            "answers", ("viewer_id", "answer_key"), old, created_before, limit
-        )
+        keys = ("viewer_id", "answer_key")
+        return await self._forget("answers", keys, _OLD_ANSWERS, created_before, limit)
 
     async def visits(self, created_before: int, limit: int) -> int:
         keys = ("user_id", "generation")

@@ -92,7 +92,8 @@ class SqlMappings:
             "FROM {db}.respacings WHERE from_id = ? AND mapping = ? AND era > ? ORDER BY era "
             "LIMIT 1000000"  # MySQL forgets the order of a SELECT in parentheses without a limit
         )
-        part = Part(place, "era, moves", rest, (key.from_id, key.mapping.code, after_era))
+        after = min(after_era, MAX_ID)  # a client may name any
+        part = Part(place, "era, moves", rest, (key.from_id, key.mapping.code, after))
         [rows] = await self._router.read("mappings.respacings", [part])
         return [codecs.respacing(row) for row in rows]
 

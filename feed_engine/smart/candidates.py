@@ -62,7 +62,9 @@ class Candidates:
         sources, sides = list(self._after), self._feeds.stores.pools
         after = dict(self._after)  # a side may still be reading when this has moved on
         seen, self._seen = self._seen, None
-        there = None if seen is None else await in_pools(self._feeds.stores, seen, self._viewer_id)
+        there = None
+        if seen is not None:
+            there = await in_pools(self._feeds.stores, seen, self._viewer_id, self._was_shown)
         may_lag = [sides.standby] if there is None else list(sides)
         generations: dict[Side, int] = {}
 
@@ -148,6 +150,10 @@ class Candidates:
         except StoreError:
             return
         self._excluded |= raced.value
+
+    async def _was_shown(self, pin_id: int) -> bool:
+        await self._exclude_shown([pin_id])
+        return pin_id in self._excluded
 
     async def _check(self, candidates: list[Candidate], *, untold: bool) -> bool:
         """Drop those that must not be chosen; whether there were any."""

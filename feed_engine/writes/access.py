@@ -95,10 +95,17 @@ async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Bo
     """A pin that the viewer may see, and its board. Raises NotFound."""
     home(stores, Kind.PIN, pin_id)
     pin = (await read(stores, Pin, [pin_id])).get(pin_id)
-    board = (await read(stores, Board, [pin.board_id])).get(pin.board_id) if pin else None
-    if pin is None or board is None or not visible(board, viewer_id):
-        raise missing(Kind.PIN, pin_id)
-    return pin, board
+    while pin is not None:
+        board = (await read(stores, Board, [pin.board_id])).get(pin.board_id)
+        if board is None or not visible(board, viewer_id):
+            break
+        if board.owner_id == viewer_id or pin.flips == board.flips:
+            return pin, board
+        # The board may have been secret still when the pin was read, and the pin have left it.
+        known, pin = pin, (await read(stores, Pin, [pin_id])).get(pin_id)
+        if pin == known:
+            return pin, board
+    raise missing(Kind.PIN, pin_id)
 
 
 async def check_interests(stores: Stores, ids: Sequence[int]) -> None:

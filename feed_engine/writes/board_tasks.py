@@ -37,7 +37,7 @@ async def board_secrecy(
         [rows] = await stores.shards.mappings.pages([PageRequest(owned, LOOKED_AT, position)])
         on_board = await _on_board(stores, board.id, [row.to_id for row in rows])
         for start in range(0, len(on_board), CHUNK):
-            await _publish(stores, board.id, on_board[start : start + CHUNK])
+            await _publish(stores, board.id, on_board[start : start + CHUNK], task.at)
         if len(rows) < LOOKED_AT:
             return
         position = Position(rows[-1].sequence, rows[-1].to_id)
@@ -60,7 +60,7 @@ Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
 HANDLERS: dict[type[Task], Handler] = {BoardSecrecy: board_secrecy, BoardDeleted: board_deleted}
 
 
-async def _publish(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
+async def _publish(stores: Stores, board_id: int, pin_ids: list[int], at: int) -> None:
     async def work(tx: ShardTx) -> Change:
         board, rows = await _locked_board(tx, board_id), Rows(tx)
         tasks = list[AnyTask]()
@@ -70,7 +70,7 @@ async def _publish(stores: Stores, board_id: int, pin_ids: list[int]) -> None:
             if placed is not None and placed.active and found is not None:
                 await put_public(rows, found[0], board, placed)
                 if is_public(found[0], board):
-                    tasks.append(published(found[0]))
+                    tasks.append(published(found[0], at=at))
         return rows.change(tasks=tasks)
 
     await commit(stores, shard_of(board_id), work)

@@ -7,7 +7,7 @@ from datasources.errors import Forbidden, NotFound, StoreCorrupt
 from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Comment
+from datasources.records import Board, Comment
 from feed_engine.edit import edited
 from feed_engine.writes import access
 from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
@@ -27,15 +27,17 @@ async def create_comment(
     NotFound."""
     new = new.checked()
 
-    async def prepare() -> None:
-        await access.find_pin(stores, viewer_id, new.pin_id)
+    async def prepare() -> Board:
+        _, board = await access.find_pin(stores, viewer_id, new.pin_id)
+        return board
 
-    async def work(tx: ShardTx, _: None) -> Outcome[CommentWritten]:
+    async def work(tx: ShardTx, board: Board) -> Outcome[CommentWritten]:
         comment = Comment(
             created=at if at is not None else now_ms(),
             pin_id=new.pin_id,
             author_id=viewer_id,
             text=new.text,
+            flips=board.flips,
         )
         id = await tx.insert(Kind.COMMENT, records.encode(comment))
         comment = msgspec.structs.replace(comment, id=id)

@@ -78,8 +78,9 @@ async def move_pin(
             return await _within(tx, given, pin, now, spacing)
         rows = Rows(tx)
         placed, tasks = await _place(tx, rows, given, source, target, now, spacing)
-        after = msgspec.structs.replace(pin, board_id=target.id)
-        await tx.update(pin_id, edited(raw, {"board_id": target.id}, Pin))
+        there = {"board_id": target.id, "flips": target.flips}
+        after = msgspec.structs.replace(pin, **there)
+        await tx.update(pin_id, edited(raw, there, Pin))
         objects = [pin_id]
         if source.cover_pin_id == pin_id and (held_board := boards[source_id]) is not None:
             await tx.update(source_id, edited(held_board[1], {"cover_pin_id": None}, Board))

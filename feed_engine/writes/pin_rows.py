@@ -38,8 +38,8 @@ async def put_public(
 
 
 def published(pin: Pin, *, at: int = 0) -> PinPublished:
-    """The task that brings the pin into feeds; `at` is when it became public, if that was after it
-    was made."""
+    """The task that brings the pin into feeds; `at` is when it became public or got an interest, if
+    that was after it was made."""
     return PinPublished(
         pin_id=pin.id,
         board_id=pin.board_id,

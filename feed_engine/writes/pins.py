@@ -118,14 +118,15 @@ async def update_pin(
         after = msgspec.structs.replace(pin, **changes)
         rows, tasks = Rows(tx), list[AnyTask]()
         if changes:
-            await tx.update(pin_id, edited(raw, changes, Pin))
+            after = msgspec.structs.replace(after, flips=board.flips)
+            await tx.update(pin_id, edited(raw, {**changes, "flips": after.flips}, Pin))
         if set(after.interest_ids) != set(pin.interest_ids):
             # The same place under a higher version: the rows of interests take theirs from it.
             placed = await _replace_row(tx, rows, pin, active=True)
             left = [id for id in pin.interest_ids if id not in after.interest_ids]
             await put_public(rows, after, board, placed, left=left)
             if is_public(after, board):  # into the pools of its new interests' followers
-                tasks.append(published(after))
+                tasks.append(published(after, at=now_ms()))
         following = rows.change(objects=[pin_id], tasks=tasks)
         return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
 
@@ -174,6 +175,7 @@ async def _save(tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]) -> 
     key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
     await tx.head(key)
     top = await tx.top(key)
+    pin = msgspec.structs.replace(pin, flips=board.flips)
     pin = msgspec.structs.replace(pin, id=await tx.insert(Kind.PIN, records.encode(pin)))
     sequence = order.top(pin.created, top.sequence if top else None)
     rows, placed = Rows(tx), Edge(board.id, pin.id, sequence, 1, era=await tx.era(key))

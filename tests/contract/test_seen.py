@@ -314,3 +314,15 @@ async def test_a_standby_says_since_when_it_may_be_stale(seeing: Seeing) -> None
     page = await seeing.following_seeing(viewer, None, down)
     assert (pins_of(page)[0], page.stale_since) == (later.id, later.created)
     assert (await seeing.following_seeing(viewer, None)).stale_since is None
+
+
+async def test_what_an_earlier_visit_showed_is_not_waited_for(seeing: Seeing) -> None:
+    viewer, owner, board, _ = await author(seeing)
+    await seeing.followed(viewer, owner.id)
+    new = writes.NewPin(board_id=board.id, title="new")
+    written = await writes.create_pin(seeing.stores, owner.id, new)
+    token = token_of(written.edge)
+    await seeing.drain()
+    assert written.pin.id in pins_of(await seeing.home_seeing(viewer, token))
+    await seeing.drain()  # with the hand-over it leaves the pools
+    assert not (await seeing.home_seeing(viewer, token)).health.may_be_stale

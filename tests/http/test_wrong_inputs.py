@@ -1,5 +1,6 @@
 """What a client gets for inputs that can't be: words and the field, and nothing is changed."""
 
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -45,6 +46,22 @@ async def test_an_empty_anchor_is_refused_rather_than_taken_for_none(gateway: Ga
             "ann", "reorderPin", "pin { id }", boardId=board, pinId=pins[0], **anchors
         )
         assert wrong(payload) == [("BAD_USER_INPUT", field)]
+
+
+@pytest.mark.parametrize("cursor", [f"l:5:5:{10**38}", f"l:{10**38}:{10**38}", "l:5:5:7"])
+async def test_a_cursor_of_numbers_that_no_list_has_is_no_fault_of_the_server(
+    gateway: Gateway, cursor: str
+) -> None:
+    board = await gateway.board("ann", "Plans")
+    await gateway.pin("ann", board, "one")
+    after = urlsafe_b64encode(cursor.encode()).rstrip(b"=").decode()
+    query = (
+        "query($id: ID!, $after: String!) "
+        "{ board(id: $id) { pins(after: $after) { pageInfo { hasNextPage } } } }"
+    )
+    response = await gateway.ask(query, id=board, after=after)
+    codes = {error["extensions"]["code"] for error in response.get("errors", [])}
+    assert codes <= {"BAD_USER_INPUT"}
 
 
 @pytest.mark.parametrize(
