@@ -398,7 +398,7 @@ class Composite(Completed):
     def group(
         self, run: Run, type_: GraphQLObjectType, values: Sequence[Any], place: Place
     ) -> None:
-        run.queue.append((self.selection(type_), values, place))
+        run.queue.append((self.selection(type_), values, place, run.ambient))
 
 
 class Objects(Composite):
@@ -415,7 +415,7 @@ class Objects(Composite):
             values, place = self.present(run, values, place, kinds)
         if self.type.is_type_of is None:
             if values:
-                run.queue.append((self.selection(self.type), values, place))
+                run.queue.append((self.selection(self.type), values, place, run.ambient))
         else:
             self.objects(run, self.type, values, place)
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,9 @@ class Run:
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs = values, inputs
-        self.queue: deque[tuple[Selection, Sequence[Any], Place | None]] = deque()
+        self.queue: deque[tuple[Selection, Sequence[Any], Place | None, Context | None]] = deque()
+        self.ambient: Context | None = None
+        """What is done now is done in this context, a resolver's; None for the request's own."""
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
@@ -88,7 +91,7 @@ class Run:
         self._task = asyncio.current_task()
         try:
             for step in self.variant.steps:
-                self.queue.append((step, [self.root], None))
+                self.queue.append((step, [self.root], None, None))
                 await self._finish()
                 if self.data is None:
                     break
@@ -106,12 +109,14 @@ class Run:
         while True:
             queue = self.queue
             while queue:
-                selection, objs, place = queue.popleft()
+                selection, objs, place, context = queue.popleft()
                 count = len(objs)
                 if count > SLICE:
-                    await Group(selection, objs, place).run_slowly(self)
-                else:
+                    await Group(selection, objs, place).run_slowly(self, context)
+                elif context is None:
                     make_group(self, selection, objs, place)
+                else:
+                    self.within(context, make_group, self, selection, objs, place)
                 self.made += count
                 self._unrested += count
                 if self._unrested > SLICE:
@@ -134,6 +139,17 @@ class Run:
             arrivals, self._arrivals = self._arrivals, []
             for waiting in arrivals:
                 waiting.flush()
+
+    def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
+        """Do it, and later what follows from it, in a resolver's context."""
+        if context is None:
+            do(*given)
+            return
+        self.ambient = context
+        try:
+            context.run(do, *given)
+        finally:
+            self.ambient = None
 
     def _go_on(self) -> None:
         """Leave what has begun to itself."""

@@ -168,6 +168,8 @@ class Light:
                 self._coro = None  # type: ignore[assignment]
                 self._result = value = stop.value
                 sink = self.sink
+                if changed(self._context, sink.base):
+                    sink.set_apart(self)
                 sink.left -= 1
                 if not (sink.left and sink.indexes):
                     sink.first_or_last()
@@ -351,6 +353,13 @@ class Light:
     def __repr__(self) -> str:
         state = "finished" if self.done_ else "pending"
         return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
+
+
+def changed(context: contextvars.Context, base: contextvars.Context | None) -> bool:
+    try:
+        return context != base
+    except Exception:  # of values that can't be compared
+        return True
 
 
 def _loop_of(future: Any) -> Any:
