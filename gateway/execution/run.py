@@ -66,8 +66,9 @@ class Run:
         self._arrivals: list[Waiting] = []
         self.waiting: set[Waiting] = set()
         """The columns of which something is waited for."""
-        self.begun: list[Light] = []
-        """Coroutines that took their first step in this round, and wait."""
+        self.lone: Light | None = None
+        """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
+        of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
         self._unwanted = 0
         """Cancelled coroutines that have not ended yet."""
         self._fatal: BaseException | None = None
@@ -127,13 +128,12 @@ class Run:
                 raise self._fatal
             if not self._arrivals:
                 if not self.waiting:
-                    self._go_on()
+                    self.go_on()
                     return
-                begun = self.begun
-                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.left == 1:
-                    await begun.pop().carry(self._task)
+                lone, self.lone = self.lone, None
+                if lone is not None:
+                    await lone.carry(self._task)
                 else:
-                    self._go_on()
                     await self._wait()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
@@ -151,17 +151,18 @@ class Run:
         finally:
             self.ambient = None
 
-    def _go_on(self) -> None:
-        """Leave what has begun to itself."""
-        for light in self.begun:
-            light.go_on_by_itself()
-        self.begun.clear()
+    def go_on(self) -> None:
+        """Leave the coroutine that was alone to itself."""
+        lone = self.lone
+        if lone is not None:
+            self.lone = None
+            lone.go_on_by_itself()
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
         self._unrested = 0
         if self.loop.time() - self._since > BUDGET:
-            self._go_on()
+            self.go_on()
             await asyncio.sleep(0)
             self._since = self.loop.time()
 
@@ -180,7 +181,7 @@ class Run:
 
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
-        self._go_on()
+        self.go_on()
         lights = [light for waiting in self.waiting for light in waiting.lights]
         self._discard([light for light in lights if not light.done_])
         while self._unwanted:

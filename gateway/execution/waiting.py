@@ -53,14 +53,20 @@ class Waiting:
     def start(self, index: int, awaitable: Any) -> None:
         """Drive an awaitable's first step; the caller makes its own task current again."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
-        light = Light(self._run.loop, coro, self, index)
+        run = self._run
+        run.go_on()
+        light = Light(run.loop, coro, self, index)
         light.begin()
         if not light.done_:
             self.lights.append(light)
-            self._run.begun.append(light)
+            if run.waiting or len(self.lights) > 1:
+                light.go_on_by_itself()
+            else:
+                run.lone = light
 
     def start_all(self, coros: Sequence[Any]) -> None:
         """The same for a whole column of coroutines, each of which goes on by itself."""
+        self._run.go_on()
         loop = self._run.loop
         indexes, values, lights = self.indexes, self.values, self.lights
         for i, coro in enumerate(coros):
