@@ -20,6 +20,7 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
 from gateway.execution.groups import SLICE, Group, make_group
@@ -182,6 +183,8 @@ class Run:
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
         self.go_on()
+        for waiting in {*self.waiting, *self._arrivals}:
+            drop(waiting.values)
         lights = [light for waiting in self.waiting for light in waiting.lights]
         self._discard([light for light in lights if not light.done_])
         while self._unwanted:

@@ -157,7 +157,7 @@ class Light:
         self._fut_waiter = None
         try:
             if self._must_cancel:
-                waits = self._coro.throw(self._cancelled())
+                waits = self._coro.throw(self._cancelled_at(future))
             else:
                 waits = self._coro.send(None)
         except StopIteration as stop:
@@ -264,6 +264,18 @@ class Light:
     def _cancelled(self) -> CancelledError:
         self._must_cancel = False
         return CancelledError() if self._message is None else CancelledError(self._message)
+
+    def _cancelled_at(self, future: Any) -> BaseException:
+        """The same, when the coroutine won't read the future's outcome: it counts as read."""
+        if future is not None:
+            try:
+                future.result()
+            except CancelledError as error:
+                self._must_cancel = False
+                return error
+            except BaseException:
+                pass
+        return self._cancelled()
 
     # -- asyncio.Task's interface
 

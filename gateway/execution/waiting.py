@@ -8,6 +8,7 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place
@@ -121,6 +122,7 @@ class Waiting:
         """A coroutine ended with this value, or raised this Exception."""
         if self._opened:
             if light.unwanted:
+                drop(value)
                 self._run.unwanted_ended()
                 return
             self.left -= 1
@@ -176,6 +178,7 @@ class Waiting:
             arrived = range(len(values)) if numbers is None else numbers
             kept = [n for n, index in enumerate(arrived) if self.wanted(index)]
             if len(kept) < len(values):
+                drop([v for v, i in zip(values, arrived, strict=True) if not self.wanted(i)])
                 numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
         if apart is not None:
             arrived = range(len(values)) if numbers is None else numbers
