@@ -4,6 +4,7 @@ Everything is compared with graphql-core, and forced by events and turns of the 
 """
 
 import asyncio
+import contextlib
 import contextvars
 import gc
 import inspect
@@ -425,6 +426,9 @@ def test_awaitables_without_a_place_are_closed(how: str) -> None:
         task = asyncio.ensure_future(asyncio.Event().wait())
 
         async def items(info: Any) -> Any:
+            if how == "nulled":
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.Event().wait()
             await asyncio.sleep(0)
             if how == "cancelled":
                 asking.cancel()
@@ -449,7 +453,8 @@ def test_awaitables_without_a_place_are_closed(how: str) -> None:
         plan = plan_of(new_engine, "type Query { a: [Int] b: Int! }", "{ a b }")
         asking = asyncio.ensure_future(plan.run(root=root))
         await asyncio.wait([asking])
-        await asyncio.wait([task])
+        for _ in range(3):
+            await asyncio.sleep(0)
         assert asking.cancelled() == (how == "cancelled")
         assert task.cancelled()
         assert inspect.getcoroutinestate(dropped) == inspect.CORO_CLOSED
