@@ -34,6 +34,7 @@ from graphql import (
 from graphql.pyutils import Undefined, inspect, is_async_iterable, is_iterable
 
 from gateway.execution.classes import known_type, names_by_class
+from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 from gateway.execution.info import field_position, make_infos, same_for_all
 from gateway.execution.kinds import PLAIN, all_plain, is_callable, is_plain, kinds_of
@@ -261,11 +262,15 @@ class Listed(Completed):
                     ),
                 )
             else:
+                items: list[Any] = []
                 try:
-                    lists.append(list(value))
-                    which.append(i)
+                    items.extend(value)
                 except Exception as error:
+                    drop(items)
                     run.fail(place, i, error)
+                else:
+                    lists.append(items)
+                    which.append(i)
         if lists:
             self._complete(run, lists, place, which)
         if streams:
@@ -300,9 +305,10 @@ async def _gathered(items: AsyncIterable[Any]) -> list[Any]:
     try:
         async for item in iterator:
             gathered.append(item)
-    except Exception:
+    except BaseException as error:
+        drop(gathered)
         close = getattr(iterator, "aclose", None)
-        if close is not None:
+        if close is not None and isinstance(error, Exception):
             with contextlib.suppress(Exception):
                 await close()
         raise
@@ -398,7 +404,7 @@ class Composite(Completed):
     def group(
         self, run: Run, type_: GraphQLObjectType, values: Sequence[Any], place: Place
     ) -> None:
-        run.queue.append((self.selection(type_), values, place))
+        run.queue.append((self.selection(type_), values, place, run.ambient))
 
 
 class Objects(Composite):
@@ -415,7 +421,7 @@ class Objects(Composite):
             values, place = self.present(run, values, place, kinds)
         if self.type.is_type_of is None:
             if values:
-                run.queue.append((self.selection(self.type), values, place))
+                run.queue.append((self.selection(self.type), values, place, run.ambient))
         else:
             self.objects(run, self.type, values, place)
 

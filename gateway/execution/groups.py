@@ -12,6 +12,8 @@ from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
 
 if TYPE_CHECKING:
+    from contextvars import Context
+
     from gateway.execution.collect import Field, Selection
     from gateway.execution.complete import Completer
     from gateway.execution.run import Run
@@ -31,14 +33,14 @@ class Group:
         self.selection, self.objs, self.place = selection, objs, place
         self.out: list[dict[str, Any]] = []
 
-    async def run_slowly(self, run: Run) -> None:
+    async def run_slowly(self, run: Run, context: Context | None) -> None:
         """As `make_group`, with rests between slices, for very many objects."""
         work = Work(run, self)
-        work.call_bulk()
+        run.within(context, work.call_bulk)
         for start in range(0, len(self.objs), SLICE):
-            work.make(start, min(start + SLICE, len(self.objs)))
+            run.within(context, work.make, start, min(start + SLICE, len(self.objs)))
             await run.rest()
-        work.put()
+        run.within(context, work.put)
 
 
 def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:

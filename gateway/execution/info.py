@@ -19,6 +19,7 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import Path, gather_with_cancel, is_awaitable
 from graphql.type import GraphQLResolveInfoHelpers
 
+from gateway.execution.dropped import observe
 from gateway.execution.places import ItemPlace, Place
 
 if TYPE_CHECKING:
@@ -67,12 +68,7 @@ def path_of(place: Place | None, i: int) -> Path | None:
 def track(values: Sequence[Any]) -> None:
     for value in values:
         if is_awaitable(value):
-            ensure_future(value).add_done_callback(_observed)
-
-
-def _observed(future: Any) -> None:
-    if not future.cancelled():
-        future.exception()
+            ensure_future(value).add_done_callback(observe)
 
 
 def _gather(values: Sequence[Any]) -> Any:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
 from gateway.execution.groups import SLICE, Group, make_group
@@ -53,7 +55,9 @@ class Run:
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs = values, inputs
-        self.queue: deque[tuple[Selection, Sequence[Any], Place | None]] = deque()
+        self.queue: deque[tuple[Selection, Sequence[Any], Place | None, Context | None]] = deque()
+        self.ambient: Context | None = None
+        """What is done now is done in this context, a resolver's; None for the request's own."""
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
@@ -63,8 +67,9 @@ class Run:
         self._arrivals: list[Waiting] = []
         self.waiting: set[Waiting] = set()
         """The columns of which something is waited for."""
-        self.begun: list[Light] = []
-        """Coroutines that took their first step in this round, and wait."""
+        self.lone: Light | None = None
+        """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
+        of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
         self._unwanted = 0
         """Cancelled coroutines that have not ended yet."""
         self._fatal: BaseException | None = None
@@ -88,7 +93,7 @@ class Run:
         self._task = asyncio.current_task()
         try:
             for step in self.variant.steps:
-                self.queue.append((step, [self.root], None))
+                self.queue.append((step, [self.root], None, None))
                 await self._finish()
                 if self.data is None:
                     break
@@ -106,12 +111,14 @@ class Run:
         while True:
             queue = self.queue
             while queue:
-                selection, objs, place = queue.popleft()
+                selection, objs, place, context = queue.popleft()
                 count = len(objs)
                 if count > SLICE:
-                    await Group(selection, objs, place).run_slowly(self)
-                else:
+                    await Group(selection, objs, place).run_slowly(self, context)
+                elif context is None:
                     make_group(self, selection, objs, place)
+                else:
+                    self.within(context, make_group, self, selection, objs, place)
                 self.made += count
                 self._unrested += count
                 if self._unrested > SLICE:
@@ -122,30 +129,41 @@ class Run:
                 raise self._fatal
             if not self._arrivals:
                 if not self.waiting:
-                    self._go_on()
+                    self.go_on()
                     return
-                begun = self.begun
-                if len(begun) == 1 and len(self.waiting) == 1 and begun[0].sink.left == 1:
-                    await begun.pop().carry(self._task)
+                lone, self.lone = self.lone, None
+                if lone is not None:
+                    await lone.carry(self._task)
                 else:
-                    self._go_on()
                     await self._wait()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
             for waiting in arrivals:
                 waiting.flush()
 
-    def _go_on(self) -> None:
-        """Leave what has begun to itself."""
-        for light in self.begun:
-            light.go_on_by_itself()
-        self.begun.clear()
+    def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
+        """Do it, and later what follows from it, in a resolver's context."""
+        if context is None:
+            do(*given)
+            return
+        self.ambient = context
+        try:
+            context.run(do, *given)
+        finally:
+            self.ambient = None
+
+    def go_on(self) -> None:
+        """Leave the coroutine that was alone to itself."""
+        lone = self.lone
+        if lone is not None:
+            self.lone = None
+            lone.go_on_by_itself()
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
         self._unrested = 0
         if self.loop.time() - self._since > BUDGET:
-            self._go_on()
+            self.go_on()
             await asyncio.sleep(0)
             self._since = self.loop.time()
 
@@ -164,7 +182,9 @@ class Run:
 
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
-        self._go_on()
+        self.go_on()
+        for waiting in {*self.waiting, *self._arrivals}:
+            drop(waiting.values)
         lights = [light for waiting in self.waiting for light in waiting.lights]
         self._discard([light for light in lights if not light.done_])
         while self._unwanted:

@@ -157,7 +157,7 @@ class Light:
         self._fut_waiter = None
         try:
             if self._must_cancel:
-                waits = self._coro.throw(self._cancelled())
+                waits = self._coro.throw(self._cancelled_at(future))
             else:
                 waits = self._coro.send(None)
         except StopIteration as stop:
@@ -168,6 +168,8 @@ class Light:
                 self._coro = None  # type: ignore[assignment]
                 self._result = value = stop.value
                 sink = self.sink
+                if changed(self._context, sink.base):
+                    sink.set_apart(self)
                 sink.left -= 1
                 if not (sink.left and sink.indexes):
                     sink.first_or_last()
@@ -263,6 +265,18 @@ class Light:
         self._must_cancel = False
         return CancelledError() if self._message is None else CancelledError(self._message)
 
+    def _cancelled_at(self, future: Any) -> BaseException:
+        """The same, when the coroutine won't read the future's outcome: it counts as read."""
+        if future is not None:
+            try:
+                future.result()
+            except CancelledError as error:
+                self._must_cancel = False
+                return error
+            except BaseException:
+                pass
+        return self._cancelled()
+
     # -- asyncio.Task's interface
 
     def cancel(self, msg: Any = None) -> bool:
@@ -351,6 +365,13 @@ class Light:
     def __repr__(self) -> str:
         state = "finished" if self.done_ else "pending"
         return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
+
+
+def changed(context: contextvars.Context, base: contextvars.Context | None) -> bool:
+    try:
+        return context != base
+    except Exception:  # of values that can't be compared
+        return True
 
 
 def _loop_of(future: Any) -> Any:

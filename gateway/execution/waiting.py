@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Sequence
+from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place
-from gateway.execution.tasks import Light, enter
+from gateway.execution.tasks import Light, changed, enter
 from resolvers.bulk import checked
 
 if TYPE_CHECKING:
@@ -23,16 +25,26 @@ Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
 
 class Waiting:
     """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
-    (`numbers` are the values' positions, None for all of the column in order)."""
+    (`numbers` are the values' positions, None for all of the column in order).
+
+    Of one that changed its context the value goes on in that context, apart from the others: as
+    with graphql-core what hangs on it sees the change, and nothing beside it does.
+    """
 
     __slots__ = (
-        *("_opened", "_place", "_run", "_then", "_total"),
-        *("indexes", "left", "lights", "values"),
+        *("_ambient", "_apart", "_opened", "_place", "_run", "_then", "_total"),
+        *("base", "indexes", "left", "lights", "values"),
     )
 
     def __init__(self, run: Run, place: Place, then: Then, total: int) -> None:
         self._run, self._place, self._then, self._total = run, place, then, total
         self._opened = False
+        self._ambient = run.ambient
+        self._apart: dict[int, Context] | None = None
+        """The contexts of those, by their index, that changed theirs."""
+        self.base: Context | None = copy_context()
+        """What all had when they began. To compare it with one that wasn't changed is to compare
+        two pointers; one in which something was set to what equals it counts as not changed."""
         self.left = 0
         self.lights: list[Light] = []
         """Those that did not end in their first step, until all have ended."""
@@ -42,14 +54,20 @@ class Waiting:
     def start(self, index: int, awaitable: Any) -> None:
         """Drive an awaitable's first step; the caller makes its own task current again."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
-        light = Light(self._run.loop, coro, self, index)
+        run = self._run
+        run.go_on()
+        light = Light(run.loop, coro, self, index)
         light.begin()
         if not light.done_:
             self.lights.append(light)
-            self._run.begun.append(light)
+            if run.waiting or len(self.lights) > 1:
+                light.go_on_by_itself()
+            else:
+                run.lone = light
 
     def start_all(self, coros: Sequence[Any]) -> None:
         """The same for a whole column of coroutines, each of which goes on by itself."""
+        self._run.go_on()
         loop = self._run.loop
         indexes, values, lights = self.indexes, self.values, self.lights
         for i, coro in enumerate(coros):
@@ -63,6 +81,8 @@ class Waiting:
                     light._stopped(stop.value)
                 else:
                     light.done_ = True
+                    if changed(context, self.base):
+                        self.set_apart(light)
                     indexes.append(i)
                     values.append(stop.value)
             except BaseException as error:
@@ -82,17 +102,34 @@ class Waiting:
         self.left = len(self.lights)
         if self.lights:
             self._run.waiting.add(self)
-        return self._take()
+        apart = self._apart
+        if apart is None:
+            return self._take()
+        common = [n for n, index in enumerate(self.indexes) if index not in apart]
+        values, numbers = [self.values[n] for n in common], [self.indexes[n] for n in common]
+        self.values = [v for v, i in zip(self.values, self.indexes, strict=True) if i in apart]
+        self.indexes = [i for i in self.indexes if i in apart]
+        self._run.has_values(self)
+        return values, numbers
+
+    def set_apart(self, light: Light) -> None:
+        """Its value is to go on in its own context."""
+        if self._apart is None:
+            self._apart = {}
+        self._apart[light.index] = light._context
 
     def arrived(self, light: Light, value: Any) -> None:
         """A coroutine ended with this value, or raised this Exception."""
         if self._opened:
             if light.unwanted:
+                drop(value)
                 self._run.unwanted_ended()
                 return
             self.left -= 1
             if not (self.left and self.indexes):
                 self.first_or_last()
+        if changed(light._context, self.base):
+            self.set_apart(light)
         self.indexes.append(light.index)
         self.values.append(value)
 
@@ -134,28 +171,39 @@ class Waiting:
 
     def flush(self) -> None:
         """Go on with what has arrived, as far as the response still has a place for it."""
+        apart, self._apart = self._apart, None
         values, numbers = self._take()
         run = self._run
         if run.nulled:
             arrived = range(len(values)) if numbers is None else numbers
             kept = [n for n, index in enumerate(arrived) if self.wanted(index)]
             if len(kept) < len(values):
+                drop([v for v, i in zip(values, arrived, strict=True) if not self.wanted(i)])
                 numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
+        if apart is not None:
+            arrived = range(len(values)) if numbers is None else numbers
+            for index, value in zip(arrived, values, strict=True):
+                if index in apart:
+                    run.within(apart[index], self._then, run, [value], [index])
+            kept = [n for n, index in enumerate(arrived) if index not in apart]
+            numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
         if values:
-            self._then(run, values, numbers)
+            run.within(self._ambient, self._then, run, values, numbers)
 
     def wanted(self, index: int) -> bool:
         return self._run.alive(self._place, index)
 
 
 class WaitingBulk(Waiting):
-    """The same for the one coroutine of a bulk resolver, which `count` objects wait for."""
+    """The same for the one coroutine of a bulk resolver, which `count` objects wait for. Its
+    context is its own: it would run beside them in a loader's task as well."""
 
     __slots__ = ("_count", "_field", "_source")
 
     def __init__(self, run: Run, field: Field, source: Bulk, place: FieldPlace, count: int) -> None:
         self._run, self._place, self._total = run, place, 1
         self._opened, self.left = False, 0
+        self._ambient, self._apart, self.base = run.ambient, None, None
         self.lights, self.indexes, self.values = [], [], []
         self._field, self._source, self._count = field, source, count
 
@@ -169,7 +217,13 @@ class WaitingBulk(Waiting):
             self._run.waiting.add(self)
         return True
 
+    def set_apart(self, light: Light) -> None:
+        pass
+
     def flush(self) -> None:
+        self._run.within(self._ambient, self._flush)
+
+    def _flush(self) -> None:
         values = each(self.values[0], self._count, self._source)
         kinds = set(map(type, values))
         if kinds <= PLAIN:

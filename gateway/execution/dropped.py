@@ -1,0 +1,29 @@
+"""What is done with awaitables that nobody is going to await, so that nothing of them is left."""
+
+from __future__ import annotations
+
+from asyncio import Future, Task
+from types import CoroutineType
+from typing import Any
+
+
+def drop(value: Any) -> None:
+    """Close the coroutines and cancel the tasks in a resolver's value that has no place.
+
+    A future that is no task may be another's as well, such as a loader's: it is left to itself.
+    """
+    if type(value) is CoroutineType:
+        value.close()
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            drop(item)
+    elif isinstance(value, Future):
+        value.add_done_callback(observe)
+        if isinstance(value, Task):
+            value.cancel()
+
+
+def observe(future: Future[Any]) -> None:
+    """See a future's error, of which asyncio complains otherwise."""
+    if not future.cancelled():
+        future.exception()
