@@ -70,14 +70,14 @@ async def cost(rig: Rig, board: BigBoard, rounds: int) -> Cost:
     assert rig.master is not None
     chooser = random.Random(2)
     await settle()
-    first, before = _counters(rig), _counters(rig)
+    first, before = counters(rig), counters(rig)
     own = {name: before[name] - first[name] for name in before}  # of reading the counters
     trips = sum(rig.trips.values())
     for _ in range(rounds):
         await drag(rig, board, chooser)
     await settle()
     trips = sum(rig.trips.values()) - trips
-    after = _counters(rig)
+    after = counters(rig)
     each = {name: (after[name] - before[name] - own[name]) / rounds for name in after}
     return Cost(
         each["board_has_pins changed"],
@@ -88,7 +88,7 @@ async def cost(rig: Rig, board: BigBoard, rounds: int) -> Cost:
     )
 
 
-def _counters(rig: Rig) -> Counter[str]:
+def counters(rig: Rig) -> Counter[str]:
     assert rig.master is not None
     counted = Counter[str]()
     text = rig.master.query(
