@@ -178,6 +178,8 @@ def _version(number: int, from_id: int) -> str:
 
 def _seek(dialect: Dialect, after: Position) -> tuple[str, Any]:
     sequence, to_id = dialect.bound(after.sequence), min(max(after.to_id, -MAX_ID), MAX_ID)
+    if after.sequence < 0:  # below all rows, and the bound is 0: no id is below this one
+        to_id = -MAX_ID
     return (
         "AND sequence <= ? AND (sequence < ? OR (sequence = ? AND to_id < ?)) ",
         (sequence, sequence, sequence, to_id),

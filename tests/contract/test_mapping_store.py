@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from datasources.errors import StoreConflict
@@ -104,6 +104,7 @@ async def test_writes_of_the_same_rows_commute(
     after=st.none() | st.tuples(st.integers(-1, 10), st.integers(0, 51)),
     limit=st.integers(0, 20),
 )
+@example(rows=[(0, 1, True)], after=(-1, 2), limit=1)
 async def test_a_page_at_any_depth_equals_the_model(
     deployment: Deployment,
     shards: SqlShards,
