@@ -17,14 +17,17 @@ from typing import NamedTuple
 from datasources.mappings import SEQUENCE_STEP
 from feed_engine import order
 
-HEADROOM = 24
+HEADROOM = 10
 """Bisections that the middle of a spread window has before its edges, where rows are pressed to."""
+LEAN = 6
+"""How much of the middle lies on the lesser side of the crowded row: this power of a half."""
 FEW = 8
 """Rows that are spread evenly instead, where so few have a wide gap beside them."""
 AMPLE = 16
 """Bisections beyond the room asked for that their gaps take then."""
 _READ = 64  # rows on each side at first
 _GROWTH = 10  # a window that will not do grows by a tenth
+_LARGE, _BITS = 7, 3  # from 2⁷ rows a window gives three bisections more for each doubling
 _CROWD = 256  # rows on each side that are spread for being crowded too
 
 
@@ -62,18 +65,31 @@ class Window(NamedTuple):
 
     def step(self, rows: int) -> int:
         """How far apart so many rows are spread at least."""
-        return self._share(rows) // (rows + 1)
+        return self._share(rows) // (rows + 2)
 
     def spread(self, rows: int, center: int) -> list[int]:
         """Ascending places for so many rows. Where they are more than a few, those below row number
-        `center` go to the lower edge, those above it to the upper, and itself into the middle."""
-        share = self._share(rows)
-        below = [self.lower + share * place // (rows + 1) for place in range(1, rows + 1)]
-        if share == self.upper - self.lower:
-            return below
-        shift = self.upper - self.lower - share
-        middle = (self.lower + self.upper) // 2
-        return [*below[:center], middle, *(place + shift for place in below[center + 1 :])]
+        `center` go to the lower edge, those above it to the upper, and itself between them.
+
+        Most of the middle is left on the side of the more rows, and their gaps shrink towards it:
+        the narrowest of all is beside it, so whoever goes for that one finds room next to it.
+        """
+        width = self.upper - self.lower
+        if self._share(rows) == width:
+            return [self.lower + width * place // (rows + 1) for place in range(1, rows + 1)]
+        near, lean = self.step(rows), width >> LEAN
+        far = near + near // 4
+        is_low = 2 * center >= rows - 1
+        below, above = (near, far) if is_low else (far, near)
+
+        def off(step: int, row: int) -> int:
+            return step * row + step * row * (2 * rows - row) // (8 * rows * rows)
+
+        return [
+            *(self.lower + off(below, row) for row in range(1, center + 1)),
+            self.upper - lean if is_low else self.lower + lean,
+            *(self.upper - off(above, rows - row) for row in range(center + 1, rows)),
+        ]
 
     def _share(self, rows: int) -> int:
         width = self.upper - self.lower
@@ -153,10 +169,15 @@ def choose(places: Sequence[int], center: int, spacing: Spacing) -> Window | Non
     low, high = _crowd(places, center, spacing)
     rows = max(high - low - 1, FEW + 1)
     while (window := _widest(places, low, high, rows)) is not None:
-        if window.step(rows) >> spacing.room:
+        if window.step(rows) >> spacing.room + lasting(rows):
             return window
         rows += max(1, rows // _GROWTH)
     return None
+
+
+def lasting(rows: int) -> int:
+    """Bisections beyond the room asked for that a large window has to give, as it is to last."""
+    return min(_BITS * max(rows.bit_length() - _LARGE, 0), AMPLE)
 
 
 def _crowd(places: Sequence[int], center: int, spacing: Spacing) -> tuple[int, int]:

@@ -69,7 +69,8 @@ class Board:
 
     def move(self, row: int, below: int) -> int | None:
         """Put a row directly above another, between two: the row around which a job is to spread
-        others, if it asks for one."""
+        others, if it asks for one. A move that finds no room is counted, and the row stays."""
+        stood = self.down[row]
         self._take_out(row)
         self.tally.moves += 1
         above = self.up[below]
@@ -81,13 +82,12 @@ class Board:
             place = order.bisect(self.sequence[below], self.sequence[above])
             if place is None:
                 self.tally.failures += 1
-                raise AssertionError(f"no room above row {below}")
+                self._link(row, stood)
+                return None
         else:
             asks = self.spacing.asks(self.sequence[below], place, self.sequence[above])
         self.sequence[row] = place
-        self.down[row], self.up[row] = below, above
-        self.up[below] = self.down[above] = row
-        self._note(below, row)
+        self._link(row, below)
         return row if asks else None
 
     def job(self, row: int) -> None:
@@ -143,6 +143,12 @@ class Board:
         below, above = self.down[row], self.up[row]
         self.up[below], self.down[above] = above, below
         self._note(below)
+
+    def _link(self, row: int, below: int) -> None:
+        above = self.up[below]
+        self.down[row], self.up[row] = below, above
+        self.up[below] = self.down[above] = row
+        self._note(below, row)
 
     def _gap(self, row: int) -> int:
         above: int = self.sequence[self.up[row]]
