@@ -74,6 +74,9 @@ class Run:
         """Cancelled coroutines that have not ended yet."""
         self._fatal: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
+        self.following: Context | None = None
+        """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
+        them one after the other in one task."""
         self.loop = asyncio.get_running_loop()
         self._task: Any = None
         self._since = 0.0
@@ -93,7 +96,7 @@ class Run:
         self._task = asyncio.current_task()
         try:
             for step in self.variant.steps:
-                self.queue.append((step, [self.root], None, None))
+                self.queue.append((step, [self.root], None, self.following))
                 await self._finish()
                 if self.data is None:
                     break

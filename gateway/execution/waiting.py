@@ -117,6 +117,9 @@ class Waiting:
         if self._apart is None:
             self._apart = {}
         self._apart[light.index] = light._context
+        place = self._place
+        if isinstance(place, FieldPlace) and place.group.place is None:
+            self._run.following = light._context
 
     def arrived(self, light: Light, value: Any) -> None:
         """A coroutine ended with this value, or raised this Exception."""

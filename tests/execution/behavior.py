@@ -199,11 +199,16 @@ def _several(run: Run, wraps: str, name: str, key: int) -> Any:
     eager = run.eager
 
     def item(key: int) -> Any:
-        value = produce(run, wraps, name, key)
         if not eager and mix(key, b"later") % 100 < 6:
             run.seen.add("async items")
-            return _later(run, key, value)
-        return value
+            return later(key)
+        return produce(run, wraps, name, key)
+
+    async def later(key: int) -> Any:
+        # Made only when it is asked for: a coroutine that never runs, as when it is cancelled
+        # first, can't close another that it was given.
+        await wait(run, key)
+        return produce(run, wraps, name, key)
 
     shape //= 4
     kind = shape % 24
@@ -237,11 +242,6 @@ def _several(run: Run, wraps: str, name: str, key: int) -> Any:
 
     run.seen.add("async generators")
     return generate_async()
-
-
-async def _later(run: Run, key: int, value: Any) -> Any:
-    await wait(run, key)
-    return value
 
 
 async def wait(run: Run, key: int) -> int:
@@ -310,7 +310,9 @@ async def answer_later(run: Run, field: Field, key: int) -> Any:
         assert task is not None
         task.cancel()
         await asyncio.sleep(0)
-    if run.world.ambient and "ambient" in field.extras:
+    # Not below mutations: what the one before has set there is seen with graphql-core or isn't,
+    # as it awaited one field or several.
+    if run.world.ambient and "ambient" in field.extras and not run.trace:
         run.seen.add("context variables")
         key = mix(key, b"%d" % AMBIENT.get())
         mine = mix(key, b"ambient")
@@ -394,12 +396,21 @@ def _future(run: Run, field: Field, key: int) -> Awaitable[Any]:
 
 
 def _settle(future: "asyncio.Future[Any]", value: Any, failed: bool) -> None:
-    if future.done():
+    if future.done():  # cancelled: nobody gets the value, nor awaits what it holds
+        _close(value)
         return
     if failed:
         future.set_exception(value)
     else:
         future.set_result(value)
+
+
+def _close(value: Any) -> None:
+    if asyncio.iscoroutine(value):
+        value.close()
+    elif isinstance(value, (list, tuple, deque)):
+        for item in value:
+            _close(item)
 
 
 def traced(run: Run, name: str, key: int, result: Any) -> Any:

@@ -534,6 +534,23 @@ def test_context_variables_reach_what_is_below_and_nothing_beside(
 
 
 @both
+def test_a_mutation_sees_the_context_variables_of_those_before_it(
+    engine: Callable[[Any], Any],
+) -> None:
+    async def run() -> Outcome:
+        async def add(info: Any) -> Any:
+            await asyncio.sleep(0)
+            NAME.set(f"{NAME.get()}+")
+            return SimpleNamespace(name=lambda info: NAME.get())
+
+        sdl = "type Query { a: Int } type Mutation { add: Added } type Added { name: String }"
+        query = "mutation { a: add { name } b: add { name } }"
+        return await plan_of(engine, sdl, query).run(root=SimpleNamespace(add=add))
+
+    assert asyncio.run(run()).data == b'{"a":{"name":"nobody+"},"b":{"name":"nobody++"}}'
+
+
+@both
 def test_the_caller_s_context_variables_are_seen(engine: Callable[[Any], Any]) -> None:
     async def run() -> Outcome:
         async def read(info: Any) -> str:

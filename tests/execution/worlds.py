@@ -128,7 +128,7 @@ class _Builder:
         self.draw = draw
         self.count = 0
         self.decorated = draw.chance(50)
-        self.ambient = draw.chance(15)
+        self.ambient = draw.chance(40)
         self.trouble = draw.pick((0, 0, 3, 10, 30))
         self.enums = {f"Enum{n}": [f"V{v}" for v in range(2 + draw.below(3))] for n in range(1)}
         self.scalars = {f"Scalar{n}": draw.pick(SCALAR_KINDS) for n in range(1 + draw.below(2))}
