@@ -95,6 +95,11 @@ class Difference(Exception):
     """The engine and graphql-core don't agree."""
 
 
+class Undecided(Difference):
+    """They agree as far as can be told: the oracle doesn't explain graphql-core's own errors, or
+    Python complains of a coroutine, which the case's resolvers may have lost themselves."""
+
+
 @dataclass(slots=True)
 class Ended:
     """How a run ended: `how` is "answered", "cancelled", "timed out" or what it raised."""
@@ -209,7 +214,7 @@ async def compare(place: Place, case: Case) -> set[str]:
     if reference.errors or mine.errors:
         seen |= await _same_errors(place, case, reference, mine, options)
     if found and (found := await _neglected(place, case, options)):
-        raise Difference(f"asyncio or Python complains: {found}")
+        raise Undecided(f"asyncio or Python complains: {found}")
     return seen
 
 
@@ -256,7 +261,7 @@ async def _same_errors(
     )
     await leftovers()
     if complaint := possible.complaint(reference.errors):
-        raise Difference(f"the oracle is wrong about graphql-core: {complaint}")
+        raise Undecided(f"the oracle is wrong about graphql-core: {complaint}")
     if complaint := possible.complaint(mine.errors):
         raise Difference(
             f"errors: {complaint}\n  {sorted(got, key=repr)}\n  graphql-core:"
@@ -306,6 +311,7 @@ class Report:
     cases: int = 0
     seen: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+    undecided: list[Failure] = field(default_factory=list)
     seconds: float = 0.0
 
     def table(self) -> str:
@@ -348,6 +354,9 @@ def run(
                 report.cases += 1
                 try:
                     seen = runner.run(compare(place, case))
+                except Undecided as doubt:
+                    report.undecided.append(Failure(world_seed, index, str(doubt), []))
+                    continue
                 except Difference as difference:
                     report.failures.append(Failure(world_seed, index, str(difference), []))
                     if len(report.failures) >= most:
@@ -426,7 +435,7 @@ def shrink(
 def show(place: Place, case: Case) -> str:
     try:
         printed = print_schema(place.schema)
-    except TypeError as error:  # a default of a custom scalar that can't be written
+    except (TypeError, GraphQLError) as error:  # a custom scalar's default that can't be written
         printed = f"({error})"
     styles = [
         f"  {o.name}.{f.name}: {f.style} {sorted(f.extras)}"
@@ -484,8 +493,11 @@ def main() -> None:
         seconds=options.seconds,
     )
     print(report.table())
-    print(f"{report.cases} cases in {report.seconds:.0f} s, {len(report.failures)} failed")
-    for failure in report.failures:
+    print(
+        f"{report.cases} cases in {report.seconds:.0f} s, {len(report.failures)} failed, "
+        f"{len(report.undecided)} undecided"
+    )
+    for failure in (*report.undecided, *report.failures):
         print(failure)
     sys.exit(bool(report.failures))
 
