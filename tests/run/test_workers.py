@@ -83,7 +83,9 @@ def pinway(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def serving(config: Path, workers: int) -> Iterator[Workers]:
+def serving(
+    config: Path, workers: int, *, sigint: signal.Handlers = signal.SIG_DFL
+) -> Iterator[Workers]:
     """Workers that are all ready; killed in the end if they still run."""
     port = free_port()
     log = config.with_name(f"workers-{port}.log")
@@ -96,6 +98,7 @@ def serving(config: Path, workers: int) -> Iterator[Workers]:
             cwd=ROOT,
             stdout=output,
             stderr=output,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, sigint),  # whatever ours is
         )
     served = Workers(process, f"http://127.0.0.1:{port}", log)
     first: set[int] = set()
@@ -160,9 +163,18 @@ def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Pat
         assert f"process {killed}) ended with status -9" in served.log.read_text()
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_stopping_ends_every_worker_cleanly(config: Path, stop: signal.Signals) -> None:
-    with serving(config, 2) as served:
+@pytest.mark.parametrize(
+    ("stop", "sigint"),
+    [
+        (signal.SIGINT, signal.SIG_DFL),
+        (signal.SIGTERM, signal.SIG_DFL),
+        (signal.SIGTERM, signal.SIG_IGN),  # as a shell starts what goes on in the background
+    ],
+)
+def test_stopping_ends_every_worker_cleanly(
+    config: Path, stop: signal.Signals, sigint: signal.Handlers
+) -> None:
+    with serving(config, 2, sigint=sigint) as served:
         pids = served.pids()
         served.process.send_signal(stop)
         assert served.process.wait(60) == 0
