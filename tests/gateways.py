@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from datasources.protocols import Job, Stores
+from datasources.topology import ModShards, ShardRange, Topology, dump
 from feed_engine.feeds import epoch_ms
 from feed_engine.jobs import run_job
 from gateway.execution import Executor, new_executor
@@ -105,3 +106,19 @@ async def gateway_on(settings: Settings) -> AsyncIterator[Gateway]:
     async with running(settings) as runtime:
         yield Gateway(runtime, new_executor(settings))
         await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def gateway_on_two_servers(directory: Path) -> AsyncIterator[tuple[Gateway, Topology]]:
+    """An embedded gateway whose shards 0 to 7 lie on "one", and 8 to 15 on "two"."""
+    topology = Topology(
+        epoch=1,
+        servers={name: f"sqlite://{directory}/{name}" for name in ("one", "two")},
+        shards=(ShardRange((0, 7), "one"), ShardRange((8, 15), "two")),
+        mod=ModShards(4, (ShardRange((0, 3), "one"),)),
+    )
+    (directory / "topology.json").write_bytes(dump(topology))
+    async with embedded_gateway(
+        directory / "data", topology=f"file://{directory}/topology.json"
+    ) as gateway:
+        yield gateway, topology

@@ -13,7 +13,7 @@ from datasources.errors import StoreUnavailable
 from datasources.ids import shard_of
 from datasources.topology import ModShards, ShardRange, Topology, dump
 from gateway.runtime import Runtime
-from tests.gateways import Gateway, embedded_gateway
+from tests.gateways import Gateway, embedded_gateway, gateway_on_two_servers
 
 pytestmark = pytest.mark.anyio
 DEAD = range(8, 16)
@@ -59,16 +59,7 @@ class World:
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     directory: Path = tmp_path_factory.mktemp("two")
-    topology = Topology(
-        epoch=1,
-        servers={name: f"sqlite://{directory}/{name}" for name in ("one", "two")},
-        shards=(ShardRange((0, 7), "one"), ShardRange((8, 15), "two")),
-        mod=ModShards(4, (ShardRange((0, 3), "one"),)),
-    )
-    (directory / "topology.json").write_bytes(dump(topology))
-    async with embedded_gateway(
-        directory / "data", topology=f"file://{directory}/topology.json"
-    ) as gateway:
+    async with gateway_on_two_servers(directory) as (gateway, _):
         names = [f"user{number}" for number in range(10)]
         await gateway.sign_up(*names)
         living = {name for name in names if shard_of(gateway.people[name]) not in DEAD}

@@ -14,13 +14,13 @@ from strawberry.types.base import get_object_definition
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Record, decode
-from datasources.topology import ModShards, ShardRange, Topology, dump
+from datasources.topology import Topology
 from feed_engine.writes import create_interest
 from resolvers.bulk import Resolver, for_one
 from resolvers.context import Context
 from resolvers.paging import Connection
 from schema.types import Board, Comment, Interest, Pin, User
-from tests.gateways import Gateway, embedded_gateway
+from tests.gateways import Gateway, gateway_on_two_servers
 
 pytestmark = pytest.mark.anyio
 TYPES = {
@@ -82,16 +82,7 @@ class World:
 @pytest.fixture(scope="module")
 async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     directory: Path = tmp_path_factory.mktemp("bulk")
-    topology = Topology(
-        epoch=1,
-        servers={name: f"sqlite://{directory}/{name}" for name in ("one", "two")},
-        shards=(ShardRange((0, 7), "one"), ShardRange((8, 15), "two")),
-        mod=ModShards(4, (ShardRange((0, 3), "one"),)),
-    )
-    (directory / "topology.json").write_bytes(dump(topology))
-    async with embedded_gateway(
-        directory / "data", topology=f"file://{directory}/topology.json"
-    ) as gateway:
+    async with gateway_on_two_servers(directory) as (gateway, topology):
         await fill(gateway)
         world = World(gateway, topology)
         await world.read()
