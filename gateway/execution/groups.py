@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.bind import Attribute, Bulk
+from gateway.execution.complete import SLICE
 from gateway.execution.frames import without_frame
 from gateway.execution.generate import Odd
 from gateway.execution.kinds import PLAIN
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 Ready: TypeAlias = "tuple[Field, Sequence[Any], FieldPlace, Sequence[int] | None, set[type] | None]"
 """Values of a field to complete, of which rows (None for all), and their classes if known."""
-SLICE = 1_024
-"""Objects made before the clock is looked at."""
 
 
 class Group:
@@ -46,14 +45,6 @@ class Group:
 def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
     build = selection.build
-    if build.leaves_only is not None and place is not None:
-        try:
-            made = build.leaves_only(objs)
-        except Exception:  # found again, and where, below
-            pass
-        else:
-            place.put_all(made)
-            return
     group = Group(selection, objs, place)
     columns: list[Sequence[Any]] = []
     ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []

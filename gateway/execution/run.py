@@ -23,17 +23,27 @@ from graphql.pyutils import is_awaitable
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
-from gateway.execution.groups import SLICE, Group, make_group
+from gateway.execution.complete import SLICE
+from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
 from gateway.execution.tasks import Light, enter, leave
-from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
+from gateway.execution.waiting import (
+    Then,
+    Waiting,
+    WaitingBatch,
+    WaitingBulk,
+    WaitingLoad,
+    each,
+)
+from loaders.base import Load
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field, Selection
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
+    from loaders.base import Batch
 
 
 BUDGET = 0.004
@@ -56,32 +66,35 @@ class Run:
         self.variables = variables
         self._values, self._inputs = values, inputs
         self.queue: deque[tuple[Selection, Sequence[Any], Place | None, Context | None]] = deque()
-        self.ambient: Context | None = None
-        """What is done now is done in this context, a resolver's; None for the request's own."""
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
         self._failures: list[tuple[Place, int, Exception]] = []
-        self.nulled = False
-        """Whether a null has climbed, so that a value that arrives may have no place any more."""
-        self._arrivals: list[Waiting] = []
-        self.waiting: set[Waiting] = set()
+        self._arrivals: list[Waiting | WaitingLoad] = []
+        self.waiting: set[Waiting | WaitingLoad] = set()
         """The columns of which something is waited for."""
-        self.lone: Light | None = None
-        """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
-        of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
-        self._unwanted = 0
-        """Cancelled coroutines that have not ended yet."""
-        self._fatal: BaseException | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self.following: Context | None = None
-        """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
-        them one after the other in one task."""
+        self.loads: list[WaitingLoad | Light] = []
+        """Those that wait for a loader, which doesn't know it yet: until the round's end."""
         self.loop = asyncio.get_running_loop()
-        self._task: Any = None
-        self._since = 0.0
-        self.made = 0
-        self._unrested = 0
+
+    ambient: Context | None = None
+    """What is done now is done in this context, a resolver's; None for the request's own."""
+    nulled = False
+    """Whether a null has climbed, so that a value that arrives may have no place any more."""
+    lone: Light | None = None
+    """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
+    of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
+    _unwanted = 0
+    """Cancelled coroutines that have not ended yet."""
+    _fatal: BaseException | None = None
+    _waiter: asyncio.Future[None] | None = None
+    following: Context | None = None
+    """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
+    them one after the other in one task."""
+    _task: Any = None
+    _since = 0.0
+    made = 0
+    _unrested = 0
 
     def variable_values(self) -> VariableValues:
         """As graphql-core has them, with where they came from."""
@@ -122,8 +135,7 @@ class Run:
                     make_group(self, selection, objs, place)
                 else:
                     self.within(context, make_group, self, selection, objs, place)
-                self.made += count
-                self._unrested += count
+                self.count(count)
                 if self._unrested > SLICE:
                     await self.rest()
             if self._failures:
@@ -131,14 +143,14 @@ class Run:
             if self._fatal is not None:
                 raise self._fatal
             if not self._arrivals:
-                if not self.waiting:
-                    self.go_on()
+                if not (self.waiting or self.loads):
                     return
-                lone, self.lone = self.lone, None
-                if lone is not None:
-                    await lone.carry(self._task)
+                batch = self._alone()
+                if batch is not None:
+                    await batch.load()
+                    self._arrivals.append(self.loads.pop())  # type: ignore[arg-type]
                 else:
-                    await self._wait()
+                    await self._wait_for_more()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
             for waiting in arrivals:
@@ -162,11 +174,62 @@ class Run:
             self.lone = None
             lone.go_on_by_itself()
 
+    async def _wait_for_more(self) -> None:
+        """Until some of what is waited for has arrived."""
+        lone, self.lone = self.lone, None
+        loads, self.loads = self.loads, []
+        if loads:
+            self._ask(loads, alone=lone is None)
+        if lone is not None:
+            if not loads:
+                await lone.carry(self._task)
+                return
+            lone.go_on_by_itself()
+        if not self._arrivals:
+            await self._wait()
+
+    def _alone(self) -> Batch[Any, Any] | None:
+        """The batch that is all that is waited for, if there is one and nobody asked for it."""
+        if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
+            only = self.loads[0]
+            if isinstance(only, WaitingLoad):
+                batch = only.load.batch
+                if batch is not None and not batch.asked:
+                    return batch
+        return None
+
+    def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
+        """Ask the loaders, or load all batches at once: where these loads are all that is waited
+        for, nothing of this request can add to them any more."""
+        lights = sum(isinstance(load, Light) for load in loads)
+        batches: list[WaitingBatch] = []
+        if alone and not self._unwanted and sum(each.left for each in self.waiting) == lights:
+            wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
+            for load in loads:
+                for batch in (load.waits if isinstance(load, Light) else load.load).missing():
+                    if not batch.asked:
+                        wanted.setdefault(batch, []).append(load)
+            batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
+        for load in loads:
+            load.go_on_by_itself()
+        for waiting in batches:
+            waiting.begin()
+        if batches:
+            self._back()
+
+    def count(self, made: int) -> None:
+        """So many objects more."""
+        self.made += made
+        self._unrested += made
+
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
         self._unrested = 0
         if self.loop.time() - self._since > BUDGET:
             self.go_on()
+            loads, self.loads = self.loads, []
+            for each in loads:
+                each.go_on_by_itself()
             await asyncio.sleep(0)
             self._since = self.loop.time()
 
@@ -186,6 +249,9 @@ class Run:
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
         self.go_on()
+        for each in [*self.loads, *self.waiting]:
+            if isinstance(each, WaitingLoad):
+                each.forget()
         for waiting in {*self.waiting, *self._arrivals}:
             drop(waiting.values)
         lights = [light for waiting in self.waiting for light in waiting.lights]
@@ -279,11 +345,21 @@ class Run:
         self, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
     ) -> Sequence[Any] | None:
         """The values, if they are there at once; else they are completed when they are."""
+        arguments = source.arguments
         try:
-            values = source.call(self, objs)
+            if arguments is None:
+                values = source.function(self.context, objs)
+            else:
+                values = source.function(self.context, objs, **arguments.of(self))
         except Exception as error:
             return [without_frame(error)] * len(objs)
-        if type(values) is CoroutineType or is_awaitable(values):
+        if type(values) is Load:
+            batch = values.batch
+            if not (values.done() if batch is None else batch.done):
+                self.loads.append(WaitingLoad(self, field, source, place, len(objs), values))
+                return None
+            values = values.result()
+        elif type(values) is CoroutineType or is_awaitable(values):
             waiting = WaitingBulk(self, field, source, place, len(objs))
             waiting.start(0, values)
             self._back()
@@ -328,6 +404,14 @@ class Run:
             swept |= self._nullify(base, j)
         if swept:
             self.nulled = True
+            for each in [*self.loads, *self.waiting]:
+                if isinstance(each, WaitingLoad) and not each.wanted(0):
+                    each.forget()
+            self.loads = [
+                each
+                for each in self.loads
+                if not (isinstance(each, WaitingLoad) and each.load.cancelled())
+            ]
             self._discard(
                 [
                     light
@@ -373,7 +457,7 @@ class Run:
 
     # -- what is told by those who wait
 
-    def has_values(self, waiting: Waiting) -> None:
+    def has_values(self, waiting: Waiting | WaitingLoad) -> None:
         self._arrivals.append(waiting)
         self._wake()
 
