@@ -22,6 +22,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.collect import NotCompiled, Operation, Selection
 from gateway.execution.encode import SMALL, encode
+from gateway.execution.large import sweep
 from gateway.execution.run import Run
 from gateway.execution.variables import Variables
 
@@ -78,8 +79,13 @@ class Plan:
         if variant is None:
             return await self._fall_back(context, variables, root)
         run = Run(variant, context, root, coerced, values, inputs)
-        await run.execute()
-        data = orjson.dumps(run.data) if run.made <= SMALL else await encode(run.data)
+        try:
+            await run.execute()
+            data = orjson.dumps(run.data) if run.made <= SMALL else await encode(run.data)
+        finally:
+            if run.litter:
+                run.data = None
+                sweep(run.loop, run.litter)
         return Outcome(data, run.errors)
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:

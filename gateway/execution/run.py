@@ -23,15 +23,16 @@ from graphql.pyutils import is_awaitable
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
-from gateway.execution.groups import SLICE, Group, make_group
+from gateway.execution.groups import SLICE, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
+from gateway.execution.large import Entry, flush, forget, in_slices
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
 from gateway.execution.tasks import Light, enter, leave
 from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
-    from gateway.execution.collect import Field, Selection
+    from gateway.execution.collect import Field
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
 
@@ -55,7 +56,7 @@ class Run:
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs = values, inputs
-        self.queue: deque[tuple[Selection, Sequence[Any], Place | None, Context | None]] = deque()
+        self.queue: deque[Entry] = deque()
         self.ambient: Context | None = None
         """What is done now is done in this context, a resolver's; None for the request's own."""
         self.data: dict[str, Any] | None = {}
@@ -82,6 +83,10 @@ class Run:
         self._since = 0.0
         self.made = 0
         self._unrested = 0
+        self.sliced = False
+        """Whether something was large enough to be worked off in slices."""
+        self.litter: list[Sequence[Any]] = []
+        """What those slices held, to be let go of a slice at a time."""
 
     def variable_values(self) -> VariableValues:
         """As graphql-core has them, with where they came from."""
@@ -114,10 +119,11 @@ class Run:
         while True:
             queue = self.queue
             while queue:
-                selection, objs, place, context = queue.popleft()
+                entry = queue.popleft()
+                selection, objs, place, context = entry
                 count = len(objs)
                 if count > SLICE:
-                    await Group(selection, objs, place).run_slowly(self, context)
+                    await in_slices(self, entry)
                 elif context is None:
                     make_group(self, selection, objs, place)
                 else:
@@ -141,6 +147,9 @@ class Run:
                     await self._wait()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
+            if self.sliced:
+                await flush(self, arrivals)
+                continue
             for waiting in arrivals:
                 waiting.flush()
 
@@ -186,6 +195,7 @@ class Run:
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
         self.go_on()
+        forget(self.queue)
         for waiting in {*self.waiting, *self._arrivals}:
             drop(waiting.values)
         lights = [light for waiting in self.waiting for light in waiting.lights]
@@ -233,6 +243,9 @@ class Run:
 
     def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""
+        if len(values) > SLICE:
+            self.queue.append((completer, values, place, self.ambient))
+            return
         ready, numbers, kinds = self.begin(values, place, completer)
         if ready:
             at = place if numbers is None else some(place, numbers)
@@ -279,6 +292,19 @@ class Run:
         self, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
     ) -> Sequence[Any] | None:
         """The values, if they are there at once; else they are completed when they are."""
+        values = self.ask_bulk(field, source, objs, place)
+        if values is None or set(map(type, values)) <= PLAIN:
+            return values
+        ready, numbers, _ = self.begin(values, place, field.completer)
+        if numbers is None:
+            return ready
+        field.completer.complete(self, ready, some(place, numbers))
+        return None
+
+    def ask_bulk(
+        self, field: Field, source: Bulk, objs: Sequence[Any], place: Place
+    ) -> Sequence[Any] | None:
+        """What it gives for each, if that is there at once; else completed when it is."""
         try:
             values = source.call(self, objs)
         except Exception as error:
@@ -290,14 +316,7 @@ class Run:
             if waiting.opened():
                 return None
             values = waiting.values[0]
-        values = each(values, len(objs), source)
-        if set(map(type, values)) <= PLAIN:
-            return values
-        ready, numbers, _ = self.begin(values, place, field.completer)
-        if numbers is None:
-            return ready
-        field.completer.complete(self, ready, some(place, numbers))
-        return None
+        return each(values, len(objs), source)
 
     # -- errors
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
+from gateway.execution.groups import SLICE
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place
 from gateway.execution.tasks import Light, changed, enter
@@ -203,7 +204,7 @@ class WaitingBulk(Waiting):
 
     __slots__ = ("_count", "_field", "_source")
 
-    def __init__(self, run: Run, field: Field, source: Bulk, place: FieldPlace, count: int) -> None:
+    def __init__(self, run: Run, field: Field, source: Bulk, place: Place, count: int) -> None:
         self._run, self._place, self._total = run, place, 1
         self._opened, self.left = False, 0
         self._ambient, self._apart, self.base = run.ambient, None, None
@@ -228,6 +229,9 @@ class WaitingBulk(Waiting):
 
     def _flush(self) -> None:
         values = each(self.values[0], self._count, self._source)
+        if self._count > SLICE:
+            self._run.settle(values, self._place, self._field.completer)
+            return
         kinds = set(map(type, values))
         if kinds <= PLAIN:
             self._field.completer.complete(self._run, values, self._place, kinds)
