@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gateway.execution.complete import Completer
     from gateway.execution.run import Run
 
-SLICE = 1_024
+SLICE = 256
 """Objects made, or values completed, before the clock is looked at."""
 
 

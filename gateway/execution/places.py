@@ -177,3 +177,16 @@ def some(place: Place, indexes: Sequence[int]) -> SubPlace:
         own = place.indexes
         return SubPlace(place.of, [own[i] for i in indexes])
     return SubPlace(place, indexes)
+
+
+def order(failure: tuple[Place, int, Exception]) -> list[int]:
+    """The failure's place in the response, to sort by."""
+    place: Place | None = failure[0]
+    i = failure[1]
+    ranks = []
+    while place is not None:
+        base, i = place.base(i)
+        ranks.append(base.step(i)[1])
+        place, i = base.above(i)
+    ranks.reverse()
+    return ranks

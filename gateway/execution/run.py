@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import Context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,8 @@ from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
 from gateway.execution.groups import SLICE, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
-from gateway.execution.large import Entry, flush, forget, in_slices
-from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
+from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
+from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
 from gateway.execution.tasks import Light, enter, leave
 from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
 
@@ -62,7 +62,7 @@ class Run:
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
-        self._failures: list[tuple[Place, int, Exception]] = []
+        self._failures: list[Failure] = []
         self.nulled = False
         """Whether a null has climbed, so that a value that arrives may have no place any more."""
         self._arrivals: list[Waiting] = []
@@ -133,7 +133,7 @@ class Run:
                 if self._unrested > SLICE:
                     await self.rest()
             if self._failures:
-                self._settle_failures()
+                await self._settle_failures()
             if self._fatal is not None:
                 raise self._fatal
             if not self._arrivals:
@@ -328,15 +328,23 @@ class Run:
             return
         self._failures.append((place, i, error))
 
-    def _settle_failures(self) -> None:
+    async def _settle_failures(self) -> None:
         """Turn this round's failures into errors and nulls, in the order of the response.
 
         As graphql-core, which goes depth first: of the errors that make the same position null
         the first is reported, and of those below it only what came before.
         """
         failures, self._failures = self._failures, []
+        if len(failures) > SLICE:
+            await settle_failures(self, failures)
+            return
         if any(place.nonnull for place, _, _ in failures):
-            failures.sort(key=_order)
+            failures.sort(key=order)
+        if self.settle_failures(failures):
+            self.discard_unwanted(self.waiting)
+
+    def settle_failures(self, failures: Sequence[Failure]) -> bool:
+        """Those in their order. Whether a null climbed."""
         swept = False
         for place, i, error in failures:
             path = self._path(place, i)
@@ -345,16 +353,19 @@ class Run:
             base, j = place.base(i)
             self.errors.append(located(error, base.field, path))
             swept |= self._nullify(base, j)
-        if swept:
-            self.nulled = True
-            self._discard(
-                [
-                    light
-                    for waiting in self.waiting
-                    for light in waiting.lights
-                    if not (light.done_ or light.unwanted or waiting.wanted(light.index))
-                ]
-            )
+        self.nulled |= swept
+        return swept
+
+    def discard_unwanted(self, waiting: Iterable[Waiting]) -> None:
+        """Cancel what now has no place in the response."""
+        self._discard(
+            [
+                light
+                for each in waiting
+                for light in each.lights
+                if not (light.done_ or light.unwanted or each.wanted(light.index))
+            ]
+        )
 
     def _path(self, place: Place, i: int) -> list[str | int] | None:
         """Where it is; None if it, or what is above it, is null already."""
@@ -406,16 +417,3 @@ class Run:
         if self._fatal is None:
             self._fatal = error
         self._wake()
-
-
-def _order(failure: tuple[Place, int, Exception]) -> list[int]:
-    """The failure's place in the response, to sort by."""
-    place: Place | None
-    place, i, _ = failure
-    ranks = []
-    while place is not None:
-        base, i = place.base(i)
-        ranks.append(base.step(i)[1])
-        place, i = base.above(i)
-    ranks.reverse()
-    return ranks

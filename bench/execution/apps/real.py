@@ -76,6 +76,7 @@ class StockExecutor:
 
 class _Answer:
     started = True
+    by_post_only = False
 
     def __init__(self, result: Any) -> None:
         self._result = result
@@ -85,6 +86,9 @@ class _Answer:
         if self._result.errors:
             response["errors"] = [error.formatted for error in self._result.errors]
         return orjson.dumps(response)
+
+    def parts(self) -> list[bytes]:
+        return [self.body()]
 
 
 def settings_in(directory: Path) -> Settings:
