@@ -26,6 +26,7 @@ from gateway.demo.fill import fill_demo
 from gateway.execution import new_executor
 from gateway.installing import install
 from gateway.runtime import running
+from gateway.serving.collector import short_passes
 from gateway.settings import Settings, read_settings
 from resolvers.context import Context
 from schema import schema
@@ -153,7 +154,7 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
             log_level="warning",
             lifespan="off",
         )
-        with socket.create_server(("127.0.0.1", port)) as listener:
+        with socket.create_server(("127.0.0.1", port)) as listener, short_passes():
             await uvicorn.Server(config).serve(sockets=[listener])
 
 
