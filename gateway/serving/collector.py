@@ -2,10 +2,10 @@
 
 A full pass looks at every object that may be part of a cycle, and nothing else runs meanwhile: for
 a gateway's modules, schema and compiled operations that is 30 to 100 ms, every thousand requests or
-so. Here what a full pass has found alive is frozen (`gc.freeze`), so that the next one looks at what
-came since. Objects that are let go of are freed as ever; cycles among the frozen are found when these
-have doubled in number since they were looked at last. So garbage is never more than what is in use,
-and long passes are the rarer the longer they are.
+so. Here what a full pass has found alive is frozen (`gc.freeze`), so that the next one looks at
+what came since. Objects that are let go of are freed as ever; cycles among the frozen are found
+when these have doubled in number since they were looked at last. So garbage is never more than what
+is in use, and long passes are the rarer the longer they are.
 """
 
 import gc

@@ -1,7 +1,7 @@
 """Ours: the gateway's endpoint and executor over the home feed's schema; BENCH_BULK=1 adds hints.
 
-All that a request passes in the gateway is here (media types, limits, the deadline), and the garbage
-collector is as it has it; what a token says is read off its text.
+All that a request passes in the gateway is here (media types, limits, the deadline), and the
+garbage collector is as it has it; what a token says is read off its text.
 """
 
 from typing import Any, cast
