@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
     from gateway.execution.run import Run
 
-SLICE = 1_024
-"""Objects made before the clock is looked at."""
+SLICE = 256
+"""Objects made, or values completed, before the clock is looked at."""
 LEAST, GREATEST = -(2**31), 2**31 - 1
 NULL = type(None)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import Context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,14 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.complete import SLICE
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
-from gateway.execution.complete import SLICE
-from gateway.execution.groups import Group, make_group
+from gateway.execution.groups import make_group
 from gateway.execution.kinds import PLAIN, none_awaited
-from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
+from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
+from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
 from gateway.execution.tasks import Light, enter, leave
 from gateway.execution.waiting import (
     Then,
@@ -40,7 +41,7 @@ from loaders.base import Load
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
-    from gateway.execution.collect import Field, Selection
+    from gateway.execution.collect import Field
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
     from loaders.base import Batch
@@ -65,17 +66,19 @@ class Run:
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs = values, inputs
-        self.queue: deque[tuple[Selection, Sequence[Any], Place | None, Context | None]] = deque()
+        self.queue: deque[Entry] = deque()
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
-        self._failures: list[tuple[Place, int, Exception]] = []
+        self._failures: list[Failure] = []
         self._arrivals: list[Waiting | WaitingLoad] = []
         self.waiting: set[Waiting | WaitingLoad] = set()
         """The columns of which something is waited for."""
         self.loads: list[WaitingLoad | Light] = []
         """Those that wait for a loader, which doesn't know it yet: until the round's end."""
         self.loop = asyncio.get_running_loop()
+        self.litter: list[Sequence[Any]] = []
+        """What slices of something large held, to be let go of a slice at a time."""
 
     ambient: Context | None = None
     """What is done now is done in this context, a resolver's; None for the request's own."""
@@ -84,16 +87,18 @@ class Run:
     lone: Light | None = None
     """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
     of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
+    following: Context | None = None
+    """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
+    them one after the other in one task."""
+    made = 0
+    sliced = False
+    """Whether something was large enough to be worked off in slices."""
     _unwanted = 0
     """Cancelled coroutines that have not ended yet."""
     _fatal: BaseException | None = None
     _waiter: asyncio.Future[None] | None = None
-    following: Context | None = None
-    """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
-    them one after the other in one task."""
     _task: Any = None
     _since = 0.0
-    made = 0
     _unrested = 0
 
     def variable_values(self) -> VariableValues:
@@ -127,10 +132,11 @@ class Run:
         while True:
             queue = self.queue
             while queue:
-                selection, objs, place, context = queue.popleft()
+                entry = queue.popleft()
+                selection, objs, place, context = entry
                 count = len(objs)
                 if count > SLICE:
-                    await Group(selection, objs, place).run_slowly(self, context)
+                    await in_slices(self, entry)
                 elif context is None:
                     make_group(self, selection, objs, place)
                 else:
@@ -139,7 +145,7 @@ class Run:
                 if self._unrested > SLICE:
                     await self.rest()
             if self._failures:
-                self._settle_failures()
+                await self._settle_failures()
             if self._fatal is not None:
                 raise self._fatal
             if not self._arrivals:
@@ -153,6 +159,9 @@ class Run:
                     await self._wait_for_more()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
+            if self.sliced:
+                await flush(self, arrivals)
+                continue
             for waiting in arrivals:
                 waiting.flush()
 
@@ -249,9 +258,10 @@ class Run:
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
         self.go_on()
-        for each in [*self.loads, *self.waiting]:
-            if isinstance(each, WaitingLoad):
-                each.forget()
+        for column in self.columns():
+            if isinstance(column, WaitingLoad):
+                column.forget()
+        forget(self.queue)
         for waiting in {*self.waiting, *self._arrivals}:
             drop(waiting.values)
         lights = [light for waiting in self.waiting for light in waiting.lights]
@@ -299,6 +309,9 @@ class Run:
 
     def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""
+        if len(values) > SLICE:
+            self.queue.append((completer, values, place, self.ambient))
+            return
         ready, numbers, kinds = self.begin(values, place, completer)
         if ready:
             at = place if numbers is None else some(place, numbers)
@@ -345,6 +358,19 @@ class Run:
         self, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
     ) -> Sequence[Any] | None:
         """The values, if they are there at once; else they are completed when they are."""
+        values = self.ask_bulk(field, source, objs, place)
+        if values is None or set(map(type, values)) <= PLAIN:
+            return values
+        ready, numbers, _ = self.begin(values, place, field.completer)
+        if numbers is None:
+            return ready
+        field.completer.complete(self, ready, some(place, numbers))
+        return None
+
+    def ask_bulk(
+        self, field: Field, source: Bulk, objs: Sequence[Any], place: Place
+    ) -> Sequence[Any] | None:
+        """What it gives for each, if that is there at once; else completed when it is."""
         arguments = source.arguments
         try:
             if arguments is None:
@@ -366,14 +392,7 @@ class Run:
             if waiting.opened():
                 return None
             values = waiting.values[0]
-        values = each(values, len(objs), source)
-        if set(map(type, values)) <= PLAIN:
-            return values
-        ready, numbers, _ = self.begin(values, place, field.completer)
-        if numbers is None:
-            return ready
-        field.completer.complete(self, ready, some(place, numbers))
-        return None
+        return each(values, len(objs), source)
 
     # -- errors
 
@@ -385,15 +404,23 @@ class Run:
             return
         self._failures.append((place, i, error))
 
-    def _settle_failures(self) -> None:
+    async def _settle_failures(self) -> None:
         """Turn this round's failures into errors and nulls, in the order of the response.
 
         As graphql-core, which goes depth first: of the errors that make the same position null
         the first is reported, and of those below it only what came before.
         """
         failures, self._failures = self._failures, []
+        if len(failures) > SLICE:
+            await settle_failures(self, failures)
+            return
         if any(place.nonnull for place, _, _ in failures):
-            failures.sort(key=_order)
+            failures.sort(key=order)
+        if self.settle_failures(failures):
+            self.discard_unwanted(self.columns())
+
+    def settle_failures(self, failures: Sequence[Failure]) -> bool:
+        """Those in their order. Whether a null climbed."""
         swept = False
         for place, i, error in failures:
             path = self._path(place, i)
@@ -402,24 +429,28 @@ class Run:
             base, j = place.base(i)
             self.errors.append(located(error, base.field, path))
             swept |= self._nullify(base, j)
-        if swept:
-            self.nulled = True
-            for each in [*self.loads, *self.waiting]:
-                if isinstance(each, WaitingLoad) and not each.wanted(0):
-                    each.forget()
-            self.loads = [
-                each
-                for each in self.loads
-                if not (isinstance(each, WaitingLoad) and each.load.cancelled())
-            ]
-            self._discard(
-                [
+        self.nulled |= swept
+        return swept
+
+    def columns(self) -> list[Waiting | WaitingLoad]:
+        """Those of which something is waited for, or will be."""
+        return [*self.waiting, *(load for load in self.loads if isinstance(load, WaitingLoad))]
+
+    def discard_unwanted(self, waiting: Iterable[Waiting | WaitingLoad]) -> None:
+        """Cancel what now has no place in the response."""
+        unwanted = []
+        for column in waiting:
+            if not isinstance(column, WaitingLoad):
+                unwanted += [
                     light
-                    for waiting in self.waiting
-                    for light in waiting.lights
-                    if not (light.done_ or light.unwanted or waiting.wanted(light.index))
+                    for light in column.lights
+                    if not (light.done_ or light.unwanted or column.wanted(light.index))
                 ]
-            )
+            elif not column.wanted(0):
+                column.forget()
+                if column in self.loads:
+                    self.loads.remove(column)
+        self._discard(unwanted)
 
     def _path(self, place: Place, i: int) -> list[str | int] | None:
         """Where it is; None if it, or what is above it, is null already."""
@@ -471,16 +502,3 @@ class Run:
         if self._fatal is None:
             self._fatal = error
         self._wake()
-
-
-def _order(failure: tuple[Place, int, Exception]) -> list[int]:
-    """The failure's place in the response, to sort by."""
-    place: Place | None
-    place, i, _ = failure
-    ranks = []
-    while place is not None:
-        base, i = place.base(i)
-        ranks.append(base.step(i)[1])
-        place, i = base.above(i)
-    ranks.reverse()
-    return ranks

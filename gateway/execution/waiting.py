@@ -8,6 +8,7 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gateway.execution.complete import SLICE
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 from gateway.execution.kinds import PLAIN
@@ -206,7 +207,7 @@ class WaitingBulk(Waiting):
 
     __slots__ = ("_count", "_field", "_source")
 
-    def __init__(self, run: Run, field: Field, source: Bulk, place: FieldPlace, count: int) -> None:
+    def __init__(self, run: Run, field: Field, source: Bulk, place: Place, count: int) -> None:
         self._run, self._place, self._total = run, place, 1
         self._opened, self.left = False, 0
         self._ambient, self._apart, self.base = run.ambient, None, None
@@ -231,6 +232,9 @@ class WaitingBulk(Waiting):
 
     def _flush(self) -> None:
         values = each(self.values[0], self._count, self._source)
+        if self._count > SLICE:
+            self._run.settle(values, self._place, self._field.completer)
+            return
         kinds = set(map(type, values))
         if kinds <= PLAIN:
             self._field.completer.complete(self._run, values, self._place, kinds)
@@ -255,7 +259,7 @@ class WaitingLoad:
         run: Run,
         field: Field,
         source: Bulk,
-        place: FieldPlace,
+        place: Place,
         count: int,
         load: Load[Any, Any],
     ) -> None:
@@ -275,7 +279,7 @@ class WaitingLoad:
         """Go on with the values."""
         run, place, completer = self._run, self._place, self._field.completer
         values = self.load.result()
-        if len(values) == self._count and self._ambient is None:
+        if len(values) == self._count <= SLICE and self._ambient is None:
             kinds = set(map(type, values))
             if kinds <= PLAIN:
                 completer.complete(run, values, place, kinds)
