@@ -150,6 +150,7 @@ class Run:
                 raise self._fatal
             if not self._arrivals:
                 if not (self.waiting or self.loads):
+                    self.go_on()
                     return
                 batch = self._alone()
                 if batch is not None:
