@@ -1,5 +1,6 @@
 """The GraphQL endpoint: from an HTTP request's bytes to its response's, as plain ASGI."""
 
+import asyncio
 from collections.abc import Callable
 
 from graphql import GraphQLError
@@ -7,6 +8,7 @@ from starlette.types import Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
+from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused
 from gateway.requests import (
     GRAPHQL_JSON,
@@ -60,13 +62,13 @@ class GraphQLEndpoint:
             )
             if result.started:
                 status = 200
-            elif read_only and _only_for_post(result):
+            elif result.by_post_only:
                 status, extra = 405, {"allow": "POST"}
             else:
                 # With the older media type, what was refused answers 200 too: clients read the
                 # errors.
                 status = 400 if media == GRAPHQL_JSON else 200
-        await _respond(send, result.body(), status, media, extra)
+        await _respond(send, result.parts(), status, media, extra)
 
     def _viewer(self, headers: Headers) -> int | None:
         authorization = headers.get(b"authorization")
@@ -80,18 +82,22 @@ def _problem(message: str, code: str) -> Result:
     return refused(GraphQLError(message, extensions={"code": code}))
 
 
-def _only_for_post(result: Result) -> bool:
-    return any("by POST" in error["message"] for error in result.errors)
-
-
-async def _respond(send: Send, body: bytes, status: int, media: str, extra: dict[str, str]) -> None:
+async def _respond(
+    send: Send, parts: list[bytes], status: int, media: str, extra: dict[str, str]
+) -> None:
+    size = sum(map(len, parts))
     headers = [
         (b"content-type", _CONTENT_TYPES[media]),
-        (b"content-length", b"%d" % len(body)),
+        (b"content-length", b"%d" % size),
         *((name.encode(), value.encode()) for name, value in extra.items()),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    if size > PART:
+        for part in parts:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+            await asyncio.sleep(0)
+        parts = []
+    await send({"type": "http.response.body", "body": b"".join(parts)})
 
 
 _CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}

@@ -42,6 +42,7 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, ge=0, le=65535)
     public_url: str = ""
     workers: int = Field(default=1, ge=1, le=256)
+    collector: Literal["short", "python"] = "short"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     auth_secret: str = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from time import perf_counter
 from typing import Any
 
 import orjson
@@ -13,19 +12,31 @@ SMALL = 4_096
 """A response of so many objects need not be encoded in pieces."""
 PIECE = 256
 """Simple items of a list that are."""
+PART = 1 << 18
+"""Bytes of a large response that are sent at a time, about."""
 BUDGET = 0.004
 
 
-async def encode(data: Any) -> bytes:
-    """The bytes of `orjson.dumps(data)`, with rests."""
+async def encode(data: Any) -> list[bytes]:
+    """The bytes of `orjson.dumps(data)`, made with rests, in parts of moderate size: memory for all
+    of them in one piece takes the system longer than the loop may be held."""
+    parts: list[bytes] = []
     pieces: list[bytes] = []
-    since = perf_counter()
+    await asyncio.sleep(0)  # what made the data let go of much at its end
+    clock = asyncio.get_running_loop().time
+    size, since = 0, clock()
     for piece in _pieces(data):
         pieces.append(piece)
-        if perf_counter() - since > BUDGET:
+        size += len(piece)
+        if size > PART:
+            parts.append(b"".join(pieces))
+            pieces, size = [], 0
+        if clock() - since > BUDGET:
             await asyncio.sleep(0)
-            since = perf_counter()
-    return b"".join(pieces)
+            since = clock()
+    parts.append(b"".join(pieces))
+    await asyncio.sleep(0)
+    return parts
 
 
 def _pieces(value: Any) -> Iterator[bytes]:

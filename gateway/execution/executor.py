@@ -7,37 +7,45 @@ from typing import Any
 import orjson
 from graphql import GraphQLError, OperationType
 
-from feed_engine.speculation.deadline import ending_at
+from gateway.execution.deadlines import Deadlines
 from gateway.execution.documents import Documents, Stats
-from gateway.execution.showing import shown
+from gateway.execution.encode import encode
+from gateway.execution.large import slices, sweep
+from gateway.execution.showing import FEW, shown, shown_in_slices
 from resolvers.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
-    """A response's content: `data` is JSON, None when the operation was refused before it ran."""
+    """A response's content: `data` is JSON in parts, None when the operation was refused before it
+    ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
+    refused because the request was a GET."""
 
-    data: bytes | None
-    errors: list[dict[str, Any]]
+    data: list[bytes] | None
+    errors: list[bytes]
+    by_post_only: bool = False
 
     @property
     def started(self) -> bool:
         return self.data is not None
 
-    def body(self) -> bytes:
-        """As the specification of GraphQL orders it: without data if nothing ran."""
+    def parts(self) -> list[bytes]:
+        """The body, as the specification of GraphQL orders it: without data if nothing ran."""
         if self.data is None:
-            return b'{"errors":' + orjson.dumps(self.errors) + b"}"
+            return [b'{"errors":', *self.errors, b"}"]
         if not self.errors:
-            return b'{"data":' + self.data + b"}"
-        return b'{"data":' + self.data + b',"errors":' + orjson.dumps(self.errors) + b"}"
+            return [b'{"data":', *self.data, b"}"]
+        return [b'{"data":', *self.data, b',"errors":', *self.errors, b"}"]
+
+    def body(self) -> bytes:
+        return b"".join(self.parts())
 
 
 class Executor:
     """Runs operations of one schema."""
 
     def __init__(self, documents: Documents, *, timeout: float) -> None:
-        self.documents, self._timeout = documents, timeout
+        self.documents, self._deadlines = documents, Deadlines(timeout)
 
     @property
     def stats(self) -> Stats:
@@ -60,27 +68,39 @@ class Executor:
         if isinstance(found, GraphQLError):
             return refused(found)
         if read_only and found.type is not OperationType.QUERY:
-            return refused(_only_by_post(found.type))
+            return _only_by_post(found.type)
         context.asked = document.fields
         try:
-            ends = asyncio.get_running_loop().time() + self._timeout
-            with ending_at(ends):
-                async with asyncio.timeout_at(ends):
-                    outcome = await found.plan.run(context=context, variables=variables)
+            with self._deadlines.begin():
+                outcome = await found.plan.run(context=context, variables=variables)
         except TimeoutError:
             error = GraphQLError(
-                f"The operation took longer than {self._timeout:g} s.",
+                f"The operation took longer than {self._deadlines.seconds:g} s.",
                 extensions={"code": "TIMEOUT"},
             )
-            return Result(b"null", shown(error))
-        return Result(outcome.data, shown(*outcome.errors))
+            return Result([b"null"], [orjson.dumps(shown(error))])
+        errors = outcome.errors
+        if not errors:
+            return Result(outcome.parts, [])
+        if len(errors) <= FEW:
+            return Result(outcome.parts, [orjson.dumps(shown(*errors))])
+        return Result(outcome.parts, await _in_slices(errors))
 
 
-def refused(*errors: GraphQLError) -> Result:
+async def _in_slices(errors: list[GraphQLError]) -> list[bytes]:
+    """Very many errors as JSON, made and let go of with rests."""
+    loop = asyncio.get_running_loop()
+    formatted = await shown_in_slices(errors)
+    parts = await encode(formatted)
+    sweep(loop, slices(errors) + slices(formatted))
+    return parts
+
+
+def refused(*errors: GraphQLError, by_post_only: bool = False) -> Result:
     """Nothing ran."""
-    return Result(None, shown(*errors))
+    return Result(None, [orjson.dumps(shown(*errors))], by_post_only)
 
 
-def _only_by_post(type_: OperationType) -> GraphQLError:
+def _only_by_post(type_: OperationType) -> Result:
     message = f"Send a {type_.value} by POST: GET is for queries alone."
-    return GraphQLError(message, extensions={"code": "BAD_USER_INPUT"})
+    return refused(GraphQLError(message, extensions={"code": "BAD_USER_INPUT"}), by_post_only=True)

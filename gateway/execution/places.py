@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence, Set
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from gateway.execution.groups import Group
 
 Base: TypeAlias = "FieldPlace | ItemPlace"
-Place: TypeAlias = "FieldPlace | ItemPlace | SubPlace"
+Place: TypeAlias = "FieldPlace | ItemPlace | SubPlace | JoinedPlace"
 
 
 NONE: Set[int] = frozenset()
@@ -124,8 +125,9 @@ class SubPlace:
 
     __slots__ = ("indexes", "nonnull", "of")
 
-    def __init__(self, of: Base, indexes: Sequence[int]) -> None:
-        self.of, self.indexes, self.nonnull = of, indexes, of.nonnull
+    def __init__(self, of: Base | JoinedPlace, indexes: Sequence[int]) -> None:
+        self.of, self.indexes = of, indexes
+        self.nonnull: bool = of.nonnull
 
     def put(self, i: int, value: Any) -> None:
         self.of.put(self.indexes[i], value)
@@ -138,7 +140,35 @@ class SubPlace:
         self.of.put_some([own[i] for i in indexes], values)
 
     def base(self, i: int) -> tuple[Base, int]:
-        return self.of, self.indexes[i]
+        return self.of.base(self.indexes[i])
+
+
+class JoinedPlace:
+    """The positions of several places of one field, one place after the other."""
+
+    __slots__ = ("nonnull", "parts", "starts")
+
+    def __init__(self, parts: Sequence[Place], counts: Iterable[int]) -> None:
+        self.parts = parts
+        self.nonnull: bool = parts[0].nonnull
+        self.starts = list(accumulate(counts, initial=0))
+        """The first position of each part, and the end of the last."""
+
+    def put(self, i: int, value: Any) -> None:
+        number = bisect_right(self.starts, i) - 1
+        self.parts[number].put(i - self.starts[number], value)
+
+    def put_all(self, values: Sequence[Any]) -> None:
+        for part, (start, stop) in zip(self.parts, pairwise(self.starts), strict=True):
+            part.put_all(values[start:stop])
+
+    def put_some(self, indexes: Iterable[int], values: Iterable[Any]) -> None:
+        for i, value in zip(indexes, values, strict=True):
+            self.put(i, value)
+
+    def base(self, i: int) -> tuple[Base, int]:
+        number = bisect_right(self.starts, i) - 1
+        return self.parts[number].base(i - self.starts[number])
 
 
 def some(place: Place, indexes: Sequence[int]) -> SubPlace:
@@ -147,3 +177,16 @@ def some(place: Place, indexes: Sequence[int]) -> SubPlace:
         own = place.indexes
         return SubPlace(place.of, [own[i] for i in indexes])
     return SubPlace(place, indexes)
+
+
+def order(failure: tuple[Place, int, Exception]) -> list[int]:
+    """The failure's place in the response, to sort by."""
+    place: Place | None = failure[0]
+    i = failure[1]
+    ranks = []
+    while place is not None:
+        base, i = place.base(i)
+        ranks.append(base.step(i)[1])
+        place, i = base.above(i)
+    ranks.reverse()
+    return ranks

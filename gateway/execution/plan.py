@@ -22,6 +22,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.collect import NotCompiled, Operation, Selection
 from gateway.execution.encode import SMALL, encode
+from gateway.execution.large import sweep
 from gateway.execution.run import Run
 from gateway.execution.variables import Variables
 
@@ -37,12 +38,17 @@ _MISSING = object()
 class Outcome:
     """What a request got.
 
-    `data` is JSON; None when nothing ran, as `started` says: then the variables were refused.
+    `parts` are the data's JSON, several if it is large; None when nothing ran, as `started` says:
+    then the variables were refused.
     """
 
-    data: bytes | None
+    parts: list[bytes] | None
     errors: list[GraphQLError]
     started: bool = True
+
+    @property
+    def data(self) -> bytes | None:
+        return None if self.parts is None else b"".join(self.parts)
 
 
 class Plan:
@@ -78,9 +84,14 @@ class Plan:
         if variant is None:
             return await self._fall_back(context, variables, root)
         run = Run(variant, context, root, coerced, values, inputs)
-        await run.execute()
-        data = orjson.dumps(run.data) if run.made <= SMALL else await encode(run.data)
-        return Outcome(data, run.errors)
+        try:
+            await run.execute()
+            parts = [orjson.dumps(run.data)] if run.made <= SMALL else await encode(run.data)
+        finally:
+            if run.litter:
+                run.data = None
+                sweep(run.loop, run.litter)
+        return Outcome(parts, run.errors)
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
         """What these values of @skip and @include select; None where they aren't booleans."""
@@ -113,7 +124,7 @@ class Plan:
         errors = result.errors or []
         # graphql-core answers wrong variables with errors without a path, and no data.
         started = result.data is not None or any(error.path for error in errors)
-        return Outcome(orjson.dumps(result.data) if started else None, errors, started)
+        return Outcome([orjson.dumps(result.data)] if started else None, errors, started)
 
 
 class Variant:

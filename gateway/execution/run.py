@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import CancelledError
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import Context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
@@ -20,20 +20,31 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.complete import SLICE
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
-from gateway.execution.groups import SLICE, Group, make_group
+from gateway.execution.groups import make_group
 from gateway.execution.kinds import PLAIN, none_awaited
-from gateway.execution.places import Base, FieldPlace, Place, mark_dead, some
+from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
+from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
 from gateway.execution.tasks import Light, enter, leave
-from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
+from gateway.execution.waiting import (
+    Then,
+    Waiting,
+    WaitingBatch,
+    WaitingBulk,
+    WaitingLoad,
+    each,
+)
+from loaders.base import Load
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
-    from gateway.execution.collect import Field, Selection
+    from gateway.execution.collect import Field
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
+    from loaders.base import Batch
 
 
 BUDGET = 0.004
@@ -55,33 +66,40 @@ class Run:
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs = values, inputs
-        self.queue: deque[tuple[Selection, Sequence[Any], Place | None, Context | None]] = deque()
-        self.ambient: Context | None = None
-        """What is done now is done in this context, a resolver's; None for the request's own."""
+        self.queue: deque[Entry] = deque()
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
-        self._failures: list[tuple[Place, int, Exception]] = []
-        self.nulled = False
-        """Whether a null has climbed, so that a value that arrives may have no place any more."""
-        self._arrivals: list[Waiting] = []
-        self.waiting: set[Waiting] = set()
+        self._failures: list[Failure] = []
+        self._arrivals: list[Waiting | WaitingLoad] = []
+        self.waiting: set[Waiting | WaitingLoad] = set()
         """The columns of which something is waited for."""
-        self.lone: Light | None = None
-        """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
-        of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
-        self._unwanted = 0
-        """Cancelled coroutines that have not ended yet."""
-        self._fatal: BaseException | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self.following: Context | None = None
-        """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
-        them one after the other in one task."""
+        self.loads: list[WaitingLoad | Light] = []
+        """Those that wait for a loader, which doesn't know it yet: until the round's end."""
         self.loop = asyncio.get_running_loop()
-        self._task: Any = None
-        self._since = 0.0
-        self.made = 0
-        self._unrested = 0
+        self.litter: list[Sequence[Any]] = []
+        """What slices of something large held, to be let go of a slice at a time."""
+
+    ambient: Context | None = None
+    """What is done now is done in this context, a resolver's; None for the request's own."""
+    nulled = False
+    """Whether a null has climbed, so that a value that arrives may have no place any more."""
+    lone: Light | None = None
+    """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
+    of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
+    following: Context | None = None
+    """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
+    them one after the other in one task."""
+    made = unrested = 0
+    """Objects, in all and since the clock was last looked at."""
+    sliced = False
+    """Whether something was large enough to be worked off in slices."""
+    _unwanted = 0
+    """Cancelled coroutines that have not ended yet."""
+    _fatal: BaseException | None = None
+    _waiter: asyncio.Future[None] | None = None
+    _task: Any = None
+    _since = 0.0
 
     def variable_values(self) -> VariableValues:
         """As graphql-core has them, with where they came from."""
@@ -114,33 +132,38 @@ class Run:
         while True:
             queue = self.queue
             while queue:
-                selection, objs, place, context = queue.popleft()
+                entry = queue.popleft()
+                selection, objs, place, context = entry
                 count = len(objs)
                 if count > SLICE:
-                    await Group(selection, objs, place).run_slowly(self, context)
+                    await in_slices(self, entry)
                 elif context is None:
                     make_group(self, selection, objs, place)
                 else:
                     self.within(context, make_group, self, selection, objs, place)
                 self.made += count
-                self._unrested += count
-                if self._unrested > SLICE:
+                self.unrested += count
+                if self.unrested > SLICE:
                     await self.rest()
             if self._failures:
-                self._settle_failures()
+                await self._settle_failures()
             if self._fatal is not None:
                 raise self._fatal
             if not self._arrivals:
-                if not self.waiting:
+                if not (self.waiting or self.loads):
                     self.go_on()
                     return
-                lone, self.lone = self.lone, None
-                if lone is not None:
-                    await lone.carry(self._task)
+                batch = self._alone()
+                if batch is not None:
+                    await batch.load()
+                    self._arrivals.append(self.loads.pop())  # type: ignore[arg-type]
                 else:
-                    await self._wait()
+                    await self._wait_for_more()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
+            if self.sliced:
+                await flush(self, arrivals)
+                continue
             for waiting in arrivals:
                 waiting.flush()
 
@@ -162,11 +185,66 @@ class Run:
             self.lone = None
             lone.go_on_by_itself()
 
+    async def _wait_for_more(self) -> None:
+        """Until some of what is waited for has arrived."""
+        lone, self.lone = self.lone, None
+        loads, self.loads = self.loads, []
+        if loads:
+            self._ask(loads, alone=lone is None)
+        if lone is not None:
+            if not loads:
+                await lone.carry(self._task)
+                return
+            lone.go_on_by_itself()
+        if self._arrivals:
+            return
+        if all(isinstance(column, WaitingBatch) for column in self.waiting):
+            # Whoever asked for them has gone, as one that waited no longer than so long.
+            self._discard([light for column in self.waiting for light in column.lights])
+        else:
+            await self._wait()
+
+    def _alone(self) -> Batch[Any, Any] | None:
+        """The batch that is all that is waited for, if there is one and nobody asked for it."""
+        if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
+            only = self.loads[0]
+            if isinstance(only, WaitingLoad):
+                batch = only.load.batch
+                if batch is not None and not batch.asked:
+                    return batch
+        return None
+
+    def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
+        """Ask the loaders, or load all batches at once: where these loads are all that is waited
+        for, nothing of this request can add to them any more."""
+        others = 0
+        for column in self.waiting:
+            others += column.left
+        for load in loads:
+            others -= isinstance(load, Light)
+        batches: list[WaitingBatch] = []
+        if alone and not (self._unwanted or others):
+            wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
+            for load in loads:
+                for batch in (load.waits if isinstance(load, Light) else load.load).missing():
+                    if not batch.asked:
+                        wanted.setdefault(batch, []).append(load)
+            batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
+        for load in loads:
+            load.go_on_by_itself()
+        for waiting in batches:
+            waiting.begin()
+        if batches:
+            self._back()
+
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
-        self._unrested = 0
+        self.unrested = 0
         if self.loop.time() - self._since > BUDGET:
             self.go_on()
+            loads, self.loads = self.loads, []
+            for each in loads:
+                each.go_on_by_itself()
             await asyncio.sleep(0)
             self._since = self.loop.time()
 
@@ -186,6 +264,10 @@ class Run:
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
         self.go_on()
+        for column in self.columns():
+            if isinstance(column, WaitingLoad):
+                column.forget()
+        forget(self.queue)
         for waiting in {*self.waiting, *self._arrivals}:
             drop(waiting.values)
         lights = [light for waiting in self.waiting for light in waiting.lights]
@@ -223,7 +305,7 @@ class Run:
         """The values that are there at once, which they are (None: all), and if known of what
         classes. The others are completed when they are there."""
         kinds = set(map(type, values))
-        if none_awaited(kinds):
+        if CoroutineType not in kinds and none_awaited(kinds):
             return values, None, kinds
 
         def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
@@ -233,6 +315,9 @@ class Run:
 
     def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""
+        if len(values) > SLICE:
+            self.queue.append((completer, values, place, self.ambient))
+            return
         ready, numbers, kinds = self.begin(values, place, completer)
         if ready:
             at = place if numbers is None else some(place, numbers)
@@ -279,25 +364,41 @@ class Run:
         self, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
     ) -> Sequence[Any] | None:
         """The values, if they are there at once; else they are completed when they are."""
-        try:
-            values = source.call(self, objs)
-        except Exception as error:
-            return [without_frame(error)] * len(objs)
-        if type(values) is CoroutineType or is_awaitable(values):
-            waiting = WaitingBulk(self, field, source, place, len(objs))
-            waiting.start(0, values)
-            self._back()
-            if waiting.opened():
-                return None
-            values = waiting.values[0]
-        values = each(values, len(objs), source)
-        if set(map(type, values)) <= PLAIN:
+        values = self.ask_bulk(field, source, objs, place)
+        if values is None or set(map(type, values)) <= PLAIN:
             return values
         ready, numbers, _ = self.begin(values, place, field.completer)
         if numbers is None:
             return ready
         field.completer.complete(self, ready, some(place, numbers))
         return None
+
+    def ask_bulk(
+        self, field: Field, source: Bulk, objs: Sequence[Any], place: Place
+    ) -> Sequence[Any] | None:
+        """What it gives for each, if that is there at once; else completed when it is."""
+        arguments = source.arguments
+        try:
+            if arguments is None:
+                values = source.function(self.context, objs)
+            else:
+                values = source.function(self.context, objs, **arguments.of(self))
+        except Exception as error:
+            return [without_frame(error)] * len(objs)
+        if type(values) is Load:
+            batch = values.batch
+            if not (values.done() if batch is None else batch.done):
+                self.loads.append(WaitingLoad(self, field, source, place, len(objs), values))
+                return None
+            values = values.result()
+        elif type(values) is CoroutineType or is_awaitable(values):
+            waiting = WaitingBulk(self, field, source, place, len(objs))
+            waiting.start(0, values)
+            self._back()
+            if waiting.opened():
+                return None
+            values = waiting.values[0]
+        return each(values, len(objs), source)
 
     # -- errors
 
@@ -309,15 +410,23 @@ class Run:
             return
         self._failures.append((place, i, error))
 
-    def _settle_failures(self) -> None:
+    async def _settle_failures(self) -> None:
         """Turn this round's failures into errors and nulls, in the order of the response.
 
         As graphql-core, which goes depth first: of the errors that make the same position null
         the first is reported, and of those below it only what came before.
         """
         failures, self._failures = self._failures, []
+        if len(failures) > SLICE:
+            await settle_failures(self, failures)
+            return
         if any(place.nonnull for place, _, _ in failures):
-            failures.sort(key=_order)
+            failures.sort(key=order)
+        if self.settle_failures(failures):
+            self.discard_unwanted(self.columns())
+
+    def settle_failures(self, failures: Sequence[Failure]) -> bool:
+        """Those in their order. Whether a null climbed."""
         swept = False
         for place, i, error in failures:
             path = self._path(place, i)
@@ -326,16 +435,28 @@ class Run:
             base, j = place.base(i)
             self.errors.append(located(error, base.field, path))
             swept |= self._nullify(base, j)
-        if swept:
-            self.nulled = True
-            self._discard(
-                [
+        self.nulled |= swept
+        return swept
+
+    def columns(self) -> list[Waiting | WaitingLoad]:
+        """Those of which something is waited for, or will be."""
+        return [*self.waiting, *(load for load in self.loads if isinstance(load, WaitingLoad))]
+
+    def discard_unwanted(self, waiting: Iterable[Waiting | WaitingLoad]) -> None:
+        """Cancel what now has no place in the response."""
+        unwanted = []
+        for column in waiting:
+            if not isinstance(column, WaitingLoad):
+                unwanted += [
                     light
-                    for waiting in self.waiting
-                    for light in waiting.lights
-                    if not (light.done_ or light.unwanted or waiting.wanted(light.index))
+                    for light in column.lights
+                    if not (light.done_ or light.unwanted or column.wanted(light.index))
                 ]
-            )
+            elif not column.wanted(0):
+                column.forget()
+                if column in self.loads:
+                    self.loads.remove(column)
+        self._discard(unwanted)
 
     def _path(self, place: Place, i: int) -> list[str | int] | None:
         """Where it is; None if it, or what is above it, is null already."""
@@ -373,7 +494,7 @@ class Run:
 
     # -- what is told by those who wait
 
-    def has_values(self, waiting: Waiting) -> None:
+    def has_values(self, waiting: Waiting | WaitingLoad) -> None:
         self._arrivals.append(waiting)
         self._wake()
 
@@ -387,16 +508,3 @@ class Run:
         if self._fatal is None:
             self._fatal = error
         self._wake()
-
-
-def _order(failure: tuple[Place, int, Exception]) -> list[int]:
-    """The failure's place in the response, to sort by."""
-    place: Place | None
-    place, i, _ = failure
-    ranks = []
-    while place is not None:
-        base, i = place.base(i)
-        ranks.append(base.step(i)[1])
-        place, i = base.above(i)
-    ranks.reverse()
-    return ranks

@@ -1,7 +1,9 @@
 """Errors of one operation as a client sees them, and as the log tells them."""
 
+import asyncio
 import logging
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
 from graphql import GraphQLError
 
@@ -17,19 +19,44 @@ _STORE_MESSAGES = {
 }
 
 
+FEW = 256
+"""Errors that are shown in one go."""
+
+
 def shown(*errors: GraphQLError) -> list[dict[str, Any]]:
     """Our own errors' words and code; of others, nothing. What isn't the client's doing is logged,
     a line for each cause with its first path and how many fields it took: a dead shard blanks many
     cards."""
-    causes: dict[tuple[type[Exception], str], tuple[GraphQLError, int]] = {}
+    causes: Causes = {}
+    _count(causes, errors)
+    for first, count in causes.values():
+        _log(first, count)
+    return [_shown(error) for error in errors]
+
+
+async def shown_in_slices(errors: Sequence[GraphQLError]) -> list[dict[str, Any]]:
+    """The same for very many, with rests."""
+    causes: Causes = {}
+    found: list[dict[str, Any]] = []
+    for start in range(0, len(errors), FEW):
+        some = errors[start : start + FEW]
+        _count(causes, some)
+        found += map(_shown, some)
+        await asyncio.sleep(0)
+    for first, count in causes.values():
+        _log(first, count)
+    return found
+
+
+Causes: TypeAlias = dict[tuple[type[Exception], str], tuple[GraphQLError, int]]
+
+
+def _count(causes: Causes, errors: Iterable[GraphQLError]) -> None:
     for error in errors:
         if cause := _not_the_clients(error):
             key = type(cause), str(cause)
             first, count = causes.get(key, (error, 0))
             causes[key] = first, count + 1
-    for first, count in causes.values():
-        _log(first, count)
-    return [_shown(error) for error in errors]
 
 
 def _not_the_clients(error: GraphQLError) -> Exception | None:

@@ -3,6 +3,7 @@
 import logging
 import socket
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import click
 import uvicorn
@@ -13,6 +14,7 @@ from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
+from gateway.serving.collector import short_passes
 from gateway.settings import EMBEDDED, Settings
 
 
@@ -43,7 +45,8 @@ async def serve(
             lifespan="off",
             timeout_graceful_shutdown=5,
         )
-        await _Server(config, on_ready).serve(sockets=[listener])
+        with short_passes() if settings.collector == "short" else nullcontext():
+            await _Server(config, on_ready).serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):

@@ -1,70 +1,246 @@
-"""How long a huge response keeps others from the event loop, in turns and in milliseconds."""
+"""How long a huge response keeps others from the event loop, in steps of Python and in time.
 
+Steps are lines of Python run between two turns of the loop: the same on any machine. What C does in
+one go (copying a list, freeing what it held) is seen in the time alone, which is this thread's own:
+`python -m tests.execution.fairness` prints both for 200,000 objects.
+"""
+
+import argparse
 import asyncio
+import sys
 import time
-from collections.abc import Callable
-from types import SimpleNamespace
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType, SimpleNamespace
 from typing import Any
 
-from graphql import build_schema, parse
+import strawberry
+from graphql import parse
+from strawberry import Info
 
-SDL = """
-type Query { list: [Item] rows: [Row] }
-type Row { items: [Item] }
-type Item { id: ID name: String size: Int score: Float next: Item asked: Int }
-"""
-QUERIES = {
-    "flat": "{ list { id name size score } }",
-    "nested": "{ rows { items { id name next { id size } } } }",
-    "resolved": "{ list { id asked name } }",
+from loaders.base import Loader
+from tests.execution.differential import new_engine
+
+PER_ROW = 100
+OBJECTS = 20_000
+
+
+async def loaded_in_bulk(context: Any, items: Sequence["Item"]) -> Sequence[Any]:
+    found: Sequence[Any] = await context.items.many([item.number + 1 for item in items])
+    return found
+
+
+@strawberry.interface
+class Thing:
+    number: int
+
+
+@strawberry.type
+class Item(Thing):
+    name: str
+    score: float
+
+    @strawberry.field
+    def called(self) -> int:
+        return self.number + 1
+
+    @strawberry.field
+    def where(self, info: Info) -> str:
+        return str(info.path.key)
+
+    @strawberry.field
+    async def later(self) -> "Item":
+        await asyncio.sleep(0)
+        return self
+
+    @strawberry.field
+    async def loaded(self, info: Info) -> "Item":
+        return await info.context.items.load(self.number + 1)  # type: ignore[no-any-return]
+
+    @strawberry.field(metadata={"bulk": loaded_in_bulk})
+    async def bulk(self, info: Info) -> "Item":
+        raise NotImplementedError
+
+    @strawberry.field
+    def itself(self) -> "Item":
+        return self
+
+    @strawberry.field
+    def items(self, info: Info) -> list["Item"]:
+        return info.context.row  # type: ignore[no-any-return]
+
+    @strawberry.field
+    def fails(self) -> int | None:
+        raise ValueError("no")
+
+    @strawberry.field
+    def climbs(self) -> int:
+        raise ValueError("no")
+
+    @strawberry.field
+    async def climbs_later(self) -> int:
+        await asyncio.sleep(0)
+        raise ValueError("no")
+
+
+@strawberry.type
+class Other(Thing):
+    title: str
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def every(self, info: Info) -> list[Item]:
+        return info.context.all  # type: ignore[no-any-return]
+
+    @strawberry.field
+    def nullable(self, info: Info) -> list[Item | None]:
+        return info.context.all  # type: ignore[no-any-return]
+
+    @strawberry.field
+    def rows(self, info: Info) -> list[Item]:
+        return info.context.all[::PER_ROW]  # type: ignore[no-any-return]
+
+    @strawberry.field
+    def lists(self, info: Info) -> list[list[Item]]:
+        context = info.context
+        return [context.row for _ in context.all[::PER_ROW]]
+
+    @strawberry.field
+    def numbers(self, info: Info) -> list[int]:
+        return list(range(len(info.context.all)))
+
+    @strawberry.field
+    def things(self, info: Info) -> list[Thing]:
+        others = [Other(number=n, title="other") for n in range(len(info.context.all) // 2)]
+        return [*info.context.all[::2], *others]
+
+    @strawberry.field
+    def generated(self, info: Info) -> list[Item]:
+        def generate() -> Iterator[Item]:
+            yield from info.context.all
+
+        return generate()  # type: ignore[return-value]
+
+    @strawberry.field
+    async def generated_later(self, info: Info) -> list[Item]:
+        async def generate() -> AsyncIterator[Item]:
+            for item in info.context.all:
+                yield item
+
+        return generate()  # type: ignore[return-value]
+
+    @strawberry.field
+    def awaited(self, info: Info) -> list[Item]:
+        async def later(item: Item) -> Item:
+            await asyncio.sleep(0)
+            return item
+
+        return [later(item) for item in info.context.all]  # type: ignore[misc]
+
+
+ROUTES = {
+    "a list of one resolver": "{ every { number name score } }",
+    "resolvers": "{ every { called name } }",
+    "resolvers with their path": "{ every { where } }",
+    "awaiting resolvers": "{ every { later { number } } }",
+    "loaders": "{ every { loaded { number } } }",
+    "bulk resolvers": "{ every { bulk { number itself { name } } } }",
+    "bulk of what was awaited": "{ every { later { bulk { number } } } }",
+    "a list in each object": "{ rows { number items { number itself { name } } } }",
+    "lists of lists": "{ lists { number name } }",
+    "a list of numbers": "{ numbers }",
+    "an interface": "{ things { __typename number ... on Other { title } } }",
+    "a generator": "{ generated { number } }",
+    "an asynchronous generator": "{ generatedLater { number } }",
+    "a list of awaitables": "{ awaited { number } }",
+    "errors": "{ every { number fails } }",
+    "nulls that climb": "{ nullable { number climbs } }",
+    "nulls that climb late": "{ nullable { number climbsLater later { called } } }",
 }
 
 
-class Item(SimpleNamespace):
-    def asked(self, info: Any) -> int:
-        return self.size + 1  # type: ignore[no-any-return]
+class ItemLoader(Loader[int, Item]):
+    def __init__(self, items: list[Item]) -> None:
+        super().__init__(None)  # type: ignore[arg-type]  # no stores here
+        self._items = items
+        self.batches = 0
 
-
-def root(objects: int) -> SimpleNamespace:
-    """A root whose every query answers about so many objects."""
-    tail = Item(id="next", name="next", size=1, score=0.5, next=None)
-    half = [
-        Item(id=str(n), name=f"item {n}", size=n, score=n / 2, next=tail)
-        for n in range(objects // 2)
-    ]
-    rows = [SimpleNamespace(items=half[n : n + 100]) for n in range(0, len(half), 100)]
-    return SimpleNamespace(list=half + half, rows=rows)
-
-
-async def measure(
-    engine: Callable[[Any], Any], query: str, objects: int
-) -> tuple[int, float, float]:
-    """The turns of the loop that others got while the query was answered, the longest time
-    between two of them, and the whole time: ms of this thread's own, so that what else the
-    machine does counts for nothing."""
-    plan = engine(build_schema(SDL)).compile(parse(QUERIES[query]), None)
-    given = root(objects)
-    task = asyncio.ensure_future(plan.run(root=given))
-    turns, longest = 0, 0.0
-    started = last = time.thread_time()
-    while not task.done():
+    async def load_batch(self, keys: list[int]) -> list[Item | BaseException]:
+        self.batches += 1
         await asyncio.sleep(0)
-        turns += 1
-        now = time.thread_time()
-        longest = max(longest, now - last)
-        last = now
-    outcome = await task
-    assert not outcome.errors
-    assert outcome.data.count(b'"id"') >= objects * 0.9
-    return turns, 1000 * longest, 1000 * (last - started)
+        items = self._items
+        return [items[key % len(items)] for key in keys]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """`steps` and `longest` (ms) are the most between two turns; `total` is ms."""
+
+    turns: int
+    steps: int
+    longest: float
+    total: float
+    batches: int
+
+
+async def measure(route: str, objects: int, *, steps: bool) -> Measured:
+    """What others at the loop see while a response of about so many objects is made and let go
+    of. Steps are counted only if asked for: that takes its time."""
+    schema = strawberry.Schema(query=Query, types=[Item, Other])
+    items = [Item(number=n, name=f"item {n}", score=n / 2) for n in range(objects)]
+    context = SimpleNamespace(all=items, row=items[:PER_ROW], items=ItemLoader(items))
+    plan = new_engine(schema._schema).compile(parse(ROUTES[route]), None)
+    counted = most = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal counted
+        counted += 1
+        return trace
+
+    async def answer() -> None:
+        outcome = await plan.run(context=context)
+        assert plan.fallback is None
+        assert sum(map(len, outcome.parts)) > objects
+        del outcome
+
+    task = asyncio.ensure_future(answer())
+    turns, longest, after = 0, 0.0, 0
+    started = last = time.thread_time()
+    if steps:
+        sys.settrace(trace)
+    try:
+        while after < objects // 50:  # what is let go of afterwards counts too
+            after += task.done()
+            await asyncio.sleep(0)
+            turns += 1
+            now = time.thread_time()
+            longest, last = max(longest, now - last), now
+            most, counted = max(most, counted), 0
+    finally:
+        sys.settrace(None)
+    await task
+    return Measured(
+        turns - after, most, 1000 * longest, 1000 * (last - started), context.items.batches
+    )
 
 
 def main() -> None:
-    from tests.execution.differential import new_engine
-
-    for query in QUERIES:
-        turns, longest, total = asyncio.run(measure(new_engine, query, 200_000))
-        print(f"{query:<10}{turns:>8} turns, longest gap {longest:.1f} ms of {total:.0f} ms")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--objects", type=int, default=200_000)
+    parser.add_argument("--steps", action="store_true", help="count steps as well")
+    parser.add_argument("--only", help="a part of a route's name")
+    options = parser.parse_args()
+    print(f"{'route':<28}{'turns':>8}{'steps':>9}{'longest ms':>12}{'total ms':>10}{'batches':>9}")
+    for route in ROUTES:
+        if options.only is None or options.only in route:
+            found = asyncio.run(measure(route, options.objects, steps=options.steps))
+            print(
+                f"{route:<28}{found.turns:>8}{found.steps:>9}{found.longest:>12.1f}"
+                f"{found.total:>10.0f}{found.batches:>9}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

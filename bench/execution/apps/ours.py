@@ -1,7 +1,7 @@
 """Ours: the gateway's endpoint and executor over the home feed's schema; BENCH_BULK=1 adds hints.
 
-All that a request passes in the gateway is here (media types, limits, the deadline); what a token
-says is read off its text.
+All that a request passes in the gateway is here (media types, limits, the deadline), and the
+garbage collector is as it has it; what a token says is read off its text.
 """
 
 from typing import Any, cast
@@ -10,6 +10,7 @@ from bench.execution.feed import build, our_context, viewer_of
 from gateway.auth import Tokens
 from gateway.execution import executor_of
 from gateway.http import GraphQLEndpoint
+from gateway.serving.collector import short_passes
 from gateway.settings import Settings
 
 
@@ -24,3 +25,5 @@ app = GraphQLEndpoint(
     cast(Any, our_context),
     max_body_bytes=1_000_000,
 )
+_passes = short_passes()
+_passes.__enter__()  # as `pinway serve` does when all is made

@@ -26,6 +26,7 @@ from gateway.demo.fill import fill_demo
 from gateway.execution import new_executor
 from gateway.installing import install
 from gateway.runtime import running
+from gateway.serving.collector import short_passes
 from gateway.settings import Settings, read_settings
 from resolvers.context import Context
 from schema import schema
@@ -76,6 +77,7 @@ class StockExecutor:
 
 class _Answer:
     started = True
+    by_post_only = False
 
     def __init__(self, result: Any) -> None:
         self._result = result
@@ -85,6 +87,9 @@ class _Answer:
         if self._result.errors:
             response["errors"] = [error.formatted for error in self._result.errors]
         return orjson.dumps(response)
+
+    def parts(self) -> list[bytes]:
+        return [self.body()]
 
 
 def settings_in(directory: Path) -> Settings:
@@ -149,7 +154,7 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
             log_level="warning",
             lifespan="off",
         )
-        with socket.create_server(("127.0.0.1", port)) as listener:
+        with socket.create_server(("127.0.0.1", port)) as listener, short_passes():
             await uvicorn.Server(config).serve(sockets=[listener])
 
 

@@ -83,4 +83,4 @@ async def test_others_run_while_a_large_response_is_made(monkeypatch: pytest.Mon
     [None, {}, {"a": []}, {"a": [[]]}, {"a": {"b": list(range(1000))}, "c": {"d": {"é": [1.5]}}}],
 )
 async def test_pieces_join_to_the_whole(data: Any) -> None:
-    assert await encode.encode(data) == orjson.dumps(data)
+    assert b"".join(await encode.encode(data)) == orjson.dumps(data)
