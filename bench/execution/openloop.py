@@ -103,7 +103,8 @@ def drive(
             idle.pop().send(rng.choice(requests), arrived)
             if arrived >= measured:
                 late.append(now - arrived)
-        for fd, _ in poll.poll(0):
+        # It sleeps whole milliseconds, and not the last of them: a timer may be as late as that.
+        for fd, _ in poll.poll(max(0, int(1000 * (arrival - clock())) - 1) / 1000):
             connection = by_fd[fd]
             if connection.feed():
                 if connection.arrived >= measured:

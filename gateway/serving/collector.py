@@ -2,31 +2,40 @@
 
 A full pass looks at every object that may be part of a cycle, and nothing else runs meanwhile: for
 a gateway's modules, schema and compiled operations that is 30 to 100 ms, every thousand requests or
-so. Here what a full pass has found alive is frozen (`gc.freeze`), so that the next one looks at
-what came since. Objects that are let go of are freed as ever; cycles among the frozen are found
-when these have doubled in number since they were looked at last. So garbage is never more than what
-is in use, and long passes are the rarer the longer they are.
+so. Here what a pass finds alive for the second time is frozen (`gc.freeze`), so that each pass
+looks at what came shortly before it. Objects that are let go of are freed as ever. Garbage in
+cycles among the frozen is found when the memory in use has been twice what it was for a while: then
+one pass looks at all. So there is never more garbage than what was in use, and long passes are
+rare.
 """
 
 import gc
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-LEAST = 50_000
-"""Frozen objects that are never looked at again for their number alone."""
-OFTEN = 2
-"""Passes over the middle generation to one over all: what came since is then little."""
+THRESHOLDS = (10_000, 1, 1)
+"""New objects to a pass, and passes of a generation to one of the next: more objects than Python
+has it, of which most are gone by then, and of the older ones few."""
+PATIENCE = 10.0
+"""Seconds that memory stays doubled before all is looked at: one huge response is gone by then."""
 
 
 @contextmanager
-def short_passes(least: int = LEAST) -> Iterator[None]:
+def short_passes(
+    *,
+    in_use: Callable[[], int] = sys.getallocatedblocks,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[None]:
     """Have short passes; when it ends, the collector is as it was."""
     thresholds = gc.get_threshold()
-    frozen = _Frozen(least)
+    frozen = _Frozen(in_use, clock)
     gc.collect()
     frozen.begin()
-    gc.set_threshold(*thresholds[:2], OFTEN)
+    gc.collect()  # of nothing: a full pass waits for a quarter of what the last one left
+    gc.set_threshold(*THRESHOLDS)
     gc.callbacks.append(frozen.after)
     try:
         yield
@@ -37,31 +46,34 @@ def short_passes(least: int = LEAST) -> Iterator[None]:
 
 
 class _Frozen:
-    """Freezes what full passes leave."""
+    """Freezes what passes over the older generations leave."""
 
-    def __init__(self, least: int) -> None:
-        self._least = least
-        self._count = self._looked_at = 0
-        """How many there are, at most, and how many there were when all were looked at."""
+    def __init__(self, in_use: Callable[[], int], clock: Callable[[], float]) -> None:
+        self._in_use, self._clock = in_use, clock
+        self._base = 0
+        """Memory in use when all was looked at."""
+        self._doubled: float | None = None
+        """Since when it is more than twice that."""
         self._all = False
-        """Whether the next full pass looks at them too."""
+        """Whether the next full pass looks at the frozen too."""
 
     def begin(self) -> None:
         gc.freeze()
-        self._count = self._looked_at = max(gc.get_freeze_count(), self._least)
+        self._base, self._doubled, self._all = self._in_use(), None, False
 
     def after(self, phase: str, info: dict[str, Any]) -> None:
         """Called by the collector before and after each of its passes, in any thread."""
-        if phase != "stop" or info["generation"] != 2:
+        if phase != "stop" or info["generation"] == 0:
             return
         if self._all:
-            self._all = False
-            self.begin()
+            if info["generation"] == 2:
+                self.begin()
             return
-        self._count += len(gc.get_objects(generation=2))
         gc.freeze()
-        if self._count > 2 * self._looked_at:  # many of them may be freed by now
-            self._count = max(gc.get_freeze_count(), self._looked_at)
-        if self._count > 2 * self._looked_at:
+        if self._in_use() <= 2 * self._base:
+            self._doubled = None
+        elif self._doubled is None:
+            self._doubled = self._clock()
+        elif self._clock() - self._doubled >= PATIENCE:
             gc.unfreeze()
             self._all = True
