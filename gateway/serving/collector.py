@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-THRESHOLDS = (10_000, 1, 1)
+THRESHOLDS = (3_000, 1, 1)
 """New objects to a pass, and passes of a generation to one of the next: more objects than Python
 has it, of which most are gone by then, and of the older ones few."""
 PATIENCE = 10.0

@@ -18,6 +18,7 @@ import strawberry
 from graphql import parse
 from strawberry import Info
 
+from gateway.serving.collector import short_passes
 from loaders.base import Loader
 from tests.execution.differential import new_engine
 
@@ -235,7 +236,8 @@ def main() -> None:
     print(f"{'route':<28}{'turns':>8}{'steps':>9}{'longest ms':>12}{'total ms':>10}{'batches':>9}")
     for route in ROUTES:
         if options.only is None or options.only in route:
-            found = asyncio.run(measure(route, options.objects, steps=options.steps))
+            with short_passes():  # as when serving
+                found = asyncio.run(measure(route, options.objects, steps=options.steps))
             print(
                 f"{route:<28}{found.turns:>8}{found.steps:>9}{found.longest:>12.1f}"
                 f"{found.total:>10.0f}{found.batches:>9}",
