@@ -1,13 +1,22 @@
 """What every loader is: aiodataloader's for a single key, and as cheap for a whole column of them.
 
 As aiodataloader does, a loader gathers the keys asked within two turns of the event loop and loads
-them in the third, so that whoever asks meanwhile shares the batch. Here a batch, not a key, is what
-is waited for: who asks for many keys waits once for each batch that they are in.
+them in the third, so that whoever asks meanwhile shares the batch. Who knows that nobody else can
+ask (our executor, when all of a request waits for its loaders) has a batch loaded at once.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from asyncio import (
+    AbstractEventLoop,
+    CancelledError,
+    Future,
+    InvalidStateError,
+    get_running_loop,
+)
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextvars import Context
+from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 from aiodataloader import DataLoader
 
@@ -17,31 +26,199 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class _Batch(Generic[K, V]):
+class Batch(Generic[K, V]):
     """Keys that are loaded together, and their values when they are there."""
 
-    __slots__ = ("done", "keys", "values", "waiters")
+    asked = False
+    """Whether its load has begun, or will without anybody's doing."""
+    done = False
+    values: dict[K, V | BaseException]
+    _waiters: "dict[K, list[Future[V] | Load[K, V]]] | None" = None
 
-    def __init__(self) -> None:
-        self.done = False
-        self.keys: dict[K, None] = {}
-        self.values: dict[K, V | BaseException] = {}
-        self.waiters: dict[K, list[Callable[[], None]]] = {}
+    def __init__(self, loader: "Loader[K, V]", keys: dict[K, None]) -> None:
+        self._loader: Loader[K, V] | None = loader
+        self.keys = keys
 
-    @classmethod
-    def of(cls, values: dict[K, V | BaseException]) -> "_Batch[K, V]":
-        """One whose values are there."""
-        batch = cls()
-        batch.end(values)
-        return batch
+    def ask(self) -> None:
+        """Have it loaded when its turn comes, if that isn't so yet."""
+        if not self.asked:
+            self.asked = True
+            assert self._loader is not None
+            loop = get_running_loop()
+            loop.call_soon(loop.call_soon, self._loader.dispatch, self)
+
+    def load(self) -> Coroutine[Any, Any, None]:
+        """Load it as part of the current task: for one that nobody asked, nor can add a key to.
+        If the task is cancelled, it is loaded anew for whoever else waits."""
+        self.asked = True
+        assert self._loader is not None
+        return self._loader.load_now(self, here=True)
+
+    def future(self, key: K) -> "Future[V]":
+        """One that will have the key's value."""
+        future: Future[V] = get_running_loop().create_future()
+        if self.done:
+            settle(future, self.values[key])
+            return future
+        self.wake(future, key)
+        return future
+
+    def wake(self, waiter: "Future[V] | Load[K, V]", key: K) -> None:
+        """Tell it when the batch is there, in its key's turn."""
+        self.ask()
+        if self._waiters is None:
+            self._waiters = {key: [waiter]}
+        elif key in self._waiters:
+            self._waiters[key].append(waiter)
+        else:
+            self._waiters[key] = [waiter]
+
+    def forget(self, load: "Load[K, V]") -> None:
+        for waiting in (self._waiters or {}).values():
+            if load in waiting:
+                waiting.remove(load)
+
+    def awaited(self) -> bool:
+        """Whether it has been promised to somebody."""
+        return any((self._waiters or {}).values())
 
     def end(self, values: dict[K, V | BaseException]) -> None:
         """Wake who waits, in the order of the keys, as aiodataloader does."""
-        self.values, self.done = values, True
-        waiters, self.waiters = self.waiters, {}
-        for key in self.keys if len(waiters) > 1 else waiters:
-            for wake in waiters.get(key, ()):
-                wake()
+        self.values, self.done, self.asked = values, True, True
+        self._loader = None  # which refers to this batch in turn
+        waiters, self._waiters = self._waiters, None
+        if waiters is not None:
+            for key in self.keys if len(waiters) > 1 else waiters:
+                for waiter in waiters.get(key, ()):
+                    if isinstance(waiter, Load):
+                        waiter.batch_done()
+                    else:
+                        settle(waiter, values[key])
+
+
+class Load(Generic[K, V]):
+    """Keys asked of a loader at once: awaited, the value or the error of each, in their order.
+
+    Nothing is loaded before somebody waits for it. To asyncio it is a future.
+    """
+
+    _asyncio_future_blocking = False
+    _cancelled: tuple[Any, ...] | None = None
+    """What CancelledError is to be raised with."""
+    _waits = False
+    _callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
+    _tell: Callable[[], None] | None = None
+
+    def __init__(
+        self, keys: Sequence[K], batch: Batch[K, V] | None, each: Sequence[Batch[K, V]] = ()
+    ) -> None:
+        """All keys are in `batch`, or else in `each` their own."""
+        self.keys, self.batch, self._each = keys, batch, each
+
+    def missing(self) -> list[Batch[K, V]]:
+        """The batches that are not there yet."""
+        if self.batch is not None:
+            return [] if self.batch.done else [self.batch]
+        return [batch for batch in dict.fromkeys(self._each) if not batch.done]
+
+    def tell(self, callback: Callable[[], None]) -> None:
+        """Have one that isn't done loaded, and `callback` called in the moment that it is."""
+        self._tell = callback
+        self._wait()
+
+    def _wait(self) -> None:
+        """For one batch after the other, though all are asked at once."""
+        if self._waits:
+            return
+        self._waits = True
+        missing = self.missing()
+        for batch in missing:
+            batch.ask()
+        self._wait_for(missing[0])
+
+    def _wait_for(self, batch: Batch[K, V]) -> None:
+        batch.wake(self, self.keys[0 if self.batch is not None else self._each.index(batch)])
+
+    def batch_done(self) -> None:
+        missing = self.missing()
+        if missing:
+            self._wait_for(missing[0])
+        else:
+            self._ended()
+
+    def _ended(self) -> None:
+        if self._tell is not None:
+            self._tell()
+        callbacks, self._callbacks = self._callbacks, None
+        for callback, context in callbacks or ():
+            get_running_loop().call_soon(callback, self, context=context)
+
+    def result(self) -> list[V | BaseException]:
+        """Raises InvalidStateError, and CancelledError."""
+        batch = self.batch
+        if batch is not None and batch.done and self._cancelled is None:
+            return list(map(batch.values.__getitem__, self.keys))
+        if self._cancelled is not None:
+            raise CancelledError(*self._cancelled)
+        if not self.done():
+            raise InvalidStateError("Result is not set.")
+        return [batch.values[key] for batch, key in zip(self._each, self.keys, strict=True)]
+
+    def done(self) -> bool:
+        if self._cancelled is not None:
+            return True
+        if self.batch is not None:
+            return self.batch.done
+        return all(batch.done for batch in self._each)
+
+    # -- asyncio.Future's interface
+
+    def __await__(self) -> Generator[Any, None, list[V | BaseException]]:
+        if self.batch is None:
+            for batch in (missing := self.missing()):
+                batch.ask()
+            for batch in missing:
+                yield from Load([self.keys[self._each.index(batch)]], batch).__await__()
+        elif not self.batch.done:
+            self._asyncio_future_blocking = True
+            yield self
+        return self.result()
+
+    def get_loop(self) -> AbstractEventLoop:
+        return get_running_loop()
+
+    def add_done_callback(
+        self, callback: Callable[[Any], Any], *, context: Context | None = None
+    ) -> None:
+        if self.done():
+            get_running_loop().call_soon(callback, self, context=context)
+            return
+        if self._callbacks is None:
+            self._callbacks = []
+        self._callbacks.append((callback, context))
+        self._wait()
+
+    def remove_done_callback(self, callback: Callable[[Any], Any]) -> int:
+        callbacks = self._callbacks or []
+        self._callbacks = [entry for entry in callbacks if entry[0] != callback]
+        return len(callbacks) - len(self._callbacks)
+
+    def cancel(self, msg: Any = None) -> bool:
+        if self.done():
+            return False
+        self._cancelled = () if msg is None else (msg,)
+        self._tell = None
+        if self._waits:
+            for batch in self.missing():
+                batch.forget(self)
+        self._ended()
+        return True
+
+    def cancelled(self) -> bool:
+        return self._cancelled is not None
+
+    def exception(self) -> None:
+        self.result()
 
 
 class Loader(DataLoader[K, V]):
@@ -51,13 +228,24 @@ class Loader(DataLoader[K, V]):
     a future of their own: one that is cancelled takes nothing from the others.
     """
 
+    _open: Batch[K, V] | None = None
+    """The batch that takes keys until its turn comes."""
+    has_at_hand = False
+    """Whether `at_hand` is worth asking."""
+
     def __init__(self, stores: Stores) -> None:
         # In place of aiodataloader's, which keeps a future for each key.
-        self.loop = asyncio.get_running_loop()
         self._stores = stores
-        self._batches: dict[K, _Batch[K, V]] = {}
-        self._open: _Batch[K, V] | None = None
-        self._loading: set[asyncio.Task[None]] = set()  # which the loop itself may forget
+        self._batches: dict[K, Batch[K, V]] = {}
+
+    @cached_property
+    def loop(self) -> AbstractEventLoop:  # type: ignore[override]
+        return get_running_loop()
+
+    @cached_property
+    def _loading(self) -> set[asyncio.Task[None]]:
+        """Which the loop itself may forget."""
+        return set()
 
     async def load_batch(self, keys: list[K]) -> Sequence[V | BaseException]:
         """A value or an error for each key, in the keys' order."""
@@ -67,51 +255,46 @@ class Loader(DataLoader[K, V]):
         """Values that can be had without a wait: for those `many` need not wait for a batch."""
         return {}
 
-    async def many(self, keys: Sequence[K]) -> list[V | BaseException]:
-        """The value or the error of each key, in the keys' order."""
+    def many(self, keys: Sequence[K]) -> Load[K, V]:
+        """The value or the error of each key, in the keys' order, for whoever awaits it."""
         batches = self._batches
         fresh = [key for key in keys if key not in batches] if batches else keys
-        if fresh and (found := self.at_hand(fresh)):
-            batches |= dict.fromkeys(found, _Batch.of(found))
+        if fresh and self.has_at_hand and (found := self.at_hand(fresh)):
+            ready = Batch(self, dict.fromkeys(found))
+            ready.end(found)
+            batches |= dict.fromkeys(found, ready)
             fresh = [key for key in fresh if key not in found]
         if fresh:
-            batch = self._open or self._begin()
             added = dict.fromkeys(fresh)
-            batch.keys |= added
+            batch = self._open
+            if batch is None:
+                batch = self._open = Batch(self, added)
+            else:
+                batch.keys |= added
             batches |= dict.fromkeys(added, batch)
-        asked = [batches[key] for key in keys]
-        for key, batch in zip(keys, asked, strict=True):
-            if not batch.done:
-                await self._loaded(batch, key)
-        if asked and asked.count(asked[0]) == len(asked):
-            values = asked[0].values
-            return [values[key] for key in keys]
-        return [batch.values[key] for batch, key in zip(asked, keys, strict=True)]
+            if len(fresh) == len(keys):
+                return Load(keys, batch)
+        each = [batches[key] for key in keys]
+        if each and each.count(each[0]) == len(each):
+            return Load(keys, each[0])
+        return Load(keys, None, each)
 
-    def load(self, key: K) -> "asyncio.Future[V]":
+    def load(self, key: K) -> "Future[V]":
         if key is None:
             raise TypeError("load() takes a key, not None")
-        batch = self._batches.get(key) or self._ask(key)
-        future: asyncio.Future[V] = self.loop.create_future()
-
-        def settle() -> None:
-            value = batch.values[key]
-            if future.done():
-                return
-            if isinstance(value, BaseException):
-                future.set_exception(value)
-            else:
-                future.set_result(value)
-
-        if batch.done:
-            settle()
-        else:
-            batch.waiters.setdefault(key, []).append(settle)
-        return future
+        batch = self._batches.get(key)
+        if batch is None:
+            batch = self._open
+            if batch is None:
+                batch = self._open = Batch(self, {})
+            batch.keys[key] = None
+            self._batches[key] = batch
+        return batch.future(key)
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
         if key not in self._batches:
-            self._batches[key] = _Batch.of({key: value})
+            batch = self._batches[key] = Batch(self, {key: None})
+            batch.end({key: value})
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":
@@ -122,46 +305,40 @@ class Loader(DataLoader[K, V]):
         self._batches.clear()
         return self
 
-    def _ask(self, key: K) -> _Batch[K, V]:
-        """The batch that will hold a key nobody asked for yet."""
-        batch = self._open or self._begin()
-        batch.keys[key] = None
-        self._batches[key] = batch
-        return batch
-
-    def _begin(self) -> _Batch[K, V]:
-        """A batch that takes keys until its turn comes."""
-        batch = self._open = _Batch()
-        self.loop.call_soon(self.loop.call_soon, self._dispatch)
-        return batch
-
-    def _dispatch(self) -> None:
-        batch, self._open = self._open, None
-        assert batch is not None
-        task = self.loop.create_task(self._load(batch))
+    def dispatch(self, batch: Batch[K, V]) -> None:
+        """Load it in a task of its own."""
+        if self._open is batch:
+            self._open = None
+        task = self.loop.create_task(self.load_now(batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
-    async def _load(self, batch: _Batch[K, V]) -> None:
+    async def load_now(self, batch: Batch[K, V], *, here: bool = False) -> None:
+        if self._open is batch:
+            self._open = None
         keys = list(batch.keys)
         try:
             values = await self.load_batch(keys)
-            batch.end(dict(zip(keys, values, strict=True)))
+            found = dict(zip(keys, values, strict=True))
         except BaseException as error:
+            if here and isinstance(error, CancelledError) and batch.awaited():
+                self.dispatch(batch)
+                raise
             for key in keys:
                 if self._batches.get(key) is batch:
                     del self._batches[key]
             batch.end(dict.fromkeys(keys, error))
             if not isinstance(error, Exception):
                 raise
+        else:
+            batch.end(found)
 
-    async def _loaded(self, batch: _Batch[K, V], key: K) -> None:
-        """Wait for a batch, woken when it is the turn of `key`."""
-        future: asyncio.Future[None] = self.loop.create_future()
 
-        def wake() -> None:
-            if not future.done():
-                future.set_result(None)
-
-        batch.waiters.setdefault(key, []).append(wake)
-        await future
+def settle(future: "Future[Any]", value: Any) -> None:
+    """Give it a value or an error, unless it was cancelled."""
+    if future.done():
+        return
+    if isinstance(value, BaseException):
+        future.set_exception(value)
+    else:
+        future.set_result(value)

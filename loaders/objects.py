@@ -18,6 +18,7 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
     """
 
     kind: Kind
+    has_at_hand = True
 
     def at_hand(self, keys: Sequence[int]) -> dict[int, R | BaseException | None]:
         local = self._stores.objects.local

@@ -15,7 +15,7 @@ import strawberry
 from strawberry.types import Info
 
 from bench.execution.data import data
-from loaders.base import Loader
+from loaders.base import Load, Loader
 
 BULK = os.environ.get("BENCH_BULK") == "1"
 
@@ -25,9 +25,8 @@ def loaded_by(loader: str, attribute: str) -> dict[str, Any]:
 
     key_of = attrgetter(attribute)
 
-    async def bulk(context: Any, parents: Sequence[Any]) -> Sequence[Any]:
-        keys = list(map(key_of, parents))
-        found: Sequence[Any] = await getattr(context, loader).many(keys)
+    def bulk(context: Any, parents: Sequence[Any]) -> Awaitable[Sequence[Any]]:
+        found: Load[str, Any] = getattr(context, loader).many(list(map(key_of, parents)))
         return found
 
     return {"bulk": bulk} if BULK else {}

@@ -130,12 +130,8 @@ class Bulk:
     """A function called once with all objects."""
 
     def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
-        self.function, self._arguments = function, arguments
-
-    def call(self, run: Run, objs: Sequence[Any]) -> Any:
-        if self._arguments.none:
-            return self.function(run.context, objs)
-        return self.function(run.context, objs, **self._arguments.of(run))
+        self.function = function
+        self.arguments = None if arguments.none else arguments
 
 
 Source: TypeAlias = Constant | Attribute | Call | Bulk

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterable, Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
     from gateway.execution.run import Run
 
+SLICE = 256
+"""Objects made, or values completed, before the clock is looked at."""
 LEAST, GREATEST = -(2**31), 2**31 - 1
 NULL = type(None)
 
@@ -413,17 +416,35 @@ class Objects(Composite):
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
         self.type = type_
+        self._any_class = type_.is_type_of is None
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return self.selection(self.type)
+
+    @cached_property
+    def _leaves(self) -> Callable[[Sequence[Any]], list[dict[str, Any]]] | None:
+        return self._selection.build.leaves_only
 
     def complete(
         self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
     ) -> None:
         if kinds is None or not kinds <= PLAIN:
             values, place = self.present(run, values, place, kinds)
-        if self.type.is_type_of is None:
-            if values:
-                run.queue.append((self.selection(self.type), values, place, run.ambient))
-        else:
+        if not values:
+            return
+        if not (self._any_class or known_type(self.type, values)):
             self.objects(run, self.type, values, place)
+        elif self._leaves is None or len(values) > SLICE:
+            run.queue.append((self._selection, values, place, run.ambient))
+        else:
+            try:
+                made = self._leaves(values)
+            except Exception:  # found again, and where
+                run.queue.append((self._selection, values, place, run.ambient))
+            else:
+                place.put_all(made)
+                run.count(len(values))
 
 
 class Abstract(Composite):

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from graphql import GraphQLError, OperationType
 
-from feed_engine.speculation.deadline import ending_at
+from gateway.execution.deadlines import Deadlines
 from gateway.execution.documents import Documents, Stats
 from gateway.execution.encode import encode
 from gateway.execution.large import slices, sweep
@@ -15,7 +15,7 @@ from gateway.execution.showing import FEW, shown, shown_in_slices
 from resolvers.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
     """A response's content: `data` is JSON in parts, None when the operation was refused before it
     ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
@@ -45,7 +45,7 @@ class Executor:
     """Runs operations of one schema."""
 
     def __init__(self, documents: Documents, *, timeout: float) -> None:
-        self.documents, self._timeout = documents, timeout
+        self.documents, self._deadlines = documents, Deadlines(timeout)
 
     @property
     def stats(self) -> Stats:
@@ -71,13 +71,11 @@ class Executor:
             return _only_by_post(found.type)
         context.asked = document.fields
         try:
-            ends = asyncio.get_running_loop().time() + self._timeout
-            with ending_at(ends):
-                async with asyncio.timeout_at(ends):
-                    outcome = await found.plan.run(context=context, variables=variables)
+            with self._deadlines.begin():
+                outcome = await found.plan.run(context=context, variables=variables)
         except TimeoutError:
             error = GraphQLError(
-                f"The operation took longer than {self._timeout:g} s.",
+                f"The operation took longer than {self._deadlines.seconds:g} s.",
                 extensions={"code": "TIMEOUT"},
             )
             return Result([b"null"], [orjson.dumps(shown(error))])

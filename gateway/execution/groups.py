@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from gateway.execution.complete import Completer
     from gateway.execution.run import Run
 
-SLICE = 256
-"""Objects made, or values completed, before the clock is looked at."""
-
 
 class Group:
     """Objects of one type at one place of the operation, and what the response has of each."""
@@ -33,14 +30,6 @@ class Group:
 def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
     build = selection.build
-    if build.leaves_only is not None and place is not None:
-        try:
-            made = build.leaves_only(objs)
-        except Exception:  # found again, and where, below
-            pass
-        else:
-            place.put_all(made)
-            return
     group = Group(selection, objs, place)
     columns: list[Sequence[Any]] = []
     ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []

@@ -14,9 +14,9 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.complete import Completed
+from gateway.execution.complete import SLICE, Completed
 from gateway.execution.dropped import drop
-from gateway.execution.groups import SLICE, Group, Work
+from gateway.execution.groups import Group, Work
 from gateway.execution.places import FieldPlace, JoinedPlace, Place, order, some
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
     from gateway.execution.run import Run
-    from gateway.execution.waiting import Waiting
+    from gateway.execution.waiting import Waiting, WaitingLoad
 
 Failure: TypeAlias = "tuple[Place, int, Exception]"
 Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"
@@ -145,7 +145,7 @@ def forget(entries: Iterable[Entry]) -> None:
             drop(list(values))
 
 
-async def flush(run: Run, arrivals: list[Waiting]) -> None:
+async def flush(run: Run, arrivals: list[Waiting | WaitingLoad]) -> None:
     """Go on with what has arrived, and with what hangs on one field as one group."""
     below = _Joined()
     left = iter(arrivals)
@@ -180,7 +180,7 @@ async def settle_failures(run: Run, failures: list[Failure]) -> None:
         swept |= run.settle_failures(part)
         await run.rest()
     if swept:
-        for waiting in [*run.waiting]:
+        for waiting in run.columns():
             run.discard_unwanted([waiting])
             await run.rest()
 

@@ -20,21 +20,31 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
+from gateway.execution.complete import SLICE
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
-from gateway.execution.groups import SLICE, make_group
+from gateway.execution.groups import make_group
 from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
 from gateway.execution.tasks import Light, enter, leave
-from gateway.execution.waiting import Then, Waiting, WaitingBulk, each
+from gateway.execution.waiting import (
+    Then,
+    Waiting,
+    WaitingBatch,
+    WaitingBulk,
+    WaitingLoad,
+    each,
+)
+from loaders.base import Load
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
+    from loaders.base import Batch
 
 
 BUDGET = 0.004
@@ -57,36 +67,39 @@ class Run:
         self.variables = variables
         self._values, self._inputs = values, inputs
         self.queue: deque[Entry] = deque()
-        self.ambient: Context | None = None
-        """What is done now is done in this context, a resolver's; None for the request's own."""
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
         self.errors: list[GraphQLError] = []
         self._failures: list[Failure] = []
-        self.nulled = False
-        """Whether a null has climbed, so that a value that arrives may have no place any more."""
-        self._arrivals: list[Waiting] = []
-        self.waiting: set[Waiting] = set()
+        self._arrivals: list[Waiting | WaitingLoad] = []
+        self.waiting: set[Waiting | WaitingLoad] = set()
         """The columns of which something is waited for."""
-        self.lone: Light | None = None
-        """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
-        of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
-        self._unwanted = 0
-        """Cancelled coroutines that have not ended yet."""
-        self._fatal: BaseException | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self.following: Context | None = None
-        """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
-        them one after the other in one task."""
+        self.loads: list[WaitingLoad | Light] = []
+        """Those that wait for a loader, which doesn't know it yet: until the round's end."""
         self.loop = asyncio.get_running_loop()
-        self._task: Any = None
-        self._since = 0.0
-        self.made = 0
-        self._unrested = 0
-        self.sliced = False
-        """Whether something was large enough to be worked off in slices."""
         self.litter: list[Sequence[Any]] = []
-        """What those slices held, to be let go of a slice at a time."""
+        """What slices of something large held, to be let go of a slice at a time."""
+
+    ambient: Context | None = None
+    """What is done now is done in this context, a resolver's; None for the request's own."""
+    nulled = False
+    """Whether a null has climbed, so that a value that arrives may have no place any more."""
+    lone: Light | None = None
+    """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
+    of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
+    following: Context | None = None
+    """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
+    them one after the other in one task."""
+    made = 0
+    sliced = False
+    """Whether something was large enough to be worked off in slices."""
+    _unwanted = 0
+    """Cancelled coroutines that have not ended yet."""
+    _fatal: BaseException | None = None
+    _waiter: asyncio.Future[None] | None = None
+    _task: Any = None
+    _since = 0.0
+    _unrested = 0
 
     def variable_values(self) -> VariableValues:
         """As graphql-core has them, with where they came from."""
@@ -128,8 +141,7 @@ class Run:
                     make_group(self, selection, objs, place)
                 else:
                     self.within(context, make_group, self, selection, objs, place)
-                self.made += count
-                self._unrested += count
+                self.count(count)
                 if self._unrested > SLICE:
                     await self.rest()
             if self._failures:
@@ -137,14 +149,15 @@ class Run:
             if self._fatal is not None:
                 raise self._fatal
             if not self._arrivals:
-                if not self.waiting:
+                if not (self.waiting or self.loads):
                     self.go_on()
                     return
-                lone, self.lone = self.lone, None
-                if lone is not None:
-                    await lone.carry(self._task)
+                batch = self._alone()
+                if batch is not None:
+                    await batch.load()
+                    self._arrivals.append(self.loads.pop())  # type: ignore[arg-type]
                 else:
-                    await self._wait()
+                    await self._wait_for_more()
                 self._since = self.loop.time()
             arrivals, self._arrivals = self._arrivals, []
             if self.sliced:
@@ -171,11 +184,62 @@ class Run:
             self.lone = None
             lone.go_on_by_itself()
 
+    async def _wait_for_more(self) -> None:
+        """Until some of what is waited for has arrived."""
+        lone, self.lone = self.lone, None
+        loads, self.loads = self.loads, []
+        if loads:
+            self._ask(loads, alone=lone is None)
+        if lone is not None:
+            if not loads:
+                await lone.carry(self._task)
+                return
+            lone.go_on_by_itself()
+        if not self._arrivals:
+            await self._wait()
+
+    def _alone(self) -> Batch[Any, Any] | None:
+        """The batch that is all that is waited for, if there is one and nobody asked for it."""
+        if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
+            only = self.loads[0]
+            if isinstance(only, WaitingLoad):
+                batch = only.load.batch
+                if batch is not None and not batch.asked:
+                    return batch
+        return None
+
+    def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
+        """Ask the loaders, or load all batches at once: where these loads are all that is waited
+        for, nothing of this request can add to them any more."""
+        lights = sum(isinstance(load, Light) for load in loads)
+        batches: list[WaitingBatch] = []
+        if alone and not self._unwanted and sum(each.left for each in self.waiting) == lights:
+            wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
+            for load in loads:
+                for batch in (load.waits if isinstance(load, Light) else load.load).missing():
+                    if not batch.asked:
+                        wanted.setdefault(batch, []).append(load)
+            batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
+        for load in loads:
+            load.go_on_by_itself()
+        for waiting in batches:
+            waiting.begin()
+        if batches:
+            self._back()
+
+    def count(self, made: int) -> None:
+        """So many objects more."""
+        self.made += made
+        self._unrested += made
+
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
         self._unrested = 0
         if self.loop.time() - self._since > BUDGET:
             self.go_on()
+            loads, self.loads = self.loads, []
+            for each in loads:
+                each.go_on_by_itself()
             await asyncio.sleep(0)
             self._since = self.loop.time()
 
@@ -195,6 +259,9 @@ class Run:
     async def _abandon(self) -> None:
         """Cancel all that is pending, and wait until it has ended."""
         self.go_on()
+        for column in self.columns():
+            if isinstance(column, WaitingLoad):
+                column.forget()
         forget(self.queue)
         for waiting in {*self.waiting, *self._arrivals}:
             drop(waiting.values)
@@ -305,11 +372,21 @@ class Run:
         self, field: Field, source: Bulk, objs: Sequence[Any], place: Place
     ) -> Sequence[Any] | None:
         """What it gives for each, if that is there at once; else completed when it is."""
+        arguments = source.arguments
         try:
-            values = source.call(self, objs)
+            if arguments is None:
+                values = source.function(self.context, objs)
+            else:
+                values = source.function(self.context, objs, **arguments.of(self))
         except Exception as error:
             return [without_frame(error)] * len(objs)
-        if type(values) is CoroutineType or is_awaitable(values):
+        if type(values) is Load:
+            batch = values.batch
+            if not (values.done() if batch is None else batch.done):
+                self.loads.append(WaitingLoad(self, field, source, place, len(objs), values))
+                return None
+            values = values.result()
+        elif type(values) is CoroutineType or is_awaitable(values):
             waiting = WaitingBulk(self, field, source, place, len(objs))
             waiting.start(0, values)
             self._back()
@@ -341,7 +418,7 @@ class Run:
         if any(place.nonnull for place, _, _ in failures):
             failures.sort(key=order)
         if self.settle_failures(failures):
-            self.discard_unwanted(self.waiting)
+            self.discard_unwanted(self.columns())
 
     def settle_failures(self, failures: Sequence[Failure]) -> bool:
         """Those in their order. Whether a null climbed."""
@@ -356,16 +433,25 @@ class Run:
         self.nulled |= swept
         return swept
 
-    def discard_unwanted(self, waiting: Iterable[Waiting]) -> None:
+    def columns(self) -> list[Waiting | WaitingLoad]:
+        """Those of which something is waited for, or will be."""
+        return [*self.waiting, *(load for load in self.loads if isinstance(load, WaitingLoad))]
+
+    def discard_unwanted(self, waiting: Iterable[Waiting | WaitingLoad]) -> None:
         """Cancel what now has no place in the response."""
-        self._discard(
-            [
-                light
-                for each in waiting
-                for light in each.lights
-                if not (light.done_ or light.unwanted or each.wanted(light.index))
-            ]
-        )
+        unwanted = []
+        for column in waiting:
+            if not isinstance(column, WaitingLoad):
+                unwanted += [
+                    light
+                    for light in column.lights
+                    if not (light.done_ or light.unwanted or column.wanted(light.index))
+                ]
+            elif not column.wanted(0):
+                column.forget()
+                if column in self.loads:
+                    self.loads.remove(column)
+        self._discard(unwanted)
 
     def _path(self, place: Place, i: int) -> list[str | int] | None:
         """Where it is; None if it, or what is above it, is null already."""
@@ -403,7 +489,7 @@ class Run:
 
     # -- what is told by those who wait
 
-    def has_values(self, waiting: Waiting) -> None:
+    def has_values(self, waiting: Waiting | WaitingLoad) -> None:
         self._arrivals.append(waiting)
         self._wake()
 

@@ -8,12 +8,13 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gateway.execution.complete import SLICE
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
-from gateway.execution.groups import SLICE
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place
 from gateway.execution.tasks import Light, changed, enter
+from loaders.base import Batch, Load
 from resolvers.bulk import checked
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ class Waiting:
         light.begin()
         if not light.done_:
             self.lights.append(light)
-            if run.waiting or len(self.lights) > 1:
+            if type(light.waits) is Load:
+                run.loads.append(light)
+            elif run.waiting or len(self.lights) > 1:
                 light.go_on_by_itself()
             else:
                 run.lone = light
@@ -240,6 +243,88 @@ class WaitingBulk(Waiting):
 
     def wanted(self, index: int) -> bool:
         return any(self._run.alive(self._place, i) for i in range(self._count))
+
+
+class WaitingLoad:
+    """The values of a column that are loaded without a coroutine's doing."""
+
+    __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "load")
+
+    left = 1
+    lights: tuple[Light, ...] = ()
+    values: tuple[Any, ...] = ()
+
+    def __init__(
+        self,
+        run: Run,
+        field: Field,
+        source: Bulk,
+        place: Place,
+        count: int,
+        load: Load[Any, Any],
+    ) -> None:
+        self._run, self._field, self._source, self._place = run, field, source, place
+        self._count, self.load, self._ambient = count, load, run.ambient
+
+    def go_on_by_itself(self) -> None:
+        """Be told when it is there."""
+        self._run.waiting.add(self)
+        self.load.tell(self._done)
+
+    def _done(self) -> None:
+        self._run.waiting.discard(self)
+        self._run.has_values(self)
+
+    def flush(self) -> None:
+        """Go on with the values."""
+        run, place, completer = self._run, self._place, self._field.completer
+        values = self.load.result()
+        if len(values) == self._count <= SLICE and self._ambient is None:
+            kinds = set(map(type, values))
+            if kinds <= PLAIN:
+                completer.complete(run, values, place, kinds)
+                return
+        settled = each(values, self._count, self._source)
+        run.within(self._ambient, run.settle, settled, place, completer)
+
+    def wanted(self, _: int) -> bool:
+        return any(self._run.alive(self._place, i) for i in range(self._count))
+
+    def forget(self) -> None:
+        """Nothing hangs on it any more."""
+        self._run.waiting.discard(self)
+        self.load.cancel()
+
+
+class WaitingBatch(Waiting):
+    """A loader's batch that is loaded by the run itself; `of` are those that wait for it."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, run: Run, batch: Batch[Any, Any], of: Sequence[WaitingLoad | Light]) -> None:
+        self._run, self._total, self._opened, self._apart = run, 1, True, None
+        self.left, self.indexes, self.values, self._of = 1, [], [], of
+        light = Light(run.loop, batch.load(), self, 0)
+        self.base, self.lights = light._context, [light]
+        run.waiting.add(self)
+
+    def begin(self) -> None:
+        light = self.lights[0]
+        light.begin()
+        if not light.done_:
+            light.go_on_by_itself()
+
+    def set_apart(self, light: Light) -> None:
+        pass
+
+    def first_or_last(self) -> None:
+        self._run.waiting.discard(self)
+
+    def wanted(self, _: int) -> bool:
+        return any(
+            each.wanted(0) if isinstance(each, WaitingLoad) else not each.unwanted
+            for each in self._of
+        )
 
 
 def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:

@@ -10,7 +10,7 @@ import pytest
 from aiodataloader import DataLoader
 
 from datasources.protocols import Stores
-from loaders.base import Loader, _Batch
+from loaders.base import Loader, Batch
 
 pytestmark = pytest.mark.anyio
 NO_STORES = cast(Stores, None)
@@ -206,9 +206,11 @@ async def test_who_is_cancelled_takes_nothing_from_those_who_wait_for_the_same(
     async def one(key: int) -> str:
         return await loader.load(key)
 
+    async def two(*keys: int) -> Any:
+        return await loader.many(keys)
+
     tasks: list[asyncio.Task[Any]] = [
-        asyncio.create_task(call)
-        for call in (loader.many([1, 4]), loader.many([4, 1]), one(4), one(4))
+        asyncio.create_task(call) for call in (two(1, 4), two(4, 1), one(4), one(4))
     ]
     await asyncio.sleep(0)
     if started:
@@ -233,7 +235,7 @@ async def test_a_loader_is_freed_with_its_request_and_needs_no_collector() -> No
             await asyncio.sleep(0)
             del loader
         await asyncio.sleep(0)
-        kept = [found for found in gc.get_objects() if isinstance(found, Ours | _Batch)]
+        kept = [found for found in gc.get_objects() if isinstance(found, Ours | Batch)]
         assert not kept
     finally:
         gc.enable()

@@ -52,9 +52,9 @@ async def with_cached(*ids: int) -> tuple[Loaders, Objects, MemoryObjectCache]:
 
 
 def at_once(call: Any) -> Any:
-    """What a coroutine returns without ever waiting."""
+    """What an awaitable gives without ever waiting."""
     try:
-        call.send(None)
+        next(call.__await__())
     except StopIteration as end:
         return end.value
     raise AssertionError("it waits")
