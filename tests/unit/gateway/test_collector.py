@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.serving.collector import short_passes
+from gateway.collector import short_passes
 
 
 class Node:
