@@ -19,7 +19,7 @@ from typing import Any
 THRESHOLDS = (3_000, 1, 1)
 """New objects to a pass, and passes of a generation to one of the next: more objects than Python
 has it, of which most are gone by then, and of the older ones few."""
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds that memory stays doubled before all is looked at: one huge response is gone by then."""
 
 

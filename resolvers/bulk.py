@@ -12,7 +12,7 @@ _MARK = "__bulk__"
 def bulk(resolver: R) -> R:
     """Mark a resolver `async def r(context, parents, *, args) -> Sequence[V | BaseException]`.
 
-    It is called once with all parents of one field of the response (of very many, for 4,096 at a
+    It is called once with all parents of one field of the response (of very many, for 2,048 at a
     time; with one, when something other than our executor runs the schema), and answers with as
     many values in their order; an exception among them is the error of that parent's field alone,
     one raised is the error of all. Only fields of objects can be bulk: the roots have one parent,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gateway.execution.run import Run
     from gateway.execution.waiting import Waiting, WaitingLoad
 
-BULK = 16
+BULK = 8
 """Slices that a bulk resolver is called for at a time."""
 Failure: TypeAlias = "tuple[Place, int, Exception]"
 Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"

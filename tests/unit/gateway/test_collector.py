@@ -71,13 +71,13 @@ def test_cycles_among_what_was_left_out_are_found_when_memory_stays_doubled() ->
         found = cycle_frozen()
         assert not passed(200, 0.0)
         assert not passed(201, 1.0)
-        assert not passed(200, 10.0)  # it was so for a moment only
-        assert not passed(201, 11.0)
-        assert not passed(300, 20.0)
-        assert not passed(300, 21.0)  # the next one looks at all
-        assert passed(300, 22.0)
+        assert not passed(200, 31.0)  # it was so for a moment only
+        assert not passed(201, 32.0)
+        assert not passed(300, 61.0)
+        assert not passed(300, 62.0)  # the next one looks at all
+        assert passed(300, 63.0)
         found = cycle_frozen()
-        for at in (50.0, 70.0, 90.0):
+        for at in (70.0, 110.0, 150.0):
             assert not passed(600, at)  # twice what it was then, not more
 
 
