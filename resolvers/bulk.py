@@ -13,10 +13,11 @@ def bulk(resolver: R) -> R:
     """Mark a resolver `async def r(context, parents, *, args) -> Sequence[V | BaseException]`, or a
     plain `def` of which that can be awaited, such as what a loader's `many` answers.
 
-    It is called once with all parents of one field of the response (with one, when something
-    other than our executor runs the schema), and answers with as many values in their order; an
-    exception among them is the error of that parent's field alone, one raised is the error of
-    all. Only fields of objects can be bulk: the roots have one parent, which is nothing.
+    It is called once with all parents of one field of the response (of very many, for 2,048 at a
+    time; with one, when something other than our executor runs the schema), and answers with as
+    many values in their order; an exception among them is the error of that parent's field alone,
+    one raised is the error of all. Only fields of objects can be bulk: the roots have one parent,
+    which is nothing.
     """
     setattr(resolver, _MARK, True)
     return resolver

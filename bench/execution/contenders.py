@@ -8,32 +8,34 @@ from bench.execution.servers import Contender
 
 STOCK, CACHED, MERCURIUS_JIT = "stock", "stock with caches", "Mercurius + JIT"
 PLAIN, BULK, FLOOR = "ours, plain", "ours, bulk", "floor"
+CONTROL = "control: a fixed time a request"
 REAL_OURS, REAL_STOCK = "ours, real path", "stock, real path"
+
+
+def uvicorn(python: Path, name: str, app: str, **environment: str) -> Contender:
+    """A Python contender, of bench/execution/apps."""
+    command = [
+        *(str(python), "-m", "uvicorn", f"bench.execution.apps.{app}:app"),
+        *("--port", "{port}", "--loop", "uvloop", "--http", "httptools"),
+        *("--lifespan", "off", "--no-access-log", "--log-level", "warning"),
+    ]
+    return Contender(name, command, environment)
 
 
 def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender]:
     """All that answer the home feed from memory. `data` is for those in other languages."""
-
-    def uvicorn(name: str, app: str, **environment: str) -> Contender:
-        command = [
-            *(str(python), "-m", "uvicorn", f"bench.execution.apps.{app}:app"),
-            *("--port", "{port}", "--loop", "uvloop", "--http", "httptools"),
-            *("--lifespan", "off", "--no-access-log", "--log-level", "warning"),
-        ]
-        return Contender(name, command, environment)
-
     mercurius = Contender(
         MERCURIUS_JIT,
         [str(node), str(MERCURIUS / "server.js")],
         {"NODE_ENV": "production", "BENCH_PORT": "{port}", "BENCH_DATA": str(data)},
     )
     found = (
-        uvicorn(STOCK, "stock"),
-        uvicorn(CACHED, "stock", BENCH_CACHES="1"),
+        uvicorn(python, STOCK, "stock"),
+        uvicorn(python, CACHED, "stock", BENCH_CACHES="1"),
         mercurius,
-        uvicorn(PLAIN, "ours"),
-        uvicorn(BULK, "ours", BENCH_BULK="1"),
-        uvicorn(FLOOR, "floor"),
+        uvicorn(python, PLAIN, "ours"),
+        uvicorn(python, BULK, "ours", BENCH_BULK="1"),
+        uvicorn(python, FLOOR, "floor"),
     )
     return {each.name: each for each in found}
 

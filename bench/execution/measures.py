@@ -16,7 +16,14 @@ from bench.execution import wrk
 from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
 from bench.execution.data import data
 from bench.execution.requests import Request, Workload
-from bench.execution.servers import LOAD_CORE, SERVER_CORE, BenchError, Contender, running
+from bench.execution.servers import (
+    LOAD_CORE,
+    SERVER_CORE,
+    BenchError,
+    Contender,
+    ahead_of_others,
+    running,
+)
 
 
 @dataclass(frozen=True)
@@ -117,25 +124,38 @@ def _parsed(answer: bytes) -> Any:
 
 
 def tail(
-    contender: Contender, workload: Workload, share: float, effort: Effort, folder: Path
-) -> dict[str, float]:
+    contenders: Sequence[Contender], workload: Workload, share: float, effort: Effort, folder: Path
+) -> dict[str, dict[str, float]]:
     """Latencies at Poisson arrivals at a share of saturation (which is measured at the same time,
-    round by round), the median of the rounds by p99 / p50."""
+    round by round, the contenders in turn): of each, the median of the rounds by p99 / p50."""
     requests = folder / "requests.txt"
     workload.write(requests)
-    found = []
-    with running(contender, folder / "servers.log") as server:
-        server.check(workload)
-        wrk.load(server, requests, effort.warmup)
-        for _ in range(effort.rounds):
-            rate = share * wrk.load(server, requests, effort.seconds).rate
-            command = [
-                *("taskset", "-c", LOAD_CORE, sys.executable, "-m", "bench.execution.openloop"),
-                *(str(server.port), str(requests), str(rate), str(2 * effort.seconds), "1"),
-            ]
-            found.append({**_child(command, pinned=False), "rate": rate})
-    found.sort(key=lambda each: each["p99"] / each["p50"])
-    return dict(found[len(found) // 2])
+    before = ahead_of_others()
+    found: dict[str, list[dict[str, float]]] = {each.name: [] for each in contenders}
+    with ExitStack() as stack:
+        servers = {
+            each.name: stack.enter_context(running(each, folder / "servers.log", before))
+            for each in contenders
+        }
+        for server in servers.values():
+            wrk.load(server, requests, effort.warmup, before)
+        for number in range(effort.rounds):
+            for name, server in servers.items():
+                rate = share * wrk.load(server, requests, effort.seconds, before).rate
+                command = [
+                    *(*before, "taskset", "-c", LOAD_CORE, sys.executable),
+                    *("-m", "bench.execution.openloop", str(server.port), str(requests)),
+                    *(str(rate), str(2 * effort.seconds), "1"),
+                ]
+                run = {**_child(command, pinned=False), "rate": rate}
+                run["ratio"] = run["p99"] / run["p50"]
+                say(f"round {number + 1}: {name}: p99 / p50 {run['ratio']:.2f}, {rate:,.0f}/s")
+                found[name].append(run)
+    return {name: _middle(runs) for name, runs in found.items()}
+
+
+def _middle(runs: Sequence[dict[str, float]]) -> dict[str, float]:
+    return sorted(runs, key=lambda each: each["ratio"])[len(runs) // 2]
 
 
 def in_process(python: Path, quick: bool) -> Inside:

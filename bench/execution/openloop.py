@@ -1,8 +1,8 @@
 """Open-loop load: requests arrive when a Poisson process says, whether or not others are answered.
 
 A latency counts from the scheduled arrival, so waiting for the server counts (Tene, "coordinated
-omission"). The client polls without sleeping, on a core of its own: a timer's millisecond would
-show. An ideal server with constant service times has p99 / p50 of 4.3 at 70% of saturation.
+omission"). The client has a core of its own and does not sleep through the last millisecond before
+an arrival. An ideal server with constant service times has p99 / p50 of 4.3 at 70% of saturation.
 
 `python -m bench.execution.openloop PORT REQUESTS RATE SECONDS WARMUP` prints {"p50", "p99",
 "count", "late"}: seconds; `late` is the 99th percentile of how late the client itself sent.
@@ -18,34 +18,38 @@ import time
 from collections import deque
 from pathlib import Path
 
-CONNECTIONS = 256
+CONNECTIONS = 256  # at most; opened when they are needed, as a pool of clients would
 PATIENCE = 10.0  # seconds after the last arrival
 
 
 class _Connection:
     """One request at a time; `feed` says when its answer is whole."""
 
-    __slots__ = ("arrived", "buffer", "socket", "wanted")
+    __slots__ = ("arrived", "buffer", "busy", "closed", "socket", "wanted")
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
-        self.arrived = 0.0
+        self.arrived, self.closed = 0.0, False
         self._reset()
 
     def _reset(self) -> None:
-        self.buffer, self.wanted = b"", -1
+        self.buffer, self.wanted, self.busy = b"", -1, False
 
     def send(self, request: bytes, arrived: float) -> None:
-        self.arrived = arrived
+        self.arrived, self.busy = arrived, True
         sent = self.socket.send(request)
         assert sent == len(request), "a request did not fit into the socket's buffer"
 
     def feed(self) -> bool:
         data = self.socket.recv(1 << 18)
         if not data:
-            raise SystemExit("the server closed a connection")
+            if self.busy:
+                raise SystemExit("the server closed a connection before it answered")
+            self.closed = True
+            self.socket.close()
+            return False
         if self.wanted < 0:
             self.buffer += data
             head, found, rest = self.buffer.partition(b"\r\n\r\n")
@@ -81,11 +85,8 @@ def drive(
     """Latencies, and how late each request was sent (seconds), of those after the warm-up."""
     rng = random.Random(1)
     poll = select.epoll()
-    connections = [_Connection(port) for _ in range(CONNECTIONS)]
-    by_fd = {each.socket.fileno(): each for each in connections}
-    for fd in by_fd:
-        poll.register(fd, select.EPOLLIN)
-    idle = list(connections)
+    by_fd: dict[int, _Connection] = {}
+    idle: list[_Connection] = []
     waiting: deque[float] = deque()
     latencies: list[float] = []
     late: list[float] = []
@@ -98,21 +99,30 @@ def drive(
         while arrival <= now and arrival < end:
             waiting.append(arrival)
             arrival += rng.expovariate(rate)
-        while waiting and idle:
+        while waiting and (idle or len(by_fd) < CONNECTIONS):
+            if not idle:
+                opened = _Connection(port)
+                by_fd[opened.socket.fileno()] = opened
+                poll.register(opened.socket.fileno(), select.EPOLLIN)
+                idle.append(opened)
             arrived = waiting.popleft()
             idle.pop().send(rng.choice(requests), arrived)
             if arrived >= measured:
                 late.append(now - arrived)
-        for fd, _ in poll.poll(0):
+        # It sleeps whole milliseconds, and not the last of them: a timer may be as late as that.
+        for fd, _ in poll.poll(max(0, int(1000 * (arrival - clock())) - 1) / 1000):
             connection = by_fd[fd]
             if connection.feed():
                 if connection.arrived >= measured:
                     latencies.append(clock() - connection.arrived)
                 idle.append(connection)
-        if now > end and len(idle) == CONNECTIONS and not waiting:
+            elif connection.closed:  # for it was idle
+                idle.remove(connection)
+                del by_fd[fd]
+        if now > end and len(idle) == len(by_fd) and not waiting:
             return latencies, late
         if now > end + PATIENCE:  # overloaded: what is left has waited at least until now
-            busy = [each.arrived for each in connections if each not in idle]
+            busy = [each.arrived for each in by_fd.values() if each.busy]
             left = [arrived for arrived in (*busy, *waiting) if arrived >= measured]
             return [*latencies, *(now - arrived for arrived in left)], late
 

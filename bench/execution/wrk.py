@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,20 +27,21 @@ class Run:
 ENOUGH = 20
 
 
-def load(server: Server, requests: Path, seconds: float) -> Run:
+def load(server: Server, requests: Path, seconds: float, before: Sequence[str] = ()) -> Run:
     """Load the server for so long, longer if too few requests are answered to count. Raises
     BenchError when an answer was not 200."""
     while True:
-        count, run = _load(server, requests, seconds)
+        count, run = _load(server, requests, seconds, before)
         if count >= ENOUGH:
             return run
         seconds *= 3
 
 
-def _load(server: Server, requests: Path, seconds: float) -> tuple[int, Run]:
+def _load(server: Server, requests: Path, seconds: float, before: Sequence[str]) -> tuple[int, Run]:
     cpu, started = server.cpu_seconds(), time.monotonic()
     done = subprocess.run(
         [
+            *before,
             *("taskset", "-c", LOAD_CORE, "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{round(seconds)}s"),
             *("--timeout", "20s", "-s", str(SCRIPT), f"http://127.0.0.1:{server.port}"),
         ],

@@ -64,6 +64,11 @@ class Arguments:
             return
         self._simple = self._plan(given)
 
+    @property
+    def sure(self) -> bool:
+        """Whether they are right in all requests."""
+        return self.none or self._constant is not None
+
     def _plan(self, given: dict[str, ValueNode]) -> list[tuple[str, Any, str | None, bool]] | None:
         """For each argument: its name, its value if it is fixed, else the variable, and whether
         null is refused. None when some variable is inside of a list or an input object."""

@@ -161,7 +161,10 @@ def bind(field: Field) -> Source:
         return Constant(field.parent.name)
     resolve = definition.resolve
     if resolve is None or resolve is default_field_resolver:
-        return Attribute(field.name, True, Arguments(field, None))
+        arguments = Arguments(field, None)
+        if not arguments.sure:  # they are looked at first, and may be wrong
+            return _bind_any(field, default_field_resolver)
+        return Attribute(field.name, True, arguments)
     own = definition.extensions.get(BACK_REFERENCE) if definition.extensions else None
     if (
         isinstance(own, StrawberryField)

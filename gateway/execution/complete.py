@@ -6,10 +6,11 @@ As the section "Value Completion" of the GraphQL specification has it, and graph
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -32,7 +33,7 @@ from graphql import (
     is_leaf_type,
     is_object_type,
 )
-from graphql.pyutils import Undefined, inspect, is_async_iterable, is_iterable
+from graphql.pyutils import Undefined, inspect, is_async_iterable, is_awaitable, is_iterable
 
 from gateway.execution.classes import known_type, names_by_class
 from gateway.execution.dropped import drop
@@ -63,6 +64,12 @@ class Completed:
         """Put what stands in the response for these values, none of them awaitable any more, where
         it belongs; `kinds` are their classes, if they are known."""
         raise NotImplementedError
+
+    def fails(self, value: Any) -> bool:
+        """Whether a value is an error, or is null where none may be, as far as it says itself."""
+        if value is None or value is Undefined:
+            return self.nonnull
+        return isinstance(value, Exception)
 
     def null_error(self) -> TypeError:
         field = self.field
@@ -178,6 +185,17 @@ class Leaf(Completed):
                 self._names[value] = coerced
         return coerced
 
+    def fails(self, value: Any) -> bool:
+        if super().fails(value):
+            return True
+        if value is None or value is Undefined or self._exact is None or is_awaitable(value):
+            return False  # what others say of it is asked once, in the end
+        try:
+            self.coerce(value)
+        except Exception:
+            return True
+        return False
+
     def inline(self, n: int, env: dict[str, Any], keyed: bool) -> tuple[str, str]:
         """The condition under which v{n} is as usual (or none), and what stands in the response
         for it then, which raises where the usual isn't met."""
@@ -252,7 +270,7 @@ class Listed(Completed):
                 lists.append(value)
                 which.append(i)
             elif is_async_iterable(value):
-                streams.append(_gathered(value))
+                streams.append(_gathered(value, self.item))
                 streamed.append(i)
             elif not is_iterable(value):
                 field = self.field
@@ -267,17 +285,28 @@ class Listed(Completed):
             else:
                 items: list[Any] = []
                 try:
-                    items.extend(value)
+                    iterator = iter(value)
+                    items.extend(islice(iterator, SLICE))
                 except Exception as error:
                     drop(items)
                     run.fail(place, i, error)
                 else:
+                    if len(items) == SLICE:
+                        streams.append(_read_on(iterator, items))
+                        streamed.append(i)
+                        continue
                     lists.append(items)
                     which.append(i)
         if lists:
             self._complete(run, lists, place, which)
         if streams:
             run.settle(streams, some(place, streamed), self)
+
+    def fails(self, value: Any) -> bool:
+        if super().fails(value):
+            return True
+        known = type(value) is list or type(value) is tuple
+        return known and self.item.nonnull and any(map(self.item.fails, value))
 
     def _complete(
         self, run: Run, lists: Sequence[Sequence[Any]], place: Place, which: list[int] | None
@@ -302,20 +331,48 @@ class Listed(Completed):
             run.settle(flat, items_at, item)
 
 
-async def _gathered(items: AsyncIterable[Any]) -> list[Any]:
+async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
+    """What is left of a long iterable, with rests."""
+    try:
+        size = 0
+        while len(items) >= size + SLICE:
+            size = len(items)
+            await asyncio.sleep(0)
+            items.extend(islice(iterator, SLICE))
+    except BaseException:
+        drop(items)
+        raise
+    return items
+
+
+async def _gathered(items: AsyncIterable[Any], completer: Completer) -> list[Any]:
+    """All items, or those up to one that makes the list null, whatever may follow.
+
+    As graphql-core, which closes the iterator then, and awaits none of the items before its end.
+    """
     iterator = aiter(items)
     gathered = []
     try:
         async for item in iterator:
             gathered.append(item)
+            if completer.nonnull and completer.fails(item):
+                await _close(iterator)
+                break
+            if len(gathered) % SLICE == 0:
+                await asyncio.sleep(0)
     except BaseException as error:
         drop(gathered)
-        close = getattr(iterator, "aclose", None)
-        if close is not None and isinstance(error, Exception):
-            with contextlib.suppress(Exception):
-                await close()
+        if isinstance(error, Exception):
+            await _close(iterator)
         raise
     return gathered
+
+
+async def _close(iterator: AsyncIterator[Any]) -> None:
+    close = getattr(iterator, "aclose", None)
+    if close is not None:
+        with suppress(Exception):
+            await close()
 
 
 class Composite(Completed):

@@ -1,8 +1,8 @@
 """Columns and groups of thousands, worked off in slices, so that others have the loop in between.
 
 What the slices find below themselves is joined again: a level stays one group, whose bulk resolvers
-are called once and whose loads are in one batch. What a large response held is freed in slices too:
-to let go of 200,000 objects at once takes almost as long as to make them.
+are called for thousands at a time. What a large response held is freed in slices too: to let go of
+200,000 objects at once takes almost as long as to make them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gateway.collector import set_aside
 from gateway.execution.complete import SLICE, Completed
 from gateway.execution.dropped import drop
 from gateway.execution.groups import Group, Work
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from gateway.execution.run import Run
     from gateway.execution.waiting import Waiting, WaitingLoad
 
+BULK = 8
+"""Slices that a bulk resolver is called for at a time."""
 Failure: TypeAlias = "tuple[Place, int, Exception]"
 Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"
 """A Selection and its objects or, for more than a slice of them, a Completer and its values; where
@@ -36,6 +39,7 @@ they go; in which context."""
 async def in_slices(run: Run, entry: Entry) -> None:
     """Work off an entry of the queue that is larger than a slice."""
     run.sliced = True
+    set_aside()
     queue, run.queue = run.queue, deque()
     below = _Joined()
     try:
@@ -75,7 +79,10 @@ def _making(run: Run, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
     counts = [min(SLICE, len(objs) - start) for start in starts]
     given: list[Entry] = []
     for field, source, _ in selection.build.bulk:
-        yield _ask, run, field, source, objs, groups, counts, given
+        for first in range(0, len(groups), BULK):
+            last = first + BULK
+            some_objs = objs[first * SLICE : last * SLICE]
+            yield _ask, run, field, source, some_objs, groups[first:last], counts[first:last], given
     for group, start in zip(groups, starts, strict=True):
         group.objs = objs[start : start + SLICE]
         run.litter.append(group.objs)
@@ -93,7 +100,7 @@ def _ask(
     counts: Sequence[int],
     given: list[Entry],
 ) -> None:
-    """A bulk resolver, once for all slices. What it gives at once goes in when they are made."""
+    """A bulk resolver, once for many slices. What it gives at once goes in when they are made."""
     at = JoinedPlace([FieldPlace(group, field, field.nonnull) for group in groups], counts)
     values = run.ask_bulk(field, source, objs, at)
     if values is not None:

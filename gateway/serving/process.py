@@ -10,11 +10,11 @@ import uvicorn
 
 from gateway.app import create_app
 from gateway.auth import Tokens
+from gateway.collector import short_passes
 from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
-from gateway.serving.collector import short_passes
 from gateway.settings import EMBEDDED, Settings
 
 

@@ -39,6 +39,19 @@ def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
     _reports.append(report)
 
 
+@pytest.mark.parametrize("budget", [-1.0, 1.0], ids=["with rests", "without rests"])
+def test_slices_of_one_answer_the_same(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every column and group of two is a large one, worked off by itself."""
+    from gateway.execution import complete, large, waiting
+    from gateway.execution import run as running
+
+    for module in (complete, large, running, waiting):
+        monkeypatch.setattr(module, "SLICE", 1)
+    monkeypatch.setattr(running, "BUDGET", budget)
+    report = run(1_000, f"slices-{budget}", most=1)
+    assert not report.failures, str(report.failures[0])
+
+
 def test_each_class_of_features_is_a_hundredth_of_the_cases() -> None:
     if not _reports:  # run on its own
         _reports.append(run(2_000, "fixed-0", most=2_000))

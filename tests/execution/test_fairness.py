@@ -4,11 +4,10 @@ import asyncio
 
 import pytest
 
-from tests.execution.differential import new_engine
-from tests.execution.fairness import QUERIES, measure
+from tests.execution.fairness import ROUTES, Measured, measure
 
-OBJECTS = 20_000
-PER_LOOK = 1_000
+FEW, MANY = 8_000, 12_000
+PER_LOOK = 256
 """Objects that may be answered between two looks at the clock: a few ms of work."""
 
 
@@ -23,8 +22,15 @@ class Hasty(asyncio.SelectorEventLoop):
         return self.seconds
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_others_get_their_turns_while_many_objects_are_answered(query: str) -> None:
+def measured(route: str, objects: int) -> Measured:
     with asyncio.Runner(loop_factory=Hasty) as runner:
-        turns, _, _ = runner.run(measure(new_engine, query, OBJECTS))
-    assert turns >= OBJECTS / PER_LOOK
+        return runner.run(measure(route, objects, steps=True))
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_what_is_done_in_one_go_does_not_grow_with_the_response(route: str) -> None:
+    measured(route, 300)  # what is made once is made
+    few, many = measured(route, FEW), measured(route, MANY)
+    assert few.turns >= FEW / PER_LOOK
+    # A step for every second object, where a column was gone through at once, would be as many.
+    assert many.steps - few.steps < (MANY - FEW) / 2

@@ -273,3 +273,31 @@ def test_what_a_resolver_sees_of_the_variables() -> None:
     )
     query = "query ($a: Int = 5, $b: [Int], $c: ID) { seen @skip(if: false) }"
     answer(schema, query, variables={"b": 1})
+
+
+@pytest.mark.parametrize("value", [1, RuntimeError("when it is read"), lambda info, x: 1])
+@pytest.mark.parametrize("type_", ["Int", "[Int]"])
+def test_arguments_are_looked_at_before_an_attribute_that_does_not_take_them(
+    type_: str, value: Any
+) -> None:
+    class Root:
+        @property
+        def a(self) -> Any:
+            if isinstance(value, Exception):
+                raise value
+            return value
+
+    answer(
+        f'type Query {{ a(x: String! = "d"): {type_} }}',
+        'query ($v: String = "d") { a(x: $v) }',
+        root=Root,
+        variables={"v": None},
+        data={"a": None},
+        errors=[
+            (
+                "Argument 'x' has invalid value: Expected variable '$v' provided to non-null type"
+                " 'String!' not to be None.",
+                ["a"],
+            )
+        ],
+    )

@@ -1,5 +1,6 @@
 """Lists of any kind and nullability (after graphql-core's cases for lists)."""
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import SimpleNamespace
@@ -209,3 +210,63 @@ def test_a_list_that_is_nulled_closes_its_asynchronous_generator() -> None:
         errors=[(NULL, ["list", 1])],
     )
     assert closed == [True, True]
+
+
+def endless(*items: Any) -> Callable[..., Any]:
+    """A generator of these and then of numbers, and when it was closed."""
+
+    async def generate(closed: list[bool]) -> AsyncIterator[Any]:
+        try:
+            for item in items:
+                yield item
+            while True:
+                await asyncio.sleep(0)
+                yield 1
+        finally:
+            closed.append(True)
+
+    return generate
+
+
+@pytest.mark.parametrize(
+    ("type_", "items", "message"),
+    [
+        ("[Int!]", [1, None], NULL),
+        ("[Int!]", [1, ValueError("bad")], "bad"),
+        ("[Int!]", ["x"], "Int cannot represent non-integer value: 'x'"),
+        ("[[Int!]!]", [[1], [2, None]], NULL),
+        ("[[Int!]!]", [[1], (2, "x")], "Int cannot represent non-integer value: 'x'"),
+    ],
+)
+def test_an_item_that_makes_its_list_null_ends_an_asynchronous_generator(
+    type_: str, items: list[Any], message: str
+) -> None:
+    """Which goes on for ever otherwise."""
+    closed: list[bool] = []
+
+    class Root:
+        def list(self, info: Any) -> Any:
+            return endless(*items)(closed)
+
+    outcome = answer(f"type Query {{ list: {type_} }}", "{ list }", root=Root, data={"list": None})
+    assert [error.message for error in outcome.errors] == [message]
+    assert closed == [True, True]
+
+
+def test_a_generator_may_be_long_and_break_off_late() -> None:
+    for count in (255, 256, 257, 1_000):
+
+        class Root:
+            def list(self, info: Any, count: int = count) -> Any:
+                return iter(range(count))
+
+            def broken(self, info: Any, count: int = count) -> Any:
+                return generated(*range(count), KeyError("broken"))
+
+        answer(
+            "type Query { list: [Int] broken: [Int] }",
+            "{ list broken }",
+            root=Root,
+            data={"list": list(range(count)), "broken": None},
+            errors=[("'broken'", ["broken"])],
+        )

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from bench.execution.feed import build, our_context, viewer_of
 from gateway.auth import Tokens
+from gateway.collector import short_passes
 from gateway.execution import executor_of
 from gateway.http import GraphQLEndpoint
-from gateway.serving.collector import short_passes
 from gateway.settings import Settings
 
 

@@ -22,11 +22,11 @@ from feed_engine.feeds import epoch_ms
 from feed_engine.jobs import run_job
 from gateway.app import create_app
 from gateway.auth import Tokens
+from gateway.collector import short_passes
 from gateway.demo.fill import fill_demo
 from gateway.execution import new_executor
 from gateway.installing import install
 from gateway.runtime import running
-from gateway.serving.collector import short_passes
 from gateway.settings import Settings, read_settings
 from resolvers.context import Context
 from schema import schema

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.serving.collector import short_passes
+from gateway.collector import short_passes
 
 
 class Node:
@@ -20,6 +20,14 @@ def cycle() -> "weakref.ref[Node]":
     """Garbage, from the moment that it is returned."""
     one, two = Node(), Node()
     one.other, two.other = two, one
+    return weakref.ref(one)
+
+
+def cycle_frozen() -> "weakref.ref[Node]":
+    """Garbage that was in use in the last full pass."""
+    one, two = Node(), Node()
+    one.other, two.other = two, one
+    gc.collect()
     return weakref.ref(one)
 
 
@@ -37,7 +45,7 @@ def test_what_lives_long_is_left_out_of_later_passes() -> None:
     with short_passes():
         start = gc.get_freeze_count()
         kept = [Node() for _ in range(100)]
-        gc.collect()
+        gc.collect(1)
         assert gc.get_freeze_count() >= start + len(kept)
         assert not any(isinstance(found, Node) for found in gc.get_objects())
 
@@ -45,40 +53,38 @@ def test_what_lives_long_is_left_out_of_later_passes() -> None:
 def test_cycles_that_came_since_are_found() -> None:
     with short_passes():
         found = cycle()
-        gc.collect()
+        gc.collect(1)
         assert found() is None
 
 
-def test_cycles_among_what_was_left_out_are_found_when_that_has_doubled() -> None:
-    with short_passes(least=0):
-        one, two = Node(), Node()
-        one.other, two.other = two, one
-        found = weakref.ref(one)
-        gc.collect()  # they are frozen
-        del one, two
-        gc.collect()
-        assert found() is not None
-        kept = [Node() for _ in range(2 * gc.get_freeze_count())]
-        gc.collect()  # these are frozen too: there are more than twice as many
-        gc.collect()
-        assert found() is None
-        assert gc.get_freeze_count() >= len(kept)
+def test_cycles_among_what_was_left_out_are_found_when_memory_stays_doubled() -> None:
+    memory, now = 100, 0.0
 
+    def passed(in_use: int, at: float) -> bool:
+        """Whether the cycle is gone after a pass at that time."""
+        nonlocal memory, now
+        memory, now = in_use, at
+        gc.collect()
+        return found() is None
 
-def test_what_was_let_go_of_meanwhile_does_not_count() -> None:
-    with short_passes(least=0):
-        start = gc.get_freeze_count()
-        for _ in range(5):
-            passing = [Node() for _ in range(start // 2)]
-            gc.collect()
-            del passing
-            assert gc.get_freeze_count() > start / 2  # the others were not taken back for these
+    with short_passes(in_use=lambda: memory, clock=lambda: now):
+        found = cycle_frozen()
+        assert not passed(200, 0.0)
+        assert not passed(201, 1.0)
+        assert not passed(200, 31.0)  # it was so for a moment only
+        assert not passed(201, 32.0)
+        assert not passed(300, 61.0)
+        assert not passed(300, 62.0)  # the next one looks at all
+        assert passed(300, 63.0)
+        found = cycle_frozen()
+        for at in (70.0, 110.0, 150.0):
+            assert not passed(600, at)  # twice what it was then, not more
 
 
 def test_the_collector_is_left_as_it_was() -> None:
     thresholds, callbacks = gc.get_threshold(), list(gc.callbacks)
     with short_passes():
-        assert gc.get_threshold()[2] < thresholds[2]
+        assert gc.get_threshold() != thresholds
     assert gc.get_threshold() == thresholds
     assert gc.callbacks == callbacks
     assert not gc.get_freeze_count()

@@ -10,7 +10,7 @@ import pytest
 from aiodataloader import DataLoader
 
 from datasources.protocols import Stores
-from loaders.base import Loader, Batch
+from loaders.base import Batch, Loader
 
 pytestmark = pytest.mark.anyio
 NO_STORES = cast(Stores, None)
