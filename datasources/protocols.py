@@ -236,11 +236,8 @@ class Outbox(Protocol):
 class VisitStore(Protocol):
     """Visits of the home feed, on the user's own shard."""
 
-    async def find(self, user_id: int, visit: str) -> Visit | None:
-        """The visit of that name."""
-
-    async def recent(self, user_id: int, limit: int) -> list[Visit]:
-        """The newest visits, and every one not saved, newest first."""
+    async def recent(self, user_id: int, limit: int, *, named: str | None = None) -> list[Visit]:
+        """The newest visits, every one not saved, and the one `named`, newest first."""
 
     async def mark_saved(self, user_id: int, generation: int) -> None:
         """The chunk of this visit is in the materialised feed of both sides."""

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from datasources.records import Pin
 from feed_engine.rows import Reason
 from feed_engine.speculation import Side
 
 
 @dataclass(frozen=True, slots=True)
 class HomeItem:
-    pin_id: int
+    pin: Pin
     reason: Reason
     cursor: str
 
