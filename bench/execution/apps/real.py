@@ -24,6 +24,7 @@ from gateway.app import create_app
 from gateway.auth import Tokens
 from gateway.demo.fill import fill_demo
 from gateway.execution import new_executor
+from gateway.execution.documents import Stats
 from gateway.installing import install
 from gateway.runtime import running
 from gateway.settings import Settings, read_settings
@@ -57,6 +58,7 @@ class StockExecutor:
 
     def __init__(self, asked: frozenset[str]) -> None:
         self._asked = asked
+        self.stats = Stats()
 
     async def run(
         self,
