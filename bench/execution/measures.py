@@ -16,7 +16,14 @@ from bench.execution import wrk
 from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
 from bench.execution.data import data
 from bench.execution.requests import Request, Workload
-from bench.execution.servers import LOAD_CORE, SERVER_CORE, BenchError, Contender, running
+from bench.execution.servers import (
+    LOAD_CORE,
+    SERVER_CORE,
+    BenchError,
+    Contender,
+    Server,
+    running,
+)
 
 
 @dataclass(frozen=True)
@@ -69,9 +76,17 @@ def rates(
                 run = wrk.load(server, requests, effort.seconds)
                 runs[name].append(run)
                 say(f"round {number + 1}: {name}: {run.per_cpu:,.0f} ({run.rate:,.0f} wall)")
-        for server in servers.values():
-            server.check(workload)
+        for each in contenders:
+            servers[each.name].check(workload)
+            if each.metered:
+                _check_counts(servers[each.name], runs[each.name])
     return {name: _rate(each) for name, each in runs.items()}
+
+
+def _check_counts(server: Server, runs: Sequence[wrk.Run]) -> None:
+    answered, counted = sum(run.count for run in runs), server.counted()
+    if counted < answered:
+        raise BenchError(f"{answered} requests were answered, and the metrics count {counted:.0f}")
 
 
 def _rate(runs: Sequence[wrk.Run]) -> Rate:
