@@ -4,6 +4,7 @@ A record's JSON leaves out its id (the id is the object's address) and every fie
 default, so a new field needs no migration. Times are epoch milliseconds.
 """
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 import msgspec
@@ -99,10 +100,22 @@ def encode(record: Record) -> bytes:
 
 def decode(kind: Kind, id: int, data: bytes | str) -> Record:
     """The record of object `id` from its stored JSON. Raises StoreCorrupt."""
-    try:
-        record = _DECODERS[kind].decode(data)
-    except msgspec.MsgspecError as error:
-        raise StoreCorrupt(f"{kind.name.lower()} {id}: {error}") from error
-    # Fresh from the decoder and not yet shared, so setting the id breaks nobody's promise.
-    msgspec.structs.force_setattr(record, "id", id)
+    record = decode_each(kind, {id: data})[id]
+    if isinstance(record, StoreCorrupt):
+        raise record
     return record
+
+
+def decode_each(kind: Kind, stored: Mapping[int, bytes | str]) -> dict[int, Record | StoreCorrupt]:
+    """The record of each object of a kind, or what is wrong with its JSON."""
+    decode, set_field = _DECODERS[kind].decode, msgspec.structs.force_setattr
+    found: dict[int, Record | StoreCorrupt] = {}
+    for id, data in stored.items():
+        try:
+            record = found[id] = decode(data)
+            # Fresh from the decoder and not yet shared, so setting the id breaks nobody's promise.
+            set_field(record, "id", id)
+        except msgspec.MsgspecError as error:
+            found[id] = corrupt = StoreCorrupt(f"{kind.name.lower()} {id}: {error}")
+            corrupt.__cause__ = error
+    return found
