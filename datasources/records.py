@@ -13,8 +13,11 @@ from datasources.errors import StoreCorrupt
 from datasources.ids import Kind
 
 
-class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What all objects have. `active` False is deleted; `key` is the importing file's own key."""
+class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """What all objects have. `active` False is deleted; `key` is the importing file's own key.
+
+    No record refers to another object that could refer to it: the collector needn't look at any.
+    """
 
     id: int = 0
     created: int = 0
@@ -22,7 +25,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     key: str | None = None
 
 
-class Image(msgspec.Struct, frozen=True, omit_defaults=True):
+class Image(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A picture: `url` absolute, or a path on the gateway; size in pixels; color as #rrggbb."""
 
     url: str

@@ -7,9 +7,11 @@ one written under an earlier version of an edge that is active again is rightly 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import groupby, islice
+
+import msgspec
 
 from datasources.ids import kind_of
 from datasources.mappings import EdgeKey
@@ -20,7 +22,7 @@ from feed_engine.applied import following_generation
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
 from feed_engine.follow_edges import FOLLOWS
-from feed_engine.rows import FOLLOWING, behind_pin, id_row, parse_following
+from feed_engine.rows import FOLLOWING, behind_pin, following_cause, following_pin, id_row
 from feed_engine.seen import Applied, in_following, read_seeing
 from feed_engine.speculation import Side
 from feed_engine.visible import Visible
@@ -28,8 +30,7 @@ from feed_engine.visible import Visible
 LEAST = 50  # cells a read
 
 
-@dataclass(frozen=True, slots=True)
-class FollowingItem:
+class FollowingItem(msgspec.Struct, frozen=True):
     """A pin, the followed user or board that brought it, and the place in the row behind it."""
 
     pin: Pin
@@ -41,12 +42,8 @@ class FollowingItem:
         return cursors.encode(CursorKind.FOLLOWING_1, self.place)
 
 
-class _Listed(NamedTuple):
-    """A pin of the row, the place behind it, and what brought it there."""
-
-    place: bytes
-    pin_id: int
-    causes: list[int]
+_Listed = tuple[bytes, int, list[int]]
+"""The place behind a pin of the row, the pin's id, and what brought it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +83,8 @@ async def following_page(
         if answered is Side.STANDBY:
             side = answered
         pins = _by_pin(cells)
-        while pins and (missing := first + 1 - len(items)) > 0:
-            items += await _shown(feeds, viewer_id, pins[:missing], followed, visible)
-            pins = pins[missing:]
+        while some := list(islice(pins, first + 1 - len(items))):
+            items += await _shown(feeds, viewer_id, some, followed, visible)
         if len(cells) < limit:
             break
         column = max(items[-1].place if items else b"", cells[-1].column)
@@ -122,13 +118,10 @@ async def _read(
     return raced.value, raced.side, has, generations.get(raced.side) if stale else None
 
 
-def _by_pin(cells: Sequence[Cell]) -> list[_Listed]:
+def _by_pin(cells: Iterable[Cell]) -> Iterator[_Listed]:
     """The pins of the cells; those of one pin follow each other."""
-    found: dict[bytes, _Listed] = {}
-    for cell in cells:
-        place, (_, pin_id, cause_id) = behind_pin(cell.column), parse_following(cell.column)
-        found.setdefault(place, _Listed(place, pin_id, [])).causes.append(cause_id)
-    return list(found.values())
+    for place, columns in groupby((cell.column for cell in cells), behind_pin):
+        yield place, following_pin(place), [following_cause(column) for column in columns]
 
 
 async def _shown(
@@ -139,19 +132,20 @@ async def _shown(
     visible: Visible,
 ) -> list[FollowingItem]:
     """Those that may be shown. `followed` remembers causes."""
-    causes = dict.fromkeys(cause for one in listed for cause in one.causes if cause not in followed)
+    causes = dict.fromkeys(cause for *_, some in listed for cause in some if cause not in followed)
     keys = [EdgeKey(FOLLOWS[kind_of(cause)], viewer_id, cause) for cause in causes]
     edges, pins = await asyncio.gather(
-        feeds.stores.shards.mappings.edges(keys), visible([one.pin_id for one in listed])
+        feeds.stores.shards.mappings.edges(keys), visible([pin_id for _, pin_id, _ in listed])
     )
     followed.update((key.to_id, key in edges and edges[key].active) for key in keys)
     items: list[FollowingItem] = []
     for place, pin_id, brought_by in listed:
         pin = pins.get(pin_id)
-        if pin is not None and pin.owner_id != viewer_id:
+        if pin is None or pin.owner_id == viewer_id:
+            continue
+        for cause in brought_by:
             # Still its cause's: a pin may have been moved.
-            own = (cause for cause in brought_by if cause in (pin.owner_id, pin.board_id))
-            cause = next((cause for cause in own if followed[cause]), None)
-            if cause is not None:
+            if followed[cause] and cause in (pin.owner_id, pin.board_id):
                 items.append(FollowingItem(pin, cause, place))
+                break
     return items

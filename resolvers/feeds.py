@@ -1,6 +1,5 @@
 """The home feed and the following feed, as connections."""
 
-import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -122,9 +121,11 @@ class Cards:
     async def visible(self, ids: list[int]) -> dict[int, Pin]:
         found = await visibility.pins(self._context, ids)
         pins = {id: pin for id, pin in found.items() if isinstance(pin, Pin)}
-        unread = await self._uncounted(list(pins))
-        self.lost |= len(pins) < len(found) or bool(unread)
-        return {id: pin for id, pin in pins.items() if id not in unread}
+        self.lost |= len(pins) < len(found)
+        for id in await self._uncounted(list(pins)):
+            self.lost = True
+            del pins[id]
+        return pins
 
     async def _uncounted(self, ids: list[int]) -> set[int]:
         keys = [
@@ -133,10 +134,9 @@ class Cards:
             if name in self._context.asked
             for id in ids
         ]
-        load = self._context.loaders.heads.load
-        heads = await asyncio.gather(*map(load, keys), return_exceptions=True)
+        heads = await self._context.loaders.heads.many(keys)
         pairs = zip(keys, heads, strict=True)
-        return {key.from_id for key, head in pairs if isinstance(head, Exception)}
+        return {key.from_id for key, head in pairs if isinstance(head, BaseException)}
 
 
 def _health(health: Health, lost: bool) -> FeedHealth:

@@ -14,7 +14,7 @@ from datasources.errors import StoreError
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
 from feed_engine.feeds import Feeds
-from feed_engine.rows import Place, Reason, before_generation, parse_place, place_column
+from feed_engine.rows import Place, before_generation, parse_place, place_column
 from feed_engine.smart import materialized
 from feed_engine.smart.materialized import ShownPin
 from feed_engine.speculation import Side
@@ -97,7 +97,8 @@ async def visit_pins(
     generation: int, known: Sequence[Remembered], saved: Saved, after: Place | None
 ) -> AsyncGenerator[list[ShownPin], None]:
     """The list of the visit of `generation` behind a place, a piece at a time, from the visits the
-    shard told (newest first) and the materialised feed from the same place on.
+    shard told (newest first) and the materialised feed from the same place on. Each pin comes with
+    the reason that it was first shown for.
 
     Ends at the first generation that only the materialised feed has, if neither side answers: to
     go on with an earlier one would skip pins that a later page can't come back to.
@@ -107,19 +108,14 @@ async def visit_pins(
     for visit in sorted(told.values(), key=lambda visit: visit.generation):
         newest_of.update((pin_id, visit.generation) for pin_id, _ in visit.chunk.pins)
 
-    def listed(pins: Iterable[ShownPin]) -> list[ShownPin]:
-        return [
-            pin if pin.place.generation == generation else pin._replace(reason=Reason.SHOWN_BEFORE)
-            for pin in pins
-            # Else chosen again, while nobody could say what had been shown.
-            if newest_of.get(pin.pin_id, 0) <= pin.place.generation
-        ]
+    def once(of: int, pins: Iterable[ShownPin]) -> list[ShownPin]:
+        """Without those chosen again later, while nobody could say what had been shown."""
+        return [pin for pin in pins if newest_of.get(pin.pin_id, 0) <= of]
 
-    def chunk(current: int) -> list[ShownPin]:
-        pins = told[current].chunk.pins
-        start = after.position + 1 if after is not None and after.generation == current else 0
-        places = (Place(current, position) for position in range(start, len(pins)))
-        return listed(ShownPin(place, *pins[place.position]) for place in places)
+    def chunk(of: int) -> list[ShownPin]:
+        start = after.position + 1 if after is not None and after.generation == of else 0
+        pins = enumerate(told[of].chunk.pins[start:], start)
+        return once(of, [ShownPin(Place(of, at), pin_id, reason) for at, (pin_id, reason) in pins])
 
     current = generation if after is None else after.generation
     while current in told:
@@ -134,7 +130,7 @@ async def visit_pins(
             while rest and rest[0] >= at:
                 yield chunk(rest.pop(0))
             if at not in told:
-                yield listed(pins)
+                yield once(at, pins)
         if saved.ended:
             break
         await saved.read()

@@ -14,12 +14,14 @@ from contextlib import aclosing
 from typing import TypeVar
 
 from datasources.errors import BadInput, StoreError
+from datasources.records import Pin
 from feed_engine import cursors, visits
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
-from feed_engine.rows import Place
+from feed_engine.rows import Place, Reason
 from feed_engine.seen import check_token
 from feed_engine.smart.candidates import Candidates
+from feed_engine.smart.materialized import ShownPin
 from feed_engine.smart.pages import Saved, fill, visit_pins
 from feed_engine.smart.popular_page import popular_page
 from feed_engine.smart.results import Health, HomeItem, HomePage
@@ -157,15 +159,21 @@ async def _page(
     async with aclosing(visit_pins(generation, known, saved, after)) as pieces:
         page, has_next = await fill(pieces, first, visible)
     pools = Side[this.chunk.pools] if this is not None and this.chunk.pools else None
+    tail = name.encode()
+
+    def item(shown: ShownPin, pin: Pin) -> HomeItem:
+        new = shown.place.generation == generation
+        place = _CURSOR.pack(generation, *shown.place) + tail
+        cursor = cursors.encode(CursorKind.HOME_1, place)
+        return HomeItem(pin, shown.reason if new else Reason.SHOWN_BEFORE, cursor)
+
     served = (saved.side,) if this is None else (saved.side, pools)
     stale = lost or any(side is not Side.PRIMARY for side in served)
     stale |= this is not None and this.chunk.lacks
     no_chunk = this is not None and pools is None
     since = None if this is None else this.chunk.since
     return HomePage(
-        items=[
-            HomeItem(pin, item.reason, _cursor(item.place, generation, name)) for item, pin in page
-        ],
+        items=[item(shown, pin) for shown, pin in page],
         has_next=has_next,
         visit=name,
         health=Health(
@@ -181,10 +189,6 @@ def _last_chosen(known: Sequence[Remembered], generation: int) -> int | None:
     """When the pools were last asked and answered, for this visit or one before."""
     asked = (v.created for v in known if v.generation <= generation and v.chunk.pools)
     return next(asked, None)
-
-
-def _cursor(place: Place, generation: int, name: str) -> str:
-    return cursors.encode(CursorKind.HOME_1, _CURSOR.pack(generation, *place) + name.encode())
 
 
 def _parse_cursor(cursor: str) -> tuple[int, Place, str]:
