@@ -4,6 +4,7 @@ A record's JSON leaves out its id (the id is the object's address) and every fie
 default, so a new field needs no migration. Times are epoch milliseconds.
 """
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 import msgspec
@@ -12,8 +13,11 @@ from datasources.errors import StoreCorrupt
 from datasources.ids import Kind
 
 
-class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What all objects have. `active` False is deleted; `key` is the importing file's own key."""
+class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """What all objects have. `active` False is deleted; `key` is the importing file's own key.
+
+    No record refers to another object that could refer to it: the collector needn't look at any.
+    """
 
     id: int = 0
     created: int = 0
@@ -21,7 +25,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     key: str | None = None
 
 
-class Image(msgspec.Struct, frozen=True, omit_defaults=True):
+class Image(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A picture: `url` absolute, or a path on the gateway; size in pixels; color as #rrggbb."""
 
     url: str
@@ -99,10 +103,22 @@ def encode(record: Record) -> bytes:
 
 def decode(kind: Kind, id: int, data: bytes | str) -> Record:
     """The record of object `id` from its stored JSON. Raises StoreCorrupt."""
-    try:
-        record = _DECODERS[kind].decode(data)
-    except msgspec.MsgspecError as error:
-        raise StoreCorrupt(f"{kind.name.lower()} {id}: {error}") from error
-    # Fresh from the decoder and not yet shared, so setting the id breaks nobody's promise.
-    msgspec.structs.force_setattr(record, "id", id)
+    record = decode_each(kind, {id: data})[id]
+    if isinstance(record, StoreCorrupt):
+        raise record
     return record
+
+
+def decode_each(kind: Kind, stored: Mapping[int, bytes | str]) -> dict[int, Record | StoreCorrupt]:
+    """The record of each object of a kind, or what is wrong with its JSON."""
+    decode, set_field = _DECODERS[kind].decode, msgspec.structs.force_setattr
+    found: dict[int, Record | StoreCorrupt] = {}
+    for id, data in stored.items():
+        try:
+            record = found[id] = decode(data)
+            # Fresh from the decoder and not yet shared, so setting the id breaks nobody's promise.
+            set_field(record, "id", id)
+        except msgspec.MsgspecError as error:
+            found[id] = corrupt = StoreCorrupt(f"{kind.name.lower()} {id}: {error}")
+            corrupt.__cause__ = error
+    return found

@@ -7,7 +7,11 @@ one written under an earlier version of an edge that is active again is rightly 
 """
 
 import asyncio
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
+
+import msgspec
 
 from datasources.ids import kind_of
 from datasources.mappings import EdgeKey
@@ -18,7 +22,7 @@ from feed_engine.applied import following_generation
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
 from feed_engine.follow_edges import FOLLOWS
-from feed_engine.rows import FOLLOWING, FollowingColumn, behind_pin, id_row, parse_following
+from feed_engine.rows import FOLLOWING, behind_pin, following_cause, following_pin, id_row
 from feed_engine.seen import Applied, in_following, read_seeing
 from feed_engine.speculation import Side
 from feed_engine.visible import Visible
@@ -26,13 +30,20 @@ from feed_engine.visible import Visible
 LEAST = 50  # cells a read
 
 
-@dataclass(frozen=True, slots=True)
-class FollowingItem:
-    """A pin, the followed user or board that brought it, and the cursor behind it."""
+class FollowingItem(msgspec.Struct, frozen=True):
+    """A pin, the followed user or board that brought it, and the place in the row behind it."""
 
-    pin_id: int
+    pin: Pin
     cause_id: int
-    cursor: str
+    place: bytes
+
+    @property
+    def cursor(self) -> str:
+        return cursors.encode(CursorKind.FOLLOWING_1, self.place)
+
+
+_Listed = tuple[bytes, int, list[int]]
+"""The place behind a pin of the row, the pin's id, and what brought it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +82,12 @@ async def following_page(
         there, lacks, since = None, lacks or not has, since or generation
         if answered is Side.STANDBY:
             side = answered
-        columns = [parse_following(cell.column) for cell in cells]
-        shown = await _shown(feeds, viewer_id, columns, followed, visible)
-        for cell, (_, pin_id, cause_id) in zip(cells, columns, strict=True):
-            behind = behind_pin(cell.column)
-            if (pin_id, cause_id) in shown and behind != column:
-                column = behind
-                cursor = cursors.encode(CursorKind.FOLLOWING_1, behind)
-                items.append(FollowingItem(pin_id, cause_id, cursor))
+        pins = _by_pin(cells)
+        while some := list(islice(pins, first + 1 - len(items))):
+            items += await _shown(feeds, viewer_id, some, followed, visible)
         if len(cells) < limit:
             break
-        column = max(column or b"", cells[-1].column)
+        column = max(items[-1].place if items else b"", cells[-1].column)
     stale = lacks or side is Side.STANDBY
     return FollowingPage(items[:first], len(items) > first, side, stale, since)
 
@@ -112,30 +118,34 @@ async def _read(
     return raced.value, raced.side, has, generations.get(raced.side) if stale else None
 
 
+def _by_pin(cells: Iterable[Cell]) -> Iterator[_Listed]:
+    """The pins of the cells; those of one pin follow each other."""
+    for place, columns in groupby((cell.column for cell in cells), behind_pin):
+        yield place, following_pin(place), [following_cause(column) for column in columns]
+
+
 async def _shown(
     feeds: Feeds,
     viewer_id: int,
-    columns: list[FollowingColumn],
+    listed: Sequence[_Listed],
     followed: dict[int, bool],
     visible: Visible,
-) -> set[tuple[int, int]]:
-    """The (pin, cause) among the cells that may be shown. `followed` remembers causes."""
-    causes = dict.fromkeys(c.cause_id for c in columns if c.cause_id not in followed)
+) -> list[FollowingItem]:
+    """Those that may be shown. `followed` remembers causes."""
+    causes = dict.fromkeys(cause for *_, some in listed for cause in some if cause not in followed)
     keys = [EdgeKey(FOLLOWS[kind_of(cause)], viewer_id, cause) for cause in causes]
-    pin_ids = list(dict.fromkeys(c.pin_id for c in columns))
-    if not pin_ids:
-        return set()
-    edges, pins = await asyncio.gather(feeds.stores.shards.mappings.edges(keys), visible(pin_ids))
-    followed.update((key.to_id, key in edges and edges[key].active) for key in keys)
-    return {
-        (c.pin_id, c.cause_id)
-        for c in columns
-        if followed[c.cause_id] and _is_of(pins.get(c.pin_id), c.cause_id, viewer_id)
-    }
-
-
-def _is_of(pin: Pin | None, cause_id: int, viewer_id: int) -> bool:
-    """Whether the pin is seen, somebody else's, and still its cause's."""
-    return (
-        pin is not None and pin.owner_id != viewer_id and cause_id in (pin.owner_id, pin.board_id)
+    edges, pins = await asyncio.gather(
+        feeds.stores.shards.mappings.edges(keys), visible([pin_id for _, pin_id, _ in listed])
     )
+    followed.update((key.to_id, key in edges and edges[key].active) for key in keys)
+    items: list[FollowingItem] = []
+    for place, pin_id, brought_by in listed:
+        pin = pins.get(pin_id)
+        if pin is None or pin.owner_id == viewer_id:
+            continue
+        for cause in brought_by:
+            # Still its cause's: a pin may have been moved.
+            if followed[cause] and cause in (pin.owner_id, pin.board_id):
+                items.append(FollowingItem(pin, cause, place))
+                break
+    return items

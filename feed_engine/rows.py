@@ -102,6 +102,16 @@ def parse_following(column: bytes) -> FollowingColumn:
     return FollowingColumn(_ALL_ONES - inverted, pin_id, cause_id)
 
 
+def following_pin(column: bytes) -> int:
+    """The pin's id alone."""
+    return int.from_bytes(column[8:16], "big")
+
+
+def following_cause(column: bytes) -> int:
+    """The id of what is followed, alone."""
+    return int.from_bytes(column[16:], "big")
+
+
 def behind_pin(column: bytes) -> bytes:
     """The place behind all causes of the pin of a following column."""
     return column[:16] + b"\xff" * 8

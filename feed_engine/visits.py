@@ -73,14 +73,10 @@ def remembered(visit: Visit) -> Remembered:
     return Remembered(visit.generation, visit.visit, chunk, visit.saved, visit.created)
 
 
-async def recent(stores: Stores, user_id: int) -> list[Remembered]:
-    """The newest visits and every one not saved, newest first."""
-    return [remembered(v) for v in await stores.shards.visits.recent(user_id, RECENT)]
-
-
-async def find(stores: Stores, user_id: int, visit: str) -> Remembered | None:
-    found = await stores.shards.visits.find(user_id, visit)
-    return None if found is None else remembered(found)
+async def recent(stores: Stores, user_id: int, named: str | None = None) -> list[Remembered]:
+    """The newest visits, every one not saved, and the one `named`, newest first."""
+    told = await stores.shards.visits.recent(user_id, RECENT, named=named)
+    return [remembered(visit) for visit in told]
 
 
 async def begin(

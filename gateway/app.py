@@ -20,8 +20,15 @@ from gateway.execution import new_executor
 from gateway.execution.executor import Executor
 from gateway.health import readiness
 from gateway.http import GraphQLEndpoint
-from gateway.metrics import exposition, new_registry
+from gateway.metrics import (
+    ExecutorCollector,
+    FeedCollector,
+    HttpCollector,
+    exposition,
+    new_registry,
+)
 from gateway.runtime import Runtime
+from gateway.served import Served
 from gateway.settings import Settings
 from resolvers.context import Context
 
@@ -30,11 +37,12 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
     """The application over open stores; another executor may take the place of the usual one."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
+    executor, served = executor or new_executor(settings), Served()
     endpoint = GraphQLEndpoint(
-        executor or new_executor(settings),
-        tokens,
-        new_context,
-        max_body_bytes=settings.max_body_bytes,
+        executor, tokens, new_context, max_body_bytes=settings.max_body_bytes, served=served
+    )
+    registry = new_registry(
+        FeedCollector(runtime.races), ExecutorCollector(executor), HttpCollector(served)
     )
 
     async def graphql(request: Request) -> ASGIApp:
@@ -45,7 +53,7 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
         Route("/graphql", graphql, methods=["GET", "POST"]),
         Route("/healthz", _alive),
         Route("/readyz", partial(_ready, runtime)),
-        Route("/metrics", partial(_metrics, new_registry(runtime))),
+        Route("/metrics", partial(_metrics, registry)),
         Mount("/images", images_app),
     ]
     if settings.graphiql:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from time import perf_counter
 
 from graphql import GraphQLError
 from starlette.types import Receive, Scope, Send
@@ -20,6 +21,7 @@ from gateway.requests import (
     read_operation,
     response_type,
 )
+from gateway.served import Served
 from resolvers.context import Context
 
 
@@ -33,11 +35,13 @@ class GraphQLEndpoint:
         new_context: Callable[[int | None], Context],
         *,
         max_body_bytes: int,
+        served: Served,
     ) -> None:
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
-        self._max_body_bytes = max_body_bytes
+        self._max_body_bytes, self._served = max_body_bytes, served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = perf_counter()
         headers = headers_of(scope)
         media, extra = JSON, _NOTHING
         try:
@@ -69,6 +73,7 @@ class GraphQLEndpoint:
                 # errors.
                 status = 400 if media == GRAPHQL_JSON else 200
         await _respond(send, result.parts(), status, media, extra)
+        self._served.add(status, perf_counter() - began)
 
     def _viewer(self, headers: Headers) -> int | None:
         authorization = headers.get(b"authorization")

@@ -1,27 +1,37 @@
 """Metrics in Prometheus' text format: counts and gauges that the parts of a gateway keep anyway,
-collected when they are asked for. Another part adds its own by a collector in `new_registry`."""
+collected when they are asked for, by one collector a part."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from itertools import accumulate
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from feed_engine.speculation import Race, Stats
-from gateway.runtime import Runtime
+from gateway.execution.executor import Executor
+from gateway.served import BOUNDS, Served
 
 _GAUGES = {
     "cutoff": "Seconds before a call is hedged.",
     "trust": "Share of the calls that ask the primary first.",
 }
 
+_HELD = {"documents", "bytes"}
 
-def new_registry(runtime: Runtime) -> CollectorRegistry:
+
+def new_registry(*collectors: Collector) -> CollectorRegistry:
     """Everything that this gateway counts."""
     registry = CollectorRegistry()
-    registry.register(FeedCollector(runtime.races))
+    for collector in collectors:
+        registry.register(collector)
     return registry
 
 
@@ -73,3 +83,38 @@ class FeedCollector(Collector):
                 for share, seconds in one.quantiles.items():
                     latency.add_metric([name, side.value, f"{share:g}"], seconds)
         yield from (budget, forced, mode, distrust, latency)
+
+
+class ExecutorCollector(Collector):
+    """The executor: its documents, and the requests that fell back to graphql-core."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_executor_NAME` for each field of `Stats`."""
+        stats = self._executor.stats
+        for field in fields(stats):
+            family = GaugeMetricFamily if field.name in _HELD else CounterMetricFamily
+            help = f"See `{field.name}` of gateway.execution.documents.Stats."
+            metric = family(f"pinway_executor_{field.name}", help)
+            metric.add_metric([], getattr(stats, field.name))
+            yield metric
+
+
+class HttpCollector(Collector):
+    """The requests that the endpoint answered."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_http_request_seconds`, a histogram for each status."""
+        metric = HistogramMetricFamily(
+            "pinway_http_request_seconds", "From request to answer.", labels=["status"]
+        )
+        bounds = [*map(str, BOUNDS), "+Inf"]
+        for status, latencies in sorted(self._served.by_status.items()):
+            buckets = list(zip(bounds, accumulate(latencies.counts), strict=True))
+            metric.add_metric([str(status)], buckets, latencies.seconds)
+        yield metric

@@ -1,12 +1,12 @@
 """Loaders of objects by id: the object cache first, then one statement a server."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Generic, cast
 
 from datasources.errors import StoreError
 from datasources.ids import Kind, shard_of
 from datasources.protocols import Lease
-from datasources.records import Board, Comment, Interest, Pin, R, User, decode
+from datasources.records import Board, Comment, Interest, Pin, R, User, decode_each
 from loaders.base import Loader
 from loaders.servers import per_server
 
@@ -24,7 +24,7 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
         local = self._stores.objects.local
         if local is None:
             return {}
-        return {id: self._record(id, data) for id, data in local.held(keys).items()}
+        return self._records(local.held(keys))
 
     async def load_batch(self, keys: list[int]) -> list[R | BaseException | None]:
         found: dict[int, bytes | BaseException] = {}
@@ -44,7 +44,9 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
                     if isinstance(data := found.get(id), bytes)
                 ]
             )
-        return [self._record(id, found.get(id)) for id in keys]
+        records = self._records({id: it for id, it in found.items() if isinstance(it, bytes)})
+        records |= {id: it for id, it in found.items() if isinstance(it, BaseException)}
+        return [records.get(id) for id in keys]
 
     async def _cached(self, keys: Sequence[int]) -> dict[int, bytes | Lease]:
         try:
@@ -63,14 +65,11 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
         store = self._stores.shards.objects
         return await per_server(store.topology(), ids, shard_of, store.get)
 
-    def _record(self, id: int, data: bytes | BaseException | None) -> R | BaseException | None:
-        if data is None or isinstance(data, BaseException):
-            return data
-        try:
-            record = decode(self.kind, id, data)
-        except StoreError as error:
-            return error
-        return cast(R, record) if record.active else None
+    def _records(self, stored: Mapping[int, bytes]) -> dict[int, R | BaseException | None]:
+        return {
+            id: cast(R, it) if isinstance(it, StoreError) or it.active else None
+            for id, it in decode_each(self.kind, stored).items()
+        }
 
 
 class PinByIdLoader(ObjectByIdLoader[Pin]):

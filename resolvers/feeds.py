@@ -1,6 +1,5 @@
 """The home feed and the following feed, as connections."""
 
-import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -83,13 +82,8 @@ async def home_feed(
         dated=_DATED in context.asked,
         visible=cards.visible,
     )
-    pins = await cards.visible([item.pin_id for item in page.items])
-    edges = [
-        FeedEdge(item.cursor, pins[item.pin_id], item.reason)
-        for item in page.items
-        if item.pin_id in pins
-    ]
-    info = _info([item.cursor for item in page.items], page.has_next, after)
+    edges = [FeedEdge(item.cursor, item.pin, item.reason) for item in page.items]
+    info = _info(edges, page.has_next, after)
     return HomeFeed(edges, info, page.visit, _health(page.health, cards.lost))
 
 
@@ -106,11 +100,10 @@ async def following_feed(
         dated=_DATED in context.asked,
         visible=cards.visible,
     )
-    pins = await cards.visible([item.pin_id for item in page.items])
-    edges = [FeedEdge(item.cursor, pins[item.pin_id]) for item in page.items if item.pin_id in pins]
+    edges = [FeedEdge(item.cursor, item.pin) for item in page.items]
     stale = page.may_be_stale or cards.lost
     health = FollowingHealth(page.side, stale, _moment(page.stale_since))
-    info = _info([item.cursor for item in page.items], page.has_next, after)
+    info = _info(edges, page.has_next, after)
     return FollowingFeed(edges, info, health)
 
 
@@ -128,9 +121,11 @@ class Cards:
     async def visible(self, ids: list[int]) -> dict[int, Pin]:
         found = await visibility.pins(self._context, ids)
         pins = {id: pin for id, pin in found.items() if isinstance(pin, Pin)}
-        unread = await self._uncounted(list(pins))
-        self.lost |= len(pins) < len(found) or bool(unread)
-        return {id: pin for id, pin in pins.items() if id not in unread}
+        self.lost |= len(pins) < len(found)
+        for id in await self._uncounted(list(pins)):
+            self.lost = True
+            del pins[id]
+        return pins
 
     async def _uncounted(self, ids: list[int]) -> set[int]:
         keys = [
@@ -139,10 +134,9 @@ class Cards:
             if name in self._context.asked
             for id in ids
         ]
-        load = self._context.loaders.heads.load
-        heads = await asyncio.gather(*map(load, keys), return_exceptions=True)
+        heads = await self._context.loaders.heads.many(keys)
         pairs = zip(keys, heads, strict=True)
-        return {key.from_id for key, head in pairs if isinstance(head, Exception)}
+        return {key.from_id for key, head in pairs if isinstance(head, BaseException)}
 
 
 def _health(health: Health, lost: bool) -> FeedHealth:
@@ -154,7 +148,6 @@ def _moment(ms: int | None) -> datetime | None:
     return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
 
 
-def _info(cursors: list[str], has_next: bool, after: str | None) -> PageInfo:
-    # Of all that the page holds, also what could not be shown: the next page goes on behind it.
-    start, end = (cursors[0], cursors[-1]) if cursors else (None, None)
+def _info(edges: list[FeedEdge], has_next: bool, after: str | None) -> PageInfo:
+    start, end = (edges[0].cursor, edges[-1].cursor) if edges else (None, None)
     return PageInfo(has_next, after is not None, start, end)

@@ -5,6 +5,7 @@ as what was deleted or never was.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import TypeVar
 
 from datasources.records import Board, Comment, Interest, Pin, Record, User
@@ -70,7 +71,7 @@ async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
     found = await _load(loaders.comments, ids)
     under = await pins(context, _pin_ids(found))
     on = await _boards_of(context, under)
-    seen = dict(_seen_with(found, under, _pin_id))
+    seen = _seen_with(found, under, _pin_id)
     doubtful = {
         id: comment
         for id, comment in seen.items()
@@ -89,7 +90,7 @@ async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
         del seen[id]
         loaders.comments.clear(id)
     later = await _load(loaders.comments, list(doubtful))
-    return seen | dict(_seen_with(later, under, _pin_id))
+    return seen | _seen_with(later, under, _pin_id)
 
 
 async def board(context: Context, id: int) -> Board | None:
@@ -118,7 +119,7 @@ async def _on_seen_boards(context: Context, found: Found[Pin]) -> Found[Pin]:
     after its board.
     """
     on = await _boards_of(context, found)
-    seen = dict(_seen_with(found, on, _board_id))
+    seen = _seen_with(found, on, _board_id)
     doubtful = {
         id: pin
         for id, pin in seen.items()
@@ -146,12 +147,8 @@ async def _boards_of(context: Context, pins: Found[Pin]) -> Found[Board]:
     return await boards(context, list(ids))
 
 
-def _board_id(pin: Pin) -> int:
-    return pin.board_id
-
-
-def _pin_id(comment: Comment) -> int:
-    return comment.pin_id
+_board_id: Callable[[Pin], int] = attrgetter("board_id")
+_pin_id: Callable[[Comment], int] = attrgetter("pin_id")
 
 
 def _pin_ids(found: Found[Comment]) -> list[int]:
@@ -170,7 +167,9 @@ def _was_flipped(
     )
 
 
-def _seen_with(found: Found[R], places: Found[P], place_of: Callable[[R], int]) -> Found[R]:
+def _seen_with(
+    found: Found[R], places: Found[P], place_of: Callable[[R], int]
+) -> dict[int, R | BaseException]:
     """Those whose place can be seen; an error where the place could not be read."""
     seen: dict[int, R | BaseException] = {}
     for id, record in found.items():

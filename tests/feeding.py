@@ -124,7 +124,7 @@ async def _nowhere(cursor: bytes) -> None: ...
 
 
 def pins_of(page: HomePage | FollowingPage) -> list[int]:
-    return [item.pin_id for item in page.items]
+    return [item.pin.id for item in page.items]
 
 
 async def reader(feeding: Feeding, pins: int = 12) -> tuple[User, list[int]]:

@@ -35,9 +35,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="about two minutes, rougher figures")
     parser.add_argument("--python", help="the Python of all Python contenders; default: this one")
     parser.add_argument("--page", action="store_true", help="write the figures to bench/README.md")
+    parser.add_argument("--real", action="store_true", help="the real path alone, written nowhere")
     chosen = parser.parse_args()
     try:
-        run(quick=chosen.quick, python=chosen.python, to_page=chosen.page)
+        if chosen.real:
+            run_real(quick=chosen.quick, python=chosen.python)
+        else:
+            run(quick=chosen.quick, python=chosen.python, to_page=chosen.page)
     except BenchError as error:
         sys.exit(f"bench.execution: {error}")
 
@@ -84,6 +88,15 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
         page.write(rows, fifty, one, lines)
     print("\n".join(environment.versions(interpreter)), end="\n\n")
     print(table(rows))
+
+
+def run_real(*, quick: bool, python: str | None) -> None:
+    environment.wrk()
+    interpreter = environment.python(python)
+    os.chdir(environment.ROOT)
+    with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
+        real = measures.real_rates(interpreter, QUICK if quick else FULL, Path(directory))
+    print(table(_real_rows(real)))
 
 
 def _page_rows(fifty: dict[str, Rate], one: dict[str, Rate]) -> list[Row]:

@@ -44,6 +44,6 @@ def real_contenders(python: Path, stores: Mapping[str, Path], page: str) -> dict
     """The gateway over embedded stores; each has stores of its own, of the same content."""
     module = [str(python), "-m", "bench.execution.apps.real"]
     return {
-        name: Contender(name, [*module, kind, str(stores[name]), "{port}", page])
+        name: Contender(name, [*module, kind, str(stores[name]), "{port}", page], metered=True)
         for name, kind in ((REAL_OURS, "ours"), (REAL_STOCK, "stock"))
     }

@@ -21,6 +21,7 @@ from bench.execution.servers import (
     SERVER_CORE,
     BenchError,
     Contender,
+    Server,
     ahead_of_others,
     running,
 )
@@ -76,9 +77,17 @@ def rates(
                 run = wrk.load(server, requests, effort.seconds)
                 runs[name].append(run)
                 say(f"round {number + 1}: {name}: {run.per_cpu:,.0f} ({run.rate:,.0f} wall)")
-        for server in servers.values():
-            server.check(workload)
+        for each in contenders:
+            servers[each.name].check(workload)
+            if each.metered:
+                _check_counts(servers[each.name], runs[each.name])
     return {name: _rate(each) for name, each in runs.items()}
+
+
+def _check_counts(server: Server, runs: Sequence[wrk.Run]) -> None:
+    answered, counted = sum(run.count for run in runs), server.counted()
+    if counted < answered:
+        raise BenchError(f"{answered} requests were answered, and the metrics count {counted:.0f}")
 
 
 def _rate(runs: Sequence[wrk.Run]) -> Rate:

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from bench.execution.requests import Request, Workload
 SERVER_CORE, LOAD_CORE = "0", "1"
 START_SECONDS = 120.0
 CHECKED = 20  # requests whose answers are compared before anything is measured
+COUNTED = "pinway_http_request_seconds_count"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -24,11 +26,13 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Contender:
-    """How to start a server; `{port}` in the command or the environment is the port to take."""
+    """How to start a server; `{port}` in the command or the environment is the port to take.
+    `metered`: it has metrics, which must have counted all that it answered."""
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    metered: bool = False
 
 
 @dataclass
@@ -56,6 +60,13 @@ class Server:
         step = max(1, len(workload.requests) // CHECKED)
         for number in range(0, len(workload.requests), step):
             workload.check(number, self.ask(workload.requests[number]))
+
+    def counted(self) -> float:
+        """How many requests its metrics say that it answered."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
+            lines = answer.read().decode().splitlines()
+        counts = [line.split()[1] for line in lines if line.startswith(f"{COUNTED}{{")]
+        return sum(map(float, counts))
 
     def cpu_seconds(self) -> float:
         """What the process and its children have taken so far, of all cores."""

@@ -16,9 +16,10 @@ CONNECTIONS = 16
 
 @dataclass(frozen=True)
 class Run:
-    """`rate` is requests a second of wall time; `per_cpu` a second of the server's own time: the
-    same on an idle machine, and right also where others take part of the core."""
+    """`count` requests; `rate` a second of wall time; `per_cpu` a second of the server's own time:
+    the same on an idle machine, and right also where others take part of the core."""
 
+    count: int
     rate: float
     per_cpu: float
     cores: float
@@ -31,13 +32,13 @@ def load(server: Server, requests: Path, seconds: float, before: Sequence[str] =
     """Load the server for so long, longer if too few requests are answered to count. Raises
     BenchError when an answer was not 200."""
     while True:
-        count, run = _load(server, requests, seconds, before)
-        if count >= ENOUGH:
+        run = _load(server, requests, seconds, before)
+        if run.count >= ENOUGH:
             return run
         seconds *= 3
 
 
-def _load(server: Server, requests: Path, seconds: float, before: Sequence[str]) -> tuple[int, Run]:
+def _load(server: Server, requests: Path, seconds: float, before: Sequence[str]) -> Run:
     cpu, started = server.cpu_seconds(), time.monotonic()
     done = subprocess.run(
         [
@@ -55,4 +56,4 @@ def _load(server: Server, requests: Path, seconds: float, before: Sequence[str])
         raise BenchError(f"wrk: {done.stdout}{done.stderr}")
     count = int(found[1])
     took = float(found[2]) / (1000 if found[3] == "ms" else 1)
-    return count, Run(count / took, count / max(cpu, 0.01), cpu / wall)
+    return Run(count, count / took, count / max(cpu, 0.01), cpu / wall)

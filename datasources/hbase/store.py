@@ -272,9 +272,10 @@ def _qualified(column: bytes) -> bytes:
 def _cells(result: Any) -> list[Cell]:
     """A TRowResult's cells in the order of their columns."""
     skip = len(_FAMILY)
-    return sorted(
-        Cell(column[skip:], cell.value, cell.timestamp) for column, cell in result.columns.items()
-    )
+    return [
+        Cell(column[skip:], cell.value, cell.timestamp)
+        for column, cell in sorted(result.columns.items())
+    ]
 
 
 def _batches(rows: Mapping[bytes, list[Any]]) -> Iterator[list[Any]]:

@@ -220,9 +220,10 @@ def _walk(cells: Rdict, start: bytes, end: bytes | None) -> Iterator[tuple[bytes
         options.set_iterate_upper_bound(end)
     iterator = cells.iter(options)
     iterator.seek(start)
-    while iterator.valid():
-        yield iterator.key(), iterator.value()
-        iterator.next()
+    valid, key, value, step = iterator.valid, iterator.key, iterator.value, iterator.next
+    while valid():
+        yield key(), value()
+        step()
     iterator.status()  # a damaged block ends the iteration too; this raises
 
 
@@ -233,11 +234,11 @@ def _page(
     page: list[Cell] = []
     if limit <= 0:
         return page
-    skip = len(prefix)
+    skip, unpack_head = len(prefix), layout.unpack_head
     for seen, (key, value) in enumerate(_walk(cells, start, layout.row_end(prefix))):
         if seen >= most:
             raise _TooLong
-        (head,) = layout.unpack_head(value)
+        (head,) = unpack_head(value)
         if not head & 1:
             page.append(Cell(key[skip:], value[layout.HEAD :], head >> 1))
             if len(page) == limit:

@@ -13,31 +13,13 @@ class SqlVisits:
     def __init__(self, router: Router) -> None:
         self._router = router
 
-    async def find(self, user_id: int, visit: str) -> Visit | None:
-        found = await self._read("visits.find", user_id, ("AND visit = ?", (visit.encode(),)))
-        return found[0] if found else None
-
-    async def recent(self, user_id: int, limit: int) -> list[Visit]:
-        return await self._read(
-            "visits.recent",
-            user_id,
+    async def recent(self, user_id: int, limit: int, *, named: str | None = None) -> list[Visit]:
+        conditions: list[tuple[str, tuple[object, ...]]] = [
             ("ORDER BY generation DESC LIMIT ?", (max(limit, 0),)),
             ("AND saved = 0", ()),
-        )
-
-    async def mark_saved(self, user_id: int, generation: int) -> None:
-        async def run(session: Session) -> None:
-            session.at_commit(
-                "UPDATE {db}.visits SET saved = 1 WHERE user_id = ? AND generation = ?",
-                (user_id, generation),
-            )
-
-        await self._router.write(shard_of(user_id), "visits.mark_saved", run)
-
-    async def _read(
-        self, operation: str, user_id: int, *conditions: tuple[str, tuple[object, ...]]
-    ) -> list[Visit]:
-        """The visits that meet any of the conditions, newest first."""
+        ]
+        if named is not None:
+            conditions.append(("AND visit = ?", (named.encode(),)))
         try:
             place = self._router.place(shard_of(user_id))
         except KeyError:
@@ -51,6 +33,15 @@ class SqlVisits:
             )
             for condition, args in conditions
         ]
-        read = await self._router.read(operation, parts)
+        read = await self._router.read("visits.recent", parts)
         by_generation = {row[1]: codecs.visit(row) for rows in read for row in rows}
         return [by_generation[generation] for generation in sorted(by_generation, reverse=True)]
+
+    async def mark_saved(self, user_id: int, generation: int) -> None:
+        async def run(session: Session) -> None:
+            session.at_commit(
+                "UPDATE {db}.visits SET saved = 1 WHERE user_id = ? AND generation = ?",
+                (user_id, generation),
+            )
+
+        await self._router.write(shard_of(user_id), "visits.mark_saved", run)

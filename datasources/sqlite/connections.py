@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
-_BUSY_TIMEOUT = 0.05  # seconds in a thread; who has to wait longer waits outside of the threads
 
 
 class Connections:
@@ -24,19 +23,22 @@ class Connections:
 
     def take(self, path: Path) -> sqlite3.Connection:
         """An idle connection to a file that exists, or a new one. Raises sqlite3.Error."""
+        return self.take_idle(path) or self.open(path)
+
+    def take_idle(self, path: Path) -> sqlite3.Connection | None:
         with self._guard:
             waiting = self._idle.get(path)
-            if waiting:
-                self._count -= 1
-                return waiting.pop()
-        return self.open(path)
+            if not waiting:
+                return None
+            self._count -= 1
+            return waiting.pop()
 
     def open(self, path: Path, *, create: bool = False) -> sqlite3.Connection:
         """A new connection. Raises sqlite3.Error."""
         connection = sqlite3.connect(
             f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}",
             uri=True,
-            timeout=_BUSY_TIMEOUT,
+            timeout=0,  # who finds the file locked waits on the event loop
             isolation_level=None,  # BEGIN and COMMIT are ours
             check_same_thread=False,
             cached_statements=256,

@@ -16,7 +16,8 @@ class SqliteShards(SqlShards):
     """Shards as files `DIR/db00003.sqlite` and `DIR/mod00001.sqlite` of servers `sqlite:///DIR`.
 
     `synchronous` is SQLite's: FULL makes a commit durable, OFF is for tests. `deadline` is in
-    seconds, for each read and each step of a transaction. `observe` hears of each hop to a thread.
+    seconds, for each read and each step of a transaction. `observe` hears of each read, and of
+    each step of a transaction.
     """
 
     def __init__(

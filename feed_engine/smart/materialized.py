@@ -7,7 +7,7 @@ both sides; cells are stamped with the time of the visit.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from datasources.protocols import Sides, WideColumnStore
+from datasources.protocols import Cell, Sides, WideColumnStore
 from feed_engine.rows import (
     MATERIALIZED,
     SHOWN,
@@ -24,18 +24,20 @@ from feed_engine.rows import (
 from feed_engine.wide import delete_both, put_both, trim_both
 
 
-class SavedPin(NamedTuple):
+class ShownPin(NamedTuple):
     place: Place
     pin_id: int
     reason: Reason
 
 
-async def read(
-    store: WideColumnStore, user_id: int, after: bytes | None, limit: int
-) -> list[SavedPin]:
+async def read(store: WideColumnStore, user_id: int, after: bytes | None, limit: int) -> list[Cell]:
     """Up to `limit` pins behind a column of the row, the newest generation first."""
-    cells = await store.read(MATERIALIZED, id_row(user_id), after=after, limit=limit)
-    return [SavedPin(parse_place(c.column), *parse_shown_pin(c.value)) for c in cells]
+    return await store.read(MATERIALIZED, id_row(user_id), after=after, limit=limit)
+
+
+def shown(cell: Cell) -> ShownPin:
+    """What a cell that was `read` says."""
+    return ShownPin(parse_place(cell.column), *parse_shown_pin(cell.value))
 
 
 async def shown_among(store: WideColumnStore, user_id: int, pins: Sequence[int]) -> set[int]:

@@ -7,15 +7,16 @@ Nothing that is written later changes the list: later visits have higher generat
 chosen once. So a page is the same whether the primary or a standby behind it gives it.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from typing import NamedTuple
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Sequence
+from itertools import groupby
 
 from datasources.errors import StoreError
-from datasources.protocols import WideColumnStore
+from datasources.protocols import Cell, WideColumnStore
+from datasources.records import Pin
 from feed_engine.feeds import Feeds
-from feed_engine.rows import Place, Reason, before_generation, place_column
+from feed_engine.rows import Place, before_generation, parse_place, place_column
 from feed_engine.smart import materialized
-from feed_engine.smart.materialized import SavedPin
+from feed_engine.smart.materialized import ShownPin
 from feed_engine.speculation import Side
 from feed_engine.visible import Visible
 from feed_engine.visits import Remembered
@@ -29,34 +30,34 @@ class Saved:
     def __init__(self, feeds: Feeds, viewer_id: int, after: Place | None, limit: int) -> None:
         self._feeds, self._viewer_id, self._limit = feeds, viewer_id, max(limit, LEAST)
         self._start = self._after = None if after is None else place_column(after)
-        self._pins: list[SavedPin] = []
+        self._cells: list[Cell] = []
         self._reads = 0
-        self._ended = False
+        self.ended = False
         self.side: Side | None = None  # the worst that answered; None: none did, or no more
 
     async def read(self) -> None:
         """Read on. When neither side answers, `side` is None and the feed ends here."""
         self._reads += 1
 
-        async def page(store: WideColumnStore) -> list[SavedPin]:
+        async def page(store: WideColumnStore) -> list[Cell]:
             return await materialized.read(store, self._viewer_id, self._after, self._limit)
 
         try:
             raced = await self._feeds.feeds_race(page)
         except StoreError:
-            self.side, self._ended = None, True
+            self.side, self.ended = None, True
             return
         if self.side is not Side.STANDBY:
             self.side = raced.side
-        self._pins += raced.value
-        self._ended = len(raced.value) < self._limit
+        self._cells += raced.value
+        self.ended = len(raced.value) < self._limit
         if raced.value:
-            self._after = place_column(raced.value[-1].place)
+            self._after = raced.value[-1].column
 
     @property
     def newest(self) -> int:
         """The generation that the pins read so far begin with; 0 when there are none."""
-        return self._pins[0].place.generation if self._pins else 0
+        return _generation(self._cells[0]) if self._cells else 0
 
     async def upto(self, generation: int, told: Collection[int]) -> None:
         """Go on to a generation, if what was read begins with later ones; from here on, no
@@ -65,46 +66,39 @@ class Saved:
         The first read ran beside that of the shard: what was saved after the one and before the
         other is in neither, and is read again here.
         """
-        self._pins = [pin for pin in self._pins if pin.place.generation <= generation]
-        unread = not self._pins and not self._ended
+        self._cells = [cell for cell in self._cells if _generation(cell) <= generation]
+        unread = not self._cells and not self.ended
         if unread or (self._reads == 1 and not self.failed and self._lacks(generation, told)):
-            self._pins, self._ended = [], False
+            self._cells, self.ended = [], False
             self._after = max(self._start or b"", before_generation(generation))
             await self.read()
 
     def _lacks(self, generation: int, told: Collection[int]) -> bool:
         """Whether what was read has a gap: a visit without pins leaves one as well."""
-        last = 1 if self._ended else self._pins[-1].place.generation
-        there = {pin.place.generation for pin in self._pins}.union(told)
+        last = 1 if self.ended else _generation(self._cells[-1])
+        there = {_generation(cell) for cell in self._cells}.union(told)
         return sum(last <= g <= generation for g in there) < generation - last + 1
 
-    async def pins(self) -> AsyncIterator[SavedPin]:
-        """From the place on, newest generation first."""
-        position = 0
-        while True:
-            while position < len(self._pins):
-                yield self._pins[position]
-                position += 1
-            if self._ended:
-                return
-            await self.read()
+    def take(self) -> list[ShownPin]:
+        """What was read since this was last called, the newest generation first."""
+        cells, self._cells = self._cells, []
+        return [materialized.shown(cell) for cell in cells]
 
     @property
     def failed(self) -> bool:
-        return self._ended and self.side is None
+        return self.ended and self.side is None
 
 
-class PageItem(NamedTuple):
-    place: Place
-    pin_id: int
-    reason: Reason
+def _generation(cell: Cell) -> int:
+    return parse_place(cell.column).generation
 
 
-async def visit_items(
+async def visit_pins(
     generation: int, known: Sequence[Remembered], saved: Saved, after: Place | None
-) -> AsyncIterator[PageItem]:
-    """The list of the visit of `generation` behind a place, from the visits the shard told
-    (newest first) and the materialised feed from the same place on.
+) -> AsyncGenerator[list[ShownPin], None]:
+    """The list of the visit of `generation` behind a place, a piece at a time, from the visits the
+    shard told (newest first) and the materialised feed from the same place on. Each pin comes with
+    the reason that it was first shown for.
 
     Ends at the first generation that only the materialised feed has, if neither side answers: to
     go on with an earlier one would skip pins that a later page can't come back to.
@@ -114,63 +108,51 @@ async def visit_items(
     for visit in sorted(told.values(), key=lambda visit: visit.generation):
         newest_of.update((pin_id, visit.generation) for pin_id, _ in visit.chunk.pins)
 
-    def item(place: Place, pin_id: int, reason: Reason) -> PageItem | None:
-        if newest_of.get(pin_id, 0) > place.generation:
-            return None  # chosen again, while nobody could say what had been shown
-        new = place.generation == generation
-        return PageItem(place, pin_id, reason if new else Reason.SHOWN_BEFORE)
+    def once(of: int, pins: Iterable[ShownPin]) -> list[ShownPin]:
+        """Without those chosen again later, while nobody could say what had been shown."""
+        return [pin for pin in pins if newest_of.get(pin.pin_id, 0) <= of]
 
-    def chunk(current: int) -> list[PageItem]:
-        pins = enumerate(told[current].chunk.pins)
-        items = [item(Place(current, position), *pin) for position, pin in pins]
-        return [found for found in items if found and _behind(found.place, after)]
+    def chunk(of: int) -> list[ShownPin]:
+        start = after.position + 1 if after is not None and after.generation == of else 0
+        pins = enumerate(told[of].chunk.pins[start:], start)
+        return once(of, [ShownPin(Place(of, at), pin_id, reason) for at, (pin_id, reason) in pins])
 
     current = generation if after is None else after.generation
     while current in told:
-        for found in chunk(current):
-            yield found
+        yield chunk(current)
         current -= 1
     if current == 0:
         return
     await saved.upto(current, told)
     rest = sorted((earlier for earlier in told if earlier < current), reverse=True)
-    async for pin in saved.pins():
-        while rest and rest[0] >= pin.place.generation:
-            for found in chunk(rest.pop(0)):
-                yield found
-        if pin.place.generation not in told and (saved_item := item(*pin)):
-            yield saved_item
+    while True:
+        for at, pins in groupby(saved.take(), key=lambda pin: pin.place.generation):
+            while rest and rest[0] >= at:
+                yield chunk(rest.pop(0))
+            if at not in told:
+                yield once(at, pins)
+        if saved.ended:
+            break
+        await saved.read()
     if not saved.failed:
         for earlier in rest:
-            for found in chunk(earlier):
-                yield found
-
-
-def _behind(place: Place, after: Place | None) -> bool:
-    """Whether a place comes later in the list than another: a lower generation, or further on."""
-    return after is None or (-place.generation, place.position) > (
-        -after.generation,
-        after.position,
-    )
+            yield chunk(earlier)
 
 
 async def fill(
-    items: AsyncIterator[PageItem], first: int, visible: Visible
-) -> tuple[list[PageItem], bool]:
-    """A full page of items whose pins the viewer may see, and whether another follows."""
-    page: list[PageItem] = []
-    while len(page) <= first:
-        some = [item async for item in _take(items, first + 1 - len(page))]
+    pieces: AsyncIterator[list[ShownPin]], first: int, visible: Visible
+) -> tuple[list[tuple[ShownPin, Pin]], bool]:
+    """A full page of those that the viewer may see, and whether another follows."""
+    page: list[tuple[ShownPin, Pin]] = []
+    waiting: list[ShownPin] = []
+    more = True
+    while len(page) <= first and (waiting or more):
+        missing = first + 1 - len(page)
+        while more and len(waiting) < missing:
+            piece = await anext(pieces, None)
+            more = piece is not None
+            waiting += piece or ()
+        some, waiting = waiting[:missing], waiting[missing:]
         seen = await visible([item.pin_id for item in some]) if some else {}
-        page += [item for item in some if item.pin_id in seen]
-        if not some:
-            break
+        page += [(item, seen[item.pin_id]) for item in some if item.pin_id in seen]
     return page[:first], len(page) > first
-
-
-async def _take(items: AsyncIterator[PageItem], count: int) -> AsyncIterator[PageItem]:
-    for _ in range(count):
-        item = await anext(items, None)
-        if item is None:
-            return
-        yield item

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 from datasources.errors import StoreError
 from datasources.protocols import Cell, WideColumnStore
+from datasources.records import Pin
 from feed_engine import cursors
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
@@ -20,27 +21,23 @@ async def popular_page(
 ) -> HomePage:
     """`first` popular pins, the hottest first, behind a cursor. Raises BadInput."""
     column = None if after is None else cursors.decode(CursorKind.POPULAR_1, after, least=16)
-    page: list[Cell] = []
+    page: list[tuple[bytes, Pin]] = []
     sides: set[Side | None] = set()
     known: set[int] = set()
     async for cells in _pages(feeds, column, max(first + 1, LEAST), sides):
         # A pin whose hotness is just being moved may have two cells.
-        fresh = {parse_pool(c.column).pin_id: c for c in reversed(cells)}
+        fresh = {parse_pool(c.column).pin_id: c.column for c in reversed(cells)}
         fresh = {p: c for p, c in fresh.items() if p not in known}
         known.update(fresh)
         seen = await visible(list(fresh)) if fresh else {}
-        page += sorted(c for p, c in fresh.items() if p in seen)
+        page += sorted((c, seen[p]) for p, c in fresh.items() if p in seen)
         if len(page) > first:
             break
     side = None if None in sides else Side.STANDBY if Side.STANDBY in sides else Side.PRIMARY
     return HomePage(
         items=[
-            HomeItem(
-                parse_pool(cell.column).pin_id,
-                Reason.POPULAR,
-                cursors.encode(CursorKind.POPULAR_1, cell.column),
-            )
-            for cell in page[:first]
+            HomeItem(pin, Reason.POPULAR, cursors.encode(CursorKind.POPULAR_1, column))
+            for column, pin in page[:first]
         ],
         has_next=len(page) > first,
         visit=visit,

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
+import msgspec
+
+from datasources.records import Pin
 from feed_engine.rows import Reason
 from feed_engine.speculation import Side
 
 
-@dataclass(frozen=True, slots=True)
-class HomeItem:
-    pin_id: int
+class HomeItem(msgspec.Struct, frozen=True):
+    pin: Pin
     reason: Reason
     cursor: str
 

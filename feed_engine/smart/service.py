@@ -10,16 +10,19 @@ materialised feed fails, it is the chunk and what the shard still tells of earli
 import asyncio
 import struct
 from collections.abc import Awaitable, Sequence
+from contextlib import aclosing
 from typing import TypeVar
 
 from datasources.errors import BadInput, StoreError
+from datasources.records import Pin
 from feed_engine import cursors, visits
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
-from feed_engine.rows import Place
+from feed_engine.rows import Place, Reason
 from feed_engine.seen import check_token
 from feed_engine.smart.candidates import Candidates
-from feed_engine.smart.pages import PageItem, Saved, fill, visit_items
+from feed_engine.smart.materialized import ShownPin
+from feed_engine.smart.pages import Saved, fill, visit_pins
 from feed_engine.smart.popular_page import popular_page
 from feed_engine.smart.results import Health, HomeItem, HomePage
 from feed_engine.speculation import Side
@@ -44,7 +47,8 @@ async def home_page(
 ) -> HomePage:
     """`first` pins of the viewer's home feed, behind a cursor of the same visit.
 
-    Without `after`: the first page of a visit, begun here unless `visit` names one that was.
+    Without `after`: the first page of a visit, begun here unless `visit` names one that was. The
+    pools are read for a visit that begins; one that is named is looked for first.
     Without a viewer: popular pins. `seen`: the token of a write that a new visit waits for, as
     long as a feed's deadline; `dated`: tell since when a standby may be stale.
 
@@ -66,28 +70,27 @@ async def _first_page(
     feeds: Feeds,
     viewer_id: int,
     first: int,
-    name: str | None,
+    named: str | None,
     candidates: Candidates,
     visible: Visible,
 ) -> HomePage:
+    name = named or visits.new_name()
     saved = Saved(feeds, viewer_id, None, first + 1)
 
     async def read_pools() -> StoreError | None:
         return await _attempt(candidates.read())  # made here: a task may be cancelled unbegun
 
     async with asyncio.TaskGroup() as group:
-        pools = group.create_task(read_pools())
-        materialized = group.create_task(saved.read())
-        told = await _attempt(_told(feeds, viewer_id, name))
-        if isinstance(told, StoreError) or told[0] is not None:
-            pools.cancel()  # no chunk can be remembered, or the visit has its own
-    await materialized
-    name = name or visits.new_name()
-    if isinstance(told, StoreError):
+        group.create_task(saved.read())
+        pools = None if named else group.create_task(read_pools())
+        known = await _attempt(visits.recent(feeds.stores, viewer_id, named))
+        if pools is not None and isinstance(known, StoreError):
+            pools.cancel()  # no chunk can be remembered
+    if isinstance(known, StoreError):
         return await _page(feeds, first, name, saved.newest, [], saved, None, visible, lost=True)
-    this, known = told
+    this = next((visit for visit in known if visit.visit == name), None)
     if this is None:
-        failed = isinstance(await pools, StoreError)
+        failed = isinstance(await (pools or read_pools()), StoreError)
         try:
             this, known = await _begin(feeds, viewer_id, name, known, candidates, failed)
         except StoreError:  # a chunk that can't be remembered isn't shown
@@ -103,27 +106,13 @@ async def _later_page(
     if name is not None and name != visit:
         raise BadInput(f"this cursor is of visit {visit!r}, not of {name!r}", "after")
     saved = Saved(feeds, viewer_id, place, first + 1)
-    told, _ = await asyncio.gather(_attempt(_told(feeds, viewer_id, None)), saved.read())
+    told, _ = await asyncio.gather(_attempt(visits.recent(feeds.stores, viewer_id)), saved.read())
     lost = isinstance(told, StoreError)
-    known = [] if isinstance(told, StoreError) else told[1]
+    known = [] if isinstance(told, StoreError) else told
     this = next((v for v in known if v.generation == generation), None)
     return await _page(
         feeds, first, visit, generation, known, saved, place, visible, this, lost=lost
     )
-
-
-async def _told(
-    feeds: Feeds, viewer_id: int, name: str | None
-) -> tuple[Remembered | None, list[Remembered]]:
-    """The visit of that name, if there is one, and the visits that the shard has to tell."""
-    if name is None:
-        return None, await visits.recent(feeds.stores, viewer_id)
-    this, known = await asyncio.gather(
-        visits.find(feeds.stores, viewer_id, name), visits.recent(feeds.stores, viewer_id)
-    )
-    if this is not None and all(v.generation != this.generation for v in known):
-        known = sorted([*known, this], key=lambda v: -v.generation)
-    return this, known
 
 
 async def _begin(
@@ -167,16 +156,24 @@ async def _page(
     lost: bool = False,
 ) -> HomePage:
     """A page of the visit. `lost`: the viewer's shard could not tell or remember all."""
-    items = visit_items(generation, known, saved, after)
-    page, has_next = await fill(items, first, visible)
+    async with aclosing(visit_pins(generation, known, saved, after)) as pieces:
+        page, has_next = await fill(pieces, first, visible)
     pools = Side[this.chunk.pools] if this is not None and this.chunk.pools else None
+    tail = name.encode()
+
+    def item(shown: ShownPin, pin: Pin) -> HomeItem:
+        new = shown.place.generation == generation
+        place = _CURSOR.pack(generation, *shown.place) + tail
+        cursor = cursors.encode(CursorKind.HOME_1, place)
+        return HomeItem(pin, shown.reason if new else Reason.SHOWN_BEFORE, cursor)
+
     served = (saved.side,) if this is None else (saved.side, pools)
     stale = lost or any(side is not Side.PRIMARY for side in served)
     stale |= this is not None and this.chunk.lacks
     no_chunk = this is not None and pools is None
     since = None if this is None else this.chunk.since
     return HomePage(
-        items=[_item(item, generation, name) for item in page],
+        items=[item(shown, pin) for shown, pin in page],
         has_next=has_next,
         visit=name,
         health=Health(
@@ -192,11 +189,6 @@ def _last_chosen(known: Sequence[Remembered], generation: int) -> int | None:
     """When the pools were last asked and answered, for this visit or one before."""
     asked = (v.created for v in known if v.generation <= generation and v.chunk.pools)
     return next(asked, None)
-
-
-def _item(item: PageItem, generation: int, name: str) -> HomeItem:
-    place = _CURSOR.pack(generation, *item.place) + name.encode()
-    return HomeItem(item.pin_id, item.reason, cursors.encode(CursorKind.HOME_1, place))
 
 
 def _parse_cursor(cursor: str) -> tuple[int, Place, str]:

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 
 import click
 import uvicorn
+from starlette.types import ASGIApp
 
 from gateway.app import create_app
 from gateway.auth import Tokens
@@ -37,22 +38,22 @@ async def serve(
                 await fill_demo(runtime.stores, settings.data_dir, bars)
         if settings.demo_viewer and greet:
             await _greet(settings, runtime)
+        with short_passes() if settings.collector == "short" else nullcontext():
+            await Server(create_app(settings, runtime), on_ready).serve(sockets=[listener])
+
+
+class Server(uvicorn.Server):
+    """The HTTP server of one process; tells when it has started."""
+
+    def __init__(self, app: ASGIApp, on_ready: Callable[[], None] = lambda: None) -> None:
         config = uvicorn.Config(
-            create_app(settings, runtime),
+            app,
             interface="asgi3",
             log_config=None,  # its lines go where ours go
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=5,
         )
-        with short_passes() if settings.collector == "short" else nullcontext():
-            await _Server(config, on_ready).serve(sockets=[listener])
-
-
-class _Server(uvicorn.Server):
-    """Tells when it has started."""
-
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_ready = on_ready
 

@@ -31,13 +31,13 @@ async def add(shards: SqlShards, shard: int, *visits: Visit) -> None:
 async def test_a_visit_is_found_by_its_name(deployment: Deployment, shards: SqlShards) -> None:
     shard = deployment.shard(0)
     user, other = fresh_id(Kind.USER, shard), fresh_id(Kind.USER, shard)
-    visits = [make(user, 1), make(user, 2, saved=True), make(other, 1)]
+    visits = [make(user, 1, saved=True), make(user, 2, saved=True), make(other, 1, saved=True)]
     await add(shards, shard, *visits)
     for visit in visits:
-        assert await shards.visits.find(visit.user_id, visit.visit) == visit
-    assert await shards.visits.find(user, "never") is None
-    assert await shards.visits.find(user, "x" * 5000) is None
-    assert await shards.visits.find(fresh_id(Kind.USER, 7), "never") is None
+        assert await shards.visits.recent(visit.user_id, 0, named=visit.visit) == [visit]
+    for name in ("never", "x" * 5000):
+        assert await shards.visits.recent(user, 0, named=name) == []
+    assert await shards.visits.recent(fresh_id(Kind.USER, 7), 0, named="never") == []
 
 
 async def test_a_generation_and_a_name_are_each_taken_once(
@@ -66,13 +66,15 @@ async def test_recent_visits_are_the_newest_and_every_one_not_saved(
     await add(shards, shard, *visits)
     trips.clear()
 
-    async def recent(limit: int) -> list[int]:
-        found = await shards.visits.recent(user, limit)
+    async def recent(limit: int, named: str | None = None) -> list[int]:
+        found = await shards.visits.recent(user, limit, named=named)
         assert found == [visits[v.generation - 1] for v in found]
         return [v.generation for v in found]
 
     assert await recent(3) == [9, 8, 7, 2]
-    assert trips.total() == 1
+    assert await recent(3, visits[0].visit) == [9, 8, 7, 2, 1]
+    assert trips.total() == 2
+    assert await recent(3, visits[7].visit) == [9, 8, 7, 2]
     assert await recent(0) == [8, 2]
     assert await recent(100) == list(range(9, 0, -1))
     await shards.close()

@@ -279,3 +279,31 @@ async def test_health_and_readiness_answer(endpoint: Endpoint) -> None:
     assert alive.json() == {"status": "ok", "process": os.getpid()}
     ready = await endpoint.http.get("/readyz")
     assert (ready.status_code, ready.json()["required"]) == (200, {})
+
+
+async def test_metrics_count_every_request_and_what_the_executor_did(endpoint: Endpoint) -> None:
+    async def counted() -> dict[str, float]:
+        lines = (await endpoint.http.get("/metrics")).text.splitlines()
+        samples = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+        return {name: float(value) for name, _, value in samples}
+
+    def requests(status: int, below: str = "") -> str:
+        if not below:
+            return f'pinway_http_request_seconds_count{{status="{status}"}}'
+        return f'pinway_http_request_seconds_bucket{{le="{below}",status="{status}"}}'
+
+    query = {"query": "{ viewer { id counted: username } }"}
+    await endpoint.post({"query": 1}, accept=GRAPHQL_JSON)
+    before = await counted()
+    for _ in range(3):
+        await endpoint.post(query)
+    await endpoint.post({"query": 1}, accept=GRAPHQL_JSON)
+    after = await counted()
+    grown = {name: value - before.get(name, 0.0) for name, value in after.items()}
+    assert (grown[requests(200)], grown[requests(400)]) == (3, 1)
+    assert after[requests(200, "+Inf")] == after[requests(200)]
+    assert grown["pinway_executor_hits_total"] == 2
+    assert grown["pinway_executor_misses_total"] == 1
+    assert grown["pinway_executor_documents"] == 1
+    assert grown["pinway_executor_fallbacks_total"] == 0
+    assert after["pinway_executor_bytes"] > 0

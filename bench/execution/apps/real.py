@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import uvicorn
 import uvloop
 
 from datasources.ids import Kind
@@ -25,8 +24,10 @@ from gateway.auth import Tokens
 from gateway.collector import short_passes
 from gateway.demo.fill import fill_demo
 from gateway.execution import new_executor
+from gateway.execution.documents import Stats
 from gateway.installing import install
 from gateway.runtime import running
+from gateway.serving.process import Server
 from gateway.settings import Settings, read_settings
 from resolvers.context import Context
 from schema import schema
@@ -58,6 +59,7 @@ class StockExecutor:
 
     def __init__(self, asked: frozenset[str]) -> None:
         self._asked = asked
+        self.stats = Stats()
 
     async def run(
         self,
@@ -147,15 +149,9 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
     if kind == "stock":
         executor = StockExecutor(executor.documents.get(query(page)).fields)
     async with running(settings) as runtime:
-        config = uvicorn.Config(
-            create_app(settings, runtime, executor),
-            interface="asgi3",
-            access_log=False,
-            log_level="warning",
-            lifespan="off",
-        )
+        server = Server(create_app(settings, runtime, executor))
         with socket.create_server(("127.0.0.1", port)) as listener, short_passes():
-            await uvicorn.Server(config).serve(sockets=[listener])
+            await server.serve(sockets=[listener])
 
 
 if __name__ == "__main__":

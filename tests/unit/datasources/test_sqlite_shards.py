@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,10 +16,10 @@ from datasources.errors import StoreConflict, StoreCorrupt, StoreUnavailable
 from datasources.ids import Kind, compose
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
 from datasources.sql.dialect import SQLITE
-from datasources.sql.engine import Place
+from datasources.sql.engine import Part, Place, Row
 from datasources.sql.lists import edges_condition, heads_condition
 from datasources.sql.mappings import page_part
-from datasources.sqlite import SqliteShards
+from datasources.sqlite import SqliteShards, reading
 from datasources.sqlite.connections import Connections
 from datasources.topology import ModShards, ShardRange, Topology
 
@@ -249,8 +249,9 @@ class Overtaken:
         return SimpleNamespace(fetchall=lambda: rows)
 
 
+@pytest.mark.parametrize("quick", [True, False], ids=["on the loop", "in a thread"])
 async def test_what_is_asked_of_one_file_at_once_is_as_of_one_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: bool
 ) -> None:
     store = SqliteShards(make_topology(tmp_path), "OFF")
     await store.create()
@@ -262,10 +263,99 @@ async def test_what_is_asked_of_one_file_at_once_is_as_of_one_moment(
         other.execute("UPDATE board_has_pins SET active = 0")
         other.close()
 
-    take = Connections.take
-    monkeypatch.setattr(Connections, "take", lambda self, path: Overtaken(take(self, path), empty))
     requests = [PageRequest(key, 9) for key in keys]
-    assert [len(page) for page in await store.mappings.pages(requests)] == [1, 1]
-    monkeypatch.setattr(Connections, "take", take)
+    with monkeypatch.context() as patch:
+
+        def overtaken(self: Connections, path: Path) -> Any:
+            return Overtaken(self.open(path), empty)
+
+        patch.setattr(Connections, "take_idle", overtaken if quick else lambda self, path: None)
+        patch.setattr(Connections, "take", overtaken)
+        assert [len(page) for page in await store.mappings.pages(requests)] == [1, 1]
     assert [len(page) for page in await store.mappings.pages(requests)] == [0, 0]
     await store.close()
+
+
+@pytest.fixture
+async def visited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[SqliteShards, list[str]]]:
+    """Shards of which one has 3,000 pins and an idle connection; names of the threads that read."""
+    store = SqliteShards(make_topology(tmp_path), "OFF")
+    await store.create()
+    await store.objects.transact(0, lambda tx: tx.insert_many(Kind.PIN, [b"{}"] * 3000))
+    threads: list[str] = []
+    select = reading.select
+
+    def noting(connection: sqlite3.Connection, parts: Sequence[Part]) -> list[list[Row]]:
+        threads.append(threading.current_thread().name)
+        return select(connection, parts)
+
+    monkeypatch.setattr(reading, "select", noting)
+    yield store, threads
+    await store.close()
+
+
+async def test_a_short_read_needs_no_thread(visited: tuple[SqliteShards, list[str]]) -> None:
+    store, threads = visited
+    id = compose(0, Kind.PIN, 7)
+    for _ in range(2000):  # more steps than one read may take, all together
+        assert await store.objects.get([id]) == {id: b"{}"}
+    assert set(threads) == {"MainThread"}
+
+
+async def test_a_read_that_turns_out_long_goes_to_a_thread(
+    visited: tuple[SqliteShards, list[str]], tmp_path: Path
+) -> None:
+    store, threads = visited
+    files = open_files(tmp_path)
+    for _ in range(20):
+        assert len(await store.objects.list(Kind.PIN, 0, 3000)) == 3000
+    assert len(threads) == 40
+    assert threads[0] == "MainThread"
+    assert threads[1].startswith("pinway-sqlite-read")
+    assert open_files(tmp_path) == files
+    assert len(await store.objects.list(Kind.PIN, 0, 5)) == 5
+    assert threads[40:] == ["MainThread"]
+
+
+async def test_a_read_that_meets_a_lock_goes_to_a_thread(
+    visited: tuple[SqliteShards, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, threads = visited
+
+    class Locked(Overtaken):
+        def execute(self, sql: str, args: Sequence[Any] = ()) -> Any:
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+            raise error
+
+    take_idle = Connections.take_idle
+    calls = iter([True])
+
+    def locked(self: Connections, path: Path) -> Any:
+        connection = take_idle(self, path)
+        return Locked(connection, list) if next(calls, False) else connection
+
+    monkeypatch.setattr(Connections, "take_idle", locked)
+    assert len(await store.objects.list(Kind.PIN, 0, 5)) == 5
+    assert [name == "MainThread" for name in threads] == [True, False]
+
+
+async def test_one_who_reads_on_and_on_lets_others_have_their_turn(
+    visited: tuple[SqliteShards, list[str]],
+) -> None:
+    store, _ = visited
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.ensure_future(take_turns())
+    for _ in range(10):
+        await store.objects.get([compose(0, Kind.PIN, 1)])
+    other.cancel()
+    assert turns >= 10

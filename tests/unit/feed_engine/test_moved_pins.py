@@ -67,7 +67,7 @@ async def test_a_pin_that_comes_from_a_secret_board_reaches_feeds_as_a_new_one_d
     await _move(feeding, hidden, one)
     await feeding.drain()
     assert hidden.id in pins_of(await feeding.following(viewer))
-    [item] = [it for it in (await feeding.home(fan)).items if it.pin_id == hidden.id]
+    [item] = [it for it in (await feeding.home(fan)).items if it.pin.id == hidden.id]
     assert item.reason is Reason.FOLLOWED_INTEREST
 
 
@@ -85,7 +85,7 @@ async def test_a_pin_that_an_unfollow_took_out_of_a_pool_comes_in_by_its_new_boa
     await _move(feeding, pin, other)
     await feeding.drain()
     home = await feeding.home(viewer)
-    [item] = [item for item in home.items if item.pin_id == pin.id]
+    [item] = [item for item in home.items if item.pin.id == pin.id]
     assert item.reason is Reason.FOLLOWED_BOARD
     assert pins_of(await feeding.following(viewer)) == [pin.id]
 

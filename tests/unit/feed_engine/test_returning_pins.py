@@ -27,7 +27,7 @@ async def test_with_a_board_that_was_secret_meanwhile(feeding: Feeding) -> None:
     await feeding.follow(viewer, owner.id)
     await feeding.drain()
     await flip(False)
-    [item] = [item for item in (await feeding.home(viewer)).items if item.pin_id == pin.id]
+    [item] = [item for item in (await feeding.home(viewer)).items if item.pin.id == pin.id]
     assert item.reason is Reason.FOLLOWED_USER
     assert pins_of(await feeding.following(viewer)) == [pin.id]
 
@@ -50,5 +50,5 @@ async def test_with_an_interest_that_it_lacked_meanwhile(feeding: Feeding) -> No
     await feeding.follow(viewer, interest.id)
     await feeding.drain()
     await change(interest.id)
-    [item] = [item for item in (await feeding.home(viewer)).items if item.pin_id == pin.id]
+    [item] = [item for item in (await feeding.home(viewer)).items if item.pin.id == pin.id]
     assert item.reason is Reason.FOLLOWED_INTEREST

@@ -24,7 +24,7 @@ async def move_on(feeding: Feeding, viewer: User) -> list[int]:
     new: list[int] = []
     for _ in range(visits.RECENT + 1):
         page = await feeding.home(viewer)
-        new += [item.pin_id for item in page.items if item.reason is not Reason.SHOWN_BEFORE]
+        new += [item.pin.id for item in page.items if item.reason is not Reason.SHOWN_BEFORE]
         await feeding.drain()
     return new
 
@@ -145,7 +145,7 @@ async def test_what_was_unfollowed_or_hidden_since_is_not_chosen(feeding: Feedin
     await feeding.unfollow(viewer, left.id)
     await writes.update_board(feeding.stores, owner.id, secret.id, writes.BoardChange(secret=True))
     page = await feeding.home(viewer, first=50)
-    ours = [item.pin_id for item in page.items if item.reason is Reason.FOLLOWED_USER]
+    ours = [item.pin.id for item in page.items if item.reason is Reason.FOLLOWED_USER]
     assert ours == [pin.id for pin in reversed(shown)]
     assert not {pin.id for pin in hidden} & set(pins_of(page))
 
@@ -168,7 +168,7 @@ async def test_sources_and_their_reasons_are_mixed(feeding: Feeding) -> None:
     page = await feeding.home(viewer, first=15)
     by_reason: dict[Reason, set[int]] = {}
     for item in page.items:
-        by_reason.setdefault(item.reason, set()).add(item.pin_id)
+        by_reason.setdefault(item.reason, set()).add(item.pin.id)
     assert by_reason[Reason.RELATED] == {pin.id for pin in beside}
     assert len(by_reason[Reason.FOLLOWED_INTEREST]) == 4
     assert len(by_reason[Reason.FOLLOWED_USER]) + len(by_reason[Reason.FOLLOWED_BOARD]) == 8

@@ -74,6 +74,24 @@ async def test_a_visit_older_than_those_the_shard_tells_is_found_by_its_name(
     assert await feeding.rest_of(viewer, again) == pins[3:5]
 
 
+async def test_a_visit_that_was_begun_reads_no_pools(feeding: Feeding) -> None:
+    viewer, _ = await reader(feeding)
+    asked: list[str] = []
+
+    async def note() -> None:
+        asked.append("pools")
+
+    def noting(sides: Sides) -> Sides:
+        return Sides(*(cast(Any, Interrupted(side, "read", note)) for side in sides))
+
+    one = await feeding.home(viewer, visit="mine")
+    stores = feeding.stores._replace(pools=noting(feeding.stores.pools))
+    assert await feeding.home(viewer, visit="mine", stores=stores) == one
+    assert asked == []
+    await feeding.home(viewer, visit="other", stores=stores)
+    assert asked == ["pools"]
+
+
 async def test_a_visit_asked_for_twice_at_once_is_one_visit(feeding: Feeding) -> None:
     viewer, pins = await reader(feeding)
     answers = await asyncio.gather(*(feeding.home(viewer, visit="double") for _ in range(5)))

@@ -90,9 +90,14 @@ async def test_who_cancels_as_its_time_is_up_wins() -> None:
 
 async def test_another_error_is_its_own_though_the_time_is_up() -> None:
     deadlines = Deadlines(60)
-    with pytest.raises(LookupError), deadlines.begin():
-        next(iter(deadlines.running)).expire()
-        raise LookupError
+
+    def fail() -> None:
+        with deadlines.begin():
+            next(iter(deadlines.running)).expire()
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        fail()
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0

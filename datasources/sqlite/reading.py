@@ -1,0 +1,71 @@
+"""Reads of one SQLite file: as long as they take in a thread, or quick ones on the event loop."""
+
+import sqlite3
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+from datasources.sql.engine import Part, Row
+from datasources.sqlite.connections import Connections
+from datasources.sqlite.errors import translate
+
+STEPS = 5_000  # of SQLite's virtual machine, once or twice of which a quick read takes: 1,000 rows
+
+
+def read_file(connections: Connections, path: Path, parts: Sequence[Part]) -> list[list[Row]]:
+    """What the parts ask of one file, all as of one moment. Raises StoreError."""
+    connection = None
+    try:
+        connection = connections.take(path)
+        rows = select(connection, parts)
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise translate(error, path) from error
+        raise
+    connections.give(path, connection)
+    return rows
+
+
+def read_quickly(
+    connections: Connections, path: Path, parts: Sequence[Part]
+) -> list[list[Row]] | None:
+    """The same, unless it turns out long, or finds the file locked, or not open, or damaged."""
+    connection = connections.take_idle(path)
+    if connection is None:
+        return None
+    ticks = count()
+    # A first tick may come early: each statement's steps are counted on from its last run.
+    connection.set_progress_handler(lambda: next(ticks), STEPS)
+    try:
+        rows = select(connection, parts)
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+            connection.close()
+            return None
+        connection.set_progress_handler(None, STEPS)
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        rows = None
+    except BaseException:
+        connection.close()
+        raise
+    connection.set_progress_handler(None, STEPS)
+    connections.give(path, connection)
+    return rows
+
+
+def select(connection: sqlite3.Connection, parts: Sequence[Part]) -> list[list[Row]]:
+    """The rows of each part, as of one moment. Raises sqlite3.Error, also within a transaction."""
+    if len(parts) > 1:
+        connection.execute("BEGIN")
+    rows = [
+        connection.execute(
+            f"SELECT {part.columns} {part.rest}".replace("{db}", "main"), part.args
+        ).fetchall()
+        for part in parts
+    ]
+    if len(parts) > 1:
+        connection.execute("COMMIT")
+    return rows
