@@ -34,7 +34,7 @@ async def _attack(
 ) -> tuple[Tally, Tally]:
     """The board in memory chooses the moves; the real one follows, its jobs run as they come."""
     board = await rig.board(owner, pins)
-    model = Board(pins, SPACING, gaps=adversary == "smallest gap")
+    model = Board(pins, SPACING)
     target, real = targets(model, adversary), Tally()
     for number in range(moves):
         row, below = target(number)

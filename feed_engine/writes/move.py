@@ -147,9 +147,11 @@ async def _place(
     spacing: Spacing,
 ) -> tuple[Reordered, list[AnyTask]]:
     """Take the pin's row off the one board, and put one on the other."""
-    for id in sorted((source.id, target.id)):
-        await tx.head(ListKey(ON_BOARD, id))
-    row = await tx.edge(EdgeKey(ON_BOARD, source.id, given.pin_id))
+    there = (given.pin_id, given.before_pin_id, given.after_pin_id)
+    on_target = [EdgeKey(ON_BOARD, target.id, id) for id in there if id is not None]
+    here = EdgeKey(ON_BOARD, source.id, given.pin_id)
+    await tx.edges([here, *on_target])  # of both lists in one order, in two trips
+    row = await tx.edge(here)
     if row is None or not row.active:
         raise StoreCorrupt(f"pin {given.pin_id} is not on its board {source.id}")
     key = ListKey(ON_BOARD, target.id)

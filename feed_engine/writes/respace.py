@@ -88,7 +88,7 @@ async def spread_some(
         places = found.spread(len(rows), at)
         near = 0
         if len(rows) > spacing.rows:  # rows that came meanwhile shift all others' places a little
-            near = found.step(len(rows)) // 8
+            near = 1 << max(found.room(len(rows)) - 3, 0)
         moves = [
             (row, to) for row, to in zip(rows, places, strict=True) if abs(to - row.sequence) > near
         ]
