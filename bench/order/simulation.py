@@ -55,6 +55,7 @@ class Tally:
     worst: int = 0
     """Rows rewritten of the largest region."""
     worst_transaction: int = 0
+    """Rows rewritten in one transaction; only real boards have any."""
 
     @property
     def mean(self) -> float:
@@ -147,10 +148,7 @@ class Board:
             self.sequence[it] = to
         self._note(self.down[rows[0]], *rows)
         self.spread_last = rows
-        # A larger region is spread in several transactions.
         self.tally.worst = max(self.tally.worst, changed)
-        once = min(changed, self.spacing.rows)
-        self.tally.worst_transaction = max(self.tally.worst_transaction, once)
         return changed
 
     def _find(self, search: Search, below: "_Side", above: "_Side") -> Window | None:
