@@ -391,6 +391,10 @@ class MappingCache(Protocol):
         """Drop these lists, and lease them to nobody until `release` or for HOLD_MS; the token to
         release them with. Raises if that can't be made certain."""
 
+    async def holds(self, keys: Sequence[ListKey], token: str) -> bool:
+        """Whether a hold is still there: not so when the cache has started anew, or another took
+        its place."""
+
     async def release(self, keys: Sequence[ListKey], token: str) -> None:
         """Give up a hold. Others' holds of the same lists go on."""
 

@@ -2,11 +2,12 @@
 
 It is the problem of maintaining order in a list by labels (Itai, Konheim and Rodeh; Dietz and
 Sleator; Bender, Cole, Demaine, Farach-Colton and Zito: Two simplified algorithms for maintaining
-order in a list). There a label has O(log n) bits, and O(log n) rows are relabelled for each
-insertion, amortized. Here it has 126 bits for at most 24 bits' worth of rows, and what is left over
-buys more: a row that was just put into a gap is pressed to the gap's edge once, together with all
-that came with it, and takes hardly any of it. So the middle stays as wide as it was, for as long
-again. docs/order.md states the bound and what adversaries reach.
+order in a list). As in the last, the smallest window is relabelled that is sparse enough, and a
+larger one has to be sparser. There a label has O(log n) bits and rows are spread evenly; here it
+has 126 bits for at most 24 bits' worth of rows, and what is left over buys more: the rows of a
+window are pressed towards its ends, each into a sliver of what those before it left, so that its
+middle stays wide for whoever goes there again (as in adaptive packed-memory arrays: Bender and Hu).
+docs/order.md states the bound and what adversaries reach.
 """
 
 from collections.abc import Generator, Sequence
@@ -17,17 +18,15 @@ from typing import NamedTuple
 from datasources.mappings import SEQUENCE_STEP
 from feed_engine import order
 
-HEADROOM = 10
-"""Bisections that the middle of a spread window has before its edges, where rows are pressed to."""
+SLIVER = 4
+"""Each row pressed to the ends of a window of w bisections takes a 2^(w/4)th of what is left."""
 LEAN = 6
 """How much of the middle lies on the lesser side of the crowded row: this power of a half."""
-FEW = 8
-"""Rows that are spread evenly instead, where so few have a wide gap beside them."""
-AMPLE = 16
-"""Bisections beyond the room asked for that their gaps take then."""
-_READ = 64  # rows on each side at first
+ASIDE = 1.5
+"""What a row costs in a window whose middle goes aside, as whoever goes on in its midst loses."""
+_READ = 128  # rows on each side at first
 _GROWTH = 10  # a window that will not do grows by a tenth
-_LARGE, _BITS = 7, 3  # from 2⁷ rows a window gives three bisections more for each doubling
+_LARGE, _LASTING = 7, 2  # beyond 2⁷ rows a window takes two bisections more for each doubling
 _CROWD = 256  # rows on each side that are spread for being crowded too
 
 
@@ -38,14 +37,9 @@ class Spacing:
     threshold: int = 8
     """Bisections that a gap has left when a job is asked to spread its neighbors."""
     room: int = 40
-    """Bisections that every gap between spread rows takes then."""
+    """Bisections that every gap between spread rows takes then, at least."""
     rows: int = 256
     """Rows rewritten in a transaction at most."""
-
-    @property
-    def narrow(self) -> int:
-        """Bisections under which a gap beside a crowded one is spread along with it."""
-        return (self.threshold + self.room) // 2
 
     def asks(self, lower: int, place: int, upper: int) -> bool:
         """Whether a row put between two asks for a job. Once a region: only the one that makes a
@@ -58,43 +52,45 @@ SPACING = Spacing()
 
 
 class Window(NamedTuple):
-    """Sequences, both ends not included."""
+    """Sequences, both ends not included, and how the rows in between are spread."""
 
     lower: int
     upper: int
+    shift: int = 0
+    """Each row takes this power of a half of what those before it left, or less."""
+    side: int = 0
+    """Where the middle goes: below all of the rows (-1), above all (1), or beside the crowded."""
 
-    def step(self, rows: int) -> int:
-        """How far apart so many rows are spread at least."""
-        return self._share(rows) // (rows + 2)
+    def room(self, rows: int) -> int:
+        """Bisections that each gap takes, at least, when so many rows are spread."""
+        return order.bisections(self.lower, self.upper) - max(self.shift, finest(rows)) - 1
 
     def spread(self, rows: int, center: int) -> list[int]:
-        """Ascending places for so many rows. Where they are more than a few, those below row number
-        `center` go to the lower edge, those above it to the upper, and itself between them.
+        """Ascending places for so many rows, pressed to both ends: those above row number `center`
+        to the upper, those below it to the lower, and itself near the upper ones.
 
-        Most of the middle is left on the side of the more rows, and their gaps shrink towards it:
-        the narrowest of all is beside it, so whoever goes for that one finds room next to it.
+        The gaps shrink towards the middle, and from one spreading to the next, as what is left
+        does: so the narrowest is beside the middle, where there is room for whoever goes into it.
         """
-        width = self.upper - self.lower
-        if self._share(rows) == width:
-            return [self.lower + width * place // (rows + 1) for place in range(1, rows + 1)]
-        near, lean = self.step(rows), width >> LEAN
-        far = near + near // 4
-        is_low = 2 * center >= rows - 1
-        below, above = (near, far) if is_low else (far, near)
+        (low, high), shift = self[:2], max(self.shift, finest(rows))
+        if self.room(rows) < 1:
+            return [low + (high - low) * place // (rows + 1) for place in range(1, rows + 1)]
+        lows = (center, rows, 0)[self.side]
+        above, below = list[int](), list[int]()
+        for _ in range(lows if self.side else center + 1, rows):
+            high -= (high - low) >> shift
+            above.append(high)
+        for _ in range(lows):
+            low += (high - low) >> shift
+            below.append(low)
+        if not self.side:
+            above.append(high - ((high - low) >> min(shift, LEAN)))
+        return [*below, *reversed(above)]
 
-        def off(step: int, row: int) -> int:
-            return step * row + step * row * (2 * rows - row) // (8 * rows * rows)
 
-        return [
-            *(self.lower + off(below, row) for row in range(1, center + 1)),
-            self.upper - lean if is_low else self.lower + lean,
-            *(self.upper - off(above, rows - row) for row in range(center + 1, rows)),
-        ]
-
-    def _share(self, rows: int) -> int:
-        width = self.upper - self.lower
-        pressed = width >> HEADROOM
-        return pressed if rows > FEW and pressed > 2 * rows else width
+def finest(rows: int) -> int:
+    """The least shift with which so many rows leave more than half of a window."""
+    return rows.bit_length() + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,32 +153,52 @@ def window(spacing: Spacing) -> Search:
 
 
 def choose(places: Sequence[int], center: int, spacing: Spacing) -> Window | None:
-    """The fewest rows around a crowded one that can be given room, as the window they lie in.
+    """The rows around a crowded one to give room, as the window they lie in. Of the windows that
+    give each gap the room asked for it is the one with the fewest rows for what it gives beyond,
+    counted as its square: a wide window lasts.
 
     `places` are sequences in ascending order, the outermost two of them bounds that stay, and
     `center` is the number of the crowded row's. None: that takes more rows than these.
     """
-    for rows in range(1, FEW + 1):
-        window = _widest(places, center - 1, center + 1, rows)
-        if window is not None and window.step(rows) >> spacing.room + AMPLE:
-            return window
     low, high = _crowd(places, center, spacing)
-    rows = max(high - low - 1, FEW + 1)
-    while (window := _widest(places, low, high, rows)) is not None:
-        if window.step(rows) >> spacing.room + lasting(rows):
-            return window
+    most = order.bisections(places[0], places[-1]) - spacing.room
+    rows, best, least = high - low - 1, None, 0.0
+    while (at := _widest(places, low, high, rows)) is not None:
+        window = _window(places, at, rows, spacing)
+        beyond = window.room(rows) - spacing.room
+        if beyond >= lasting(rows):
+            cost = rows * (ASIDE if window.side else 1) / (beyond + 1) ** 2
+            if best is None or cost < least:
+                best, least = window, cost
         rows += max(1, rows // _GROWTH)
-    return None
+        if best is not None and rows > least * (most + 1) ** 2:
+            break
+    return best
 
 
 def lasting(rows: int) -> int:
     """Bisections beyond the room asked for that a large window has to give, as it is to last."""
-    return min(_BITS * max(rows.bit_length() - _LARGE, 0), AMPLE)
+    return _LASTING * max(rows.bit_length() - _LARGE, 0)
+
+
+def _window(places: Sequence[int], at: int, rows: int, spacing: Spacing) -> Window:
+    """So many rows above place number `at`. Its middle goes where a narrower gap is left beside it
+    than those within, as whoever goes into that one is to find the room."""
+    end = at + rows + 1
+    lower, upper = places[at], places[end]
+    bits = order.bisections(lower, upper)
+    spare = bits - 1 - spacing.room - lasting(rows)
+    window = Window(lower, upper, max(finest(rows), min(bits // SLIVER, spare)))
+    below = lower - places[at - 1] if at else upper
+    above = places[end + 1] - upper if end + 1 < len(places) else upper
+    if min(below, above) >> max(window.room(rows), 0):
+        return window
+    return window._replace(side=-1 if below < above else 1)
 
 
 def _crowd(places: Sequence[int], center: int, spacing: Spacing) -> tuple[int, int]:
-    """The bounds of the run of narrow gaps that a row stands in."""
-    narrow, low, high = 1 << spacing.narrow, center - 1, center + 1
+    """The bounds of the run of gaps without the room asked for that a row stands in."""
+    narrow, low, high = 1 << spacing.room, center - 1, center + 1
     while low > 0 and center - low < _CROWD and places[low + 1] - places[low] < narrow:
         low -= 1
     last = len(places) - 1
@@ -191,12 +207,12 @@ def _crowd(places: Sequence[int], center: int, spacing: Spacing) -> tuple[int, i
     return low, high
 
 
-def _widest(places: Sequence[int], low: int, high: int, rows: int) -> Window | None:
-    """The widest window of so many rows whose bounds are at `low` or below, and `high` or above."""
+def _widest(places: Sequence[int], low: int, high: int, rows: int) -> int | None:
+    """The number of the lower bound of the widest window of so many rows whose bounds are at `low`
+    or below, and `high` or above."""
     span = rows + 1
-    found = max(
+    return max(
         range(max(0, high - span), min(low, len(places) - 1 - span) + 1),
         key=lambda at: places[at + span] - places[at],
         default=None,
     )
-    return None if found is None else Window(places[found], places[found + span])

@@ -23,7 +23,7 @@ async def attack(
     """No move fails, the board's order is the moves', and few rows are rewritten, few at once."""
     new = writes.NewBoard(name=f"{adversary}, {jobs}", secret=False)
     board = (await writes.create_board(stores, owner, new)).board
-    model = Board(pins, SPACING, gaps=adversary == "smallest gap")
+    model = Board(pins, SPACING)
     ids = [compose(shard_of(board.id), Kind.PIN, _FIRST + row) for row in range(pins + 1)]
     rows = [Edge(board.id, ids[row], model.sequence[row], 1) for row in range(1, pins + 1)]
     await stores.shards.mappings.load([(ON_BOARD, row) for row in rows])

@@ -5,7 +5,7 @@ import random
 import statistics
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from bench.order.servers import BigBoard, Rig
@@ -13,6 +13,8 @@ from feed_engine import writes
 from feed_engine.follow_through import settle
 
 CLIENTS = 32
+FEW_CLIENTS = 4  # on boards where rewriting positions takes a second
+ROUNDS = 3
 
 
 @dataclass
@@ -108,8 +110,20 @@ def counters(rig: Rig) -> Counter[str]:
     return counted
 
 
-async def rate(work: Callable[[int], Awaitable[None]], seconds: float) -> float:
-    """How often a second CLIENTS at once do some work, each again when it was answered."""
+Work = Callable[[int], Awaitable[None]]
+
+
+async def rates(works: Sequence[Work], clients: int, seconds: float) -> list[float]:
+    """How often a second clients at once do each of some works, each again when it was answered.
+    In turn, so that whatever else the machine does falls on all."""
+    done = [0.0] * len(works)
+    for _ in range(ROUNDS):
+        for number, work in enumerate(works):
+            done[number] += await _rate(work, clients, seconds / ROUNDS) / ROUNDS
+    return done
+
+
+async def _rate(work: Work, clients: int, seconds: float) -> float:
     until = time.perf_counter() + seconds
     done = 0
 
@@ -120,5 +134,6 @@ async def rate(work: Callable[[int], Awaitable[None]], seconds: float) -> float:
             done += 1
 
     started = time.perf_counter()
-    await asyncio.gather(*(client(number) for number in range(CLIENTS)))
+    await asyncio.gather(*(client(number) for number in range(clients)))
+    await settle()
     return done / (time.perf_counter() - started)

@@ -8,6 +8,7 @@ import heapq
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from datasources.mappings import SEQUENCE_STEP
@@ -21,8 +22,22 @@ from feed_engine.spacing import (
     window,
 )
 
-Adversary = Literal["same side", "alternating", "smallest gap"]
+Adversary = Literal[
+    "same side",
+    "alternating",
+    "smallest gap",
+    "one of the 16 smallest gaps",
+    "two places in turn",
+    "smallest gap at the ends",
+    "amid the rows spread last",
+]
 ADVERSARIES: tuple[Adversary, ...] = ("same side", "alternating", "smallest gap")
+OTHERS: tuple[Adversary, ...] = (
+    "one of the 16 smallest gaps",
+    "two places in turn",
+    "smallest gap at the ends",
+    "amid the rows spread last",
+)
 _FIRST_MS = 1_700_000_000_000
 
 
@@ -40,6 +55,7 @@ class Tally:
     worst: int = 0
     """Rows rewritten of the largest region."""
     worst_transaction: int = 0
+    """Rows rewritten in one transaction; only real boards have any."""
 
     @property
     def mean(self) -> float:
@@ -49,15 +65,15 @@ class Tally:
 class Board:
     """Rows 1 to `pins` from the bottom up, each a whole step above the one before it."""
 
-    def __init__(self, pins: int, spacing: Spacing, *, gaps: bool = False) -> None:
+    def __init__(self, pins: int, spacing: Spacing) -> None:
         self.pins, self.spacing, self.tally = pins, spacing, Tally()
         self.end = pins + 1  # stands above the topmost row, 0 below the lowest
         self.sequence = [0, *((_FIRST_MS + n) * SEQUENCE_STEP for n in range(pins)), 0]
         self.up = [*range(1, pins + 2), 0]
         self.down = [0, *range(pins + 1)]
-        self._heap: list[tuple[int, int, int]] | None = None
-        if gaps:
-            self._heap = [(SEQUENCE_STEP, row, row + 1) for row in range(1, pins)]
+        self.spread_last = [pins // 2]
+        """Rows that were given room at once."""
+        self._heap: list[tuple[int, int, int]] | None = None  # once somebody asks for gaps
 
     def ascending(self) -> list[int]:
         """All rows from the bottom up."""
@@ -95,14 +111,24 @@ class Board:
         self.tally.jobs += 1
         self.tally.by_job += self._spread(row, crowded(self.spacing))
 
-    def narrowest(self) -> int:
-        """The row below the smallest gap between two."""
-        assert self._heap is not None
-        while True:
-            gap, row, above = self._heap[0]
-            if (self.up[row], self.down[above], self._gap(row)) == (above, row, gap):
-                return row
-            heapq.heappop(self._heap)
+    def narrowest(self, count: int) -> list[int]:
+        """The rows below the smallest gaps between two, ascending."""
+        if self._heap is None:
+            self._heap = [
+                (self._gap(row), row, self.up[row])
+                for row in range(1, self.end)
+                if self.up[row] != self.end
+            ]
+            heapq.heapify(self._heap)
+        found = list[tuple[int, int, int]]()
+        while len(found) < count and self._heap:
+            gap, row, above = entry = heapq.heappop(self._heap)
+            is_so = (self.up[row], self.down[above], self._gap(row)) == (above, row, gap)
+            if is_so and entry not in found:
+                found.append(entry)
+        for entry in found:
+            heapq.heappush(self._heap, entry)
+        return [row for _, row, _ in found]
 
     def _spread(self, row: int, search: Search) -> int:
         below, above = _Side(self, row, self.down, 0), _Side(self, row, self.up, self.end)
@@ -121,10 +147,8 @@ class Board:
             changed += to != self.sequence[it]
             self.sequence[it] = to
         self._note(self.down[rows[0]], *rows)
-        # A larger region is spread in several transactions.
+        self.spread_last = rows
         self.tally.worst = max(self.tally.worst, changed)
-        once = min(changed, self.spacing.rows)
-        self.tally.worst_transaction = max(self.tally.worst_transaction, once)
         return changed
 
     def _find(self, search: Search, below: "_Side", above: "_Side") -> Window | None:
@@ -189,10 +213,9 @@ def simulate(
     *,
     late: Callable[[], bool] = lambda: False,
 ) -> Board:
-    """The board after so many moves of an adversary, who drags the board's lowest and topmost pins:
-    always directly below one pin; each between the two dragged before it; or always into the
-    smallest gap of the board. A job runs at once, or never if `late` says so."""
-    board = Board(pins, spacing, gaps=adversary == "smallest gap")
+    """The board after so many moves of an adversary, who drags the board's lowest and topmost pins.
+    A job runs at once, or never if `late` says so."""
+    board = Board(pins, spacing)
     next_target = targets(board, adversary)
     for number in range(moves):
         row, below = next_target(number)
@@ -202,12 +225,16 @@ def simulate(
     return board
 
 
-def targets(board: Board, adversary: Adversary) -> Callable[[int], tuple[int, int]]:
+Target = Callable[[int], tuple[int, int]]
+
+
+def targets(board: Board, adversary: Adversary) -> Target:
     """What an adversary moves next: the row, and the row directly above which it goes."""
     return _TARGETS[adversary](board)
 
 
-def _same_side(board: Board) -> Callable[[int], tuple[int, int]]:
+def _same_side(board: Board) -> Target:
+    """Always directly below one pin."""
     anchor = board.pins // 2
 
     def target(_: int) -> tuple[int, int]:
@@ -220,13 +247,18 @@ def _same_side(board: Board) -> Callable[[int], tuple[int, int]]:
     return target
 
 
-def _alternating(board: Board) -> Callable[[int], tuple[int, int]]:
-    last = board.pins // 2
+def _alternating(board: Board) -> Target:
+    """Each between the two dragged before it."""
+    return _between(board, board.pins // 2)
 
+
+def _between(board: Board, last: int) -> Target:
     def target(number: int) -> tuple[int, int]:
         nonlocal last
         goes_below = number % 2 == 0
         ends = [board.up[0], board.down[board.end]]
+        if last in ends:  # another place took it
+            last = board.up[last] if last == ends[0] else board.down[last]
         if not goes_below:
             ends.reverse()
         near = (last, board.down[last] if goes_below else board.up[last])
@@ -238,22 +270,81 @@ def _alternating(board: Board) -> Callable[[int], tuple[int, int]]:
     return target
 
 
-def _smallest_gap(board: Board) -> Callable[[int], tuple[int, int]]:
+def _smallest_gap(board: Board) -> Target:
+    """Always into the smallest gap of the board."""
+    return _one_of_the_smallest(board, 1)
+
+
+def _one_of_the_smallest(board: Board, count: int) -> Target:
     chooser = random.Random(board.pins)
 
     def target(_: int) -> tuple[int, int]:
-        below = board.narrowest()
-        ends = [board.up[0], board.down[board.end]]
-        chooser.shuffle(ends)
-        near = (below, board.up[below])
-        row: int = next(end for end in ends if end not in near)
-        return row, below
+        below = chooser.choice(board.narrowest(count))
+        return _end(board, chooser, below), below
 
     return target
 
 
-_TARGETS: dict[Adversary, Callable[[Board], Callable[[int], tuple[int, int]]]] = {
+def _two_places(board: Board) -> Target:
+    """Between the two dragged last at one place, and at another, in turn."""
+    places = [_between(board, board.pins // 3), _between(board, 2 * board.pins // 3)]
+
+    def target(number: int) -> tuple[int, int]:
+        return places[number % 2](number // 2)
+
+    return target
+
+
+def _smallest_at_the_ends(board: Board) -> Target:
+    """Into the smallest of the eight gaps at the bottom, a thousand times, and then at the top."""
+
+    def target(number: int) -> tuple[int, int]:
+        is_bottom = number // 1000 % 2 == 0
+        steps, row = (board.up, board.up[0]) if is_bottom else (board.down, board.down[board.end])
+        rows = [row]
+        while len(rows) < 9:
+            rows.append(steps[rows[-1]])
+        if not is_bottom:
+            rows.reverse()
+        gaps = [(board.sequence[b] - board.sequence[a], a) for a, b in pairwise(rows)]
+        moved: int = board.down[board.end] if is_bottom else board.up[0]
+        return moved, min(gaps)[1]
+
+    return target
+
+
+def _amid_the_spread(board: Board) -> Target:
+    """In the middle of the rows that were given room last: the rows that were pressed together."""
+    chooser = random.Random(board.pins)
+    rows, below = board.spread_last, board.spread_last[0]
+
+    def target(_: int) -> tuple[int, int]:
+        nonlocal rows, below
+        if rows is not board.spread_last:
+            rows = board.spread_last
+            below = rows[len(rows) // 4]
+        while below in (board.up[0], board.down[board.end]):
+            below = board.up[board.up[below]] if below == board.up[0] else board.down[below]
+        return _end(board, chooser, below), below
+
+    return target
+
+
+def _end(board: Board, chooser: random.Random, below: int) -> int:
+    """One of the board's ends that does not bound the gap above a row."""
+    ends = [board.up[0], board.down[board.end]]
+    chooser.shuffle(ends)
+    near = (below, board.up[below])
+    row: int = next(end for end in ends if end not in near)
+    return row
+
+
+_TARGETS: dict[Adversary, Callable[[Board], Target]] = {
     "same side": _same_side,
     "alternating": _alternating,
     "smallest gap": _smallest_gap,
+    "one of the 16 smallest gaps": lambda board: _one_of_the_smallest(board, 16),
+    "two places in turn": _two_places,
+    "smallest gap at the ends": _smallest_at_the_ends,
+    "amid the rows spread last": _amid_the_spread,
 }

@@ -76,15 +76,14 @@ class Link:
         return reader is not None and not reader.at_eof() and reader.exception() is None
 
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
-        """The result of the statement, the first if there are several. Raises what the driver
+        """The result of the statement, the last if there are several. Raises what the driver
         raises, and then no statement after the failing one was run."""
         cursor = await self._connection.cursor(_Cursor)
         await cursor.execute(sql, tuple(args) if args else None)
-        rows = await cursor.fetchall() if cursor.description else []
-        result = Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
         while await cursor.nextset():
             pass
-        return result
+        rows = await cursor.fetchall() if cursor.description else []
+        return Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
 
     def close(self) -> None:
         self._connection.close()

@@ -8,7 +8,7 @@ from datasources.mysql.errors import Lost, answered
 from datasources.mysql.link import Link
 from datasources.mysql.server import DRIVER_ERRORS, Server
 from datasources.sql.engine import Fence, Place, Result
-from datasources.sql.session import GuardedSession
+from datasources.sql.session import GuardedSession, Statement
 
 
 class MySqlSession(GuardedSession):
@@ -80,18 +80,15 @@ class MySqlSession(GuardedSession):
         [(server, epoch, owner)] = read.rows
         self.fence = None if epoch is None else Fence(epoch, owner.decode(), str(server))
 
-    async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
-        return await self._step(operation, self._statement(sql), args)
-
-    async def _commit(self, operation: str, last: Sequence[tuple[str, Sequence[Any]]]) -> None:
+    async def _run(self, operation: str, statements: Sequence[Statement]) -> Result:
         # The server stops at the first statement of a packet that fails.
-        statements = [*(self._statement(sql) for sql, _ in last), "COMMIT"]
-        args = [value for _, some in last for value in some]
-        await self._step(operation, "; ".join(statements), args)
-        self._committed = True
+        text = "; ".join(sql for sql, _ in statements)
+        sql = text.replace("{db}", self.place.database).replace("?", "%s")
+        return await self._step(operation, sql, [it for _, args in statements for it in args])
 
-    def _statement(self, sql: str) -> str:
-        return sql.replace("{db}", self.place.database).replace("?", "%s")
+    async def _commit(self, operation: str, last: Sequence[Statement]) -> None:
+        await self._run(operation, [*last, ("COMMIT", ())])
+        self._committed = True
 
     async def _step(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
         assert self._link is not None

@@ -113,6 +113,11 @@ class RedisMappingCache:
         await self._redis.script(lambda s: s.hold, names, [token, HOLD_MS], patience=PATIENCE)
         return token
 
+    async def holds(self, keys: Sequence[ListKey], token: str) -> bool:
+        names = [_hold(key) for key in keys]
+        held = await self._redis.script(lambda s: s.holds, names, [token], patience=PATIENCE)
+        return held == 1
+
     async def release(self, keys: Sequence[ListKey], token: str) -> None:
         for key in keys:
             await self._redis.command("ZREM", _hold(key), token)

@@ -193,6 +193,19 @@ end
 """
 
 
+# KEYS: holds. ARGV: token. Answers 1 if all of them have it.
+_HOLDS = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, key in ipairs(KEYS) do
+  if tonumber(redis.call('ZSCORE', key, ARGV[1]) or 0) <= now then
+    return 0
+  end
+end
+return 1
+"""
+
+
 class Scripts(NamedTuple):
     """The scripts' sources for one run of the server, or their digests once it has them."""
 
@@ -202,6 +215,7 @@ class Scripts(NamedTuple):
     fill_heads: str
     move: str
     hold: str
+    holds: str
 
 
 def scripts_of(run_id: str) -> Scripts:
@@ -209,5 +223,5 @@ def scripts_of(run_id: str) -> Scripts:
     if not run_id.isalnum() or len(run_id) < RUN_CHARS:
         raise ValueError(f"{run_id!r} is not the run id of a server")
     head = f"local RUN = '{run_id[:RUN_CHARS]}'\n{_OF}"
-    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE, _HOLD)
+    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE, _HOLD, _HOLDS)
     return Scripts(*(head + script for script in scripts))

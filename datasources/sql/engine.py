@@ -68,6 +68,10 @@ class Session(Protocol):
         key, after which the transaction may go on; Contended, StoreTimeout, StoreUnavailable and
         StoreCorrupt, after which it can't."""
 
+    async def soon(self, operation: str, sql: str, args: Sequence[Any]) -> None:
+        """Run a statement, whose result nobody needs, before any other: in the round trip of the
+        next one, or of the commit, which then raises what it raises."""
+
     def at_commit(self, sql: str, args: Sequence[Any]) -> None:
         """Run a statement, whose result nobody needs, in the round trip that commits."""
 

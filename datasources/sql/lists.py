@@ -10,7 +10,7 @@ from typing import Any
 
 from datasources.mappings import BY_CODE, Edge, EdgeKey, ListHead, ListKey, Mapping
 from datasources.sql import codecs
-from datasources.sql.dialect import Dialect, rows_of_marks
+from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Row, Session
 from datasources.sql.schema import ERAS
 
@@ -36,10 +36,6 @@ class Lists:
     async def era(self, key: ListKey) -> int:
         """The list's era; the list is locked."""
         await self.lock([key])
-        if key not in self._eras and key.mapping.ordered:
-            # Its head was locked together with a row.
-            where, args = heads_condition([key], eras=True)
-            await self._note_heads([key], where, args)
         return self._eras.get(key, 0)
 
     async def next_era(self, key: ListKey) -> int:
@@ -60,20 +56,20 @@ class Lists:
 
     async def row(self, key: EdgeKey) -> Edge | None:
         """The row as this transaction sees it; its list is locked."""
-        if key not in self._rows:
-            list_key = ListKey(key.mapping, key.from_id)
-            if not await self._lock_with_row(list_key, key.to_id):
-                await self._touch([list_key])
-                await self._lock_with_row(list_key, key.to_id)
+        await self.rows([key])
         return self._rows[key]
 
     async def rows(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
         """Those of many rows that exist, as this transaction sees them; locks their lists."""
-        await self.lock({ListKey(key.mapping, key.from_id) for key in keys})
+        unknown = [key for key in dict.fromkeys(keys) if key not in self._rows]
+        lists = {ListKey(key.mapping, key.from_id) for key in unknown}
+        if len(lists) == 1 and len(unknown) <= ROWS_A_STATEMENT:
+            await self._lock_with_rows(lists.pop(), [key.to_id for key in unknown])
+            return {key: row for key in keys if (row := self._rows[key]) is not None}
+        await self.lock(lists)
         by_mapping: dict[Mapping, list[EdgeKey]] = {}
-        for key in dict.fromkeys(keys):
-            if key not in self._rows:
-                by_mapping.setdefault(key.mapping, []).append(key)
+        for key in unknown:
+            by_mapping.setdefault(key.mapping, []).append(key)
         for mapping, unread in by_mapping.items():
             for at in range(0, len(unread), ROWS_A_STATEMENT):
                 some = unread[at : at + ROWS_A_STATEMENT]
@@ -130,9 +126,6 @@ class Lists:
 
     async def _read_heads(self, keys: Sequence[ListKey]) -> None:
         where, args = heads_condition(keys, eras=True)
-        await self._note_heads(keys, where, args)
-
-    async def _note_heads(self, keys: Sequence[ListKey], where: str, args: Sequence[Any]) -> None:
         found = await self._session.run(
             "tx.head",
             f"SELECT mapping, from_id, {_HEAD} FROM {{db}}.lists{self._dialect.by()} "
@@ -151,22 +144,35 @@ class Lists:
     async def _touch(self, keys: Sequence[ListKey]) -> None:
         await touch(self._session, self._dialect, [(k.mapping.code, k.from_id) for k in keys])
 
-    async def _lock_with_row(self, key: ListKey, to_id: int) -> bool:
-        """Lock the head and read the row in one statement; False if there is no head."""
+    async def _lock_with_rows(self, key: ListKey, to_ids: Sequence[int]) -> None:
+        """Lock one list and read some of its rows in one statement."""
+        if not await self._read_with_rows(key, to_ids):
+            await self._touch([key])
+            await self._read_with_rows(key, to_ids)
+
+    async def _read_with_rows(self, key: ListKey, to_ids: Sequence[int]) -> bool:
+        """False if the list has no head yet."""
         columns = ", ".join(f"e.{name}" for name in codecs.EDGE_COLUMNS.split(", "))
-        by = self._dialect.by()
+        by, code = self._dialect.by(), key.mapping.code
         found = await self._session.run(
-            "tx.edge",
-            f"SELECT l.size, l.version, {columns} FROM {{db}}.lists l{by} "
-            f"LEFT JOIN {{db}}.{key.mapping.value} e{by} ON e.from_id = l.from_id AND e.to_id = ? "
+            "tx.edges",
+            f"SELECT l.size, l.version, a.version, {columns} FROM {{db}}.lists l{by} "
+            f"LEFT JOIN {{db}}.lists a{by} ON a.mapping = ? AND a.from_id = l.from_id "
+            f"LEFT JOIN {{db}}.{key.mapping.value} e{by} "
+            f"ON e.from_id = l.from_id AND e.to_id IN ({marks(len(to_ids))}) "
             f"WHERE l.mapping = ? AND l.from_id = ?{self._dialect.lock}",
-            (to_id, key.mapping.code, key.from_id),
+            (ERAS + code, *to_ids, code, key.from_id),
         )
-        for size, version, *row in found.rows:
-            # The head in hand may be newer than the stored one, which is written at the end.
+        for size, version, era, *row in found.rows:
+            # What is in hand may be newer than what is stored, which is written at the end.
             self._heads.setdefault(key, ListHead(size, version))
-            edge = codecs.edge(tuple(row)) if row[0] is not None else None
-            self._rows[EdgeKey(key.mapping, key.from_id, to_id)] = edge
+            self._eras.setdefault(key, era or 0)
+            if row[0] is not None:
+                edge = codecs.edge(tuple(row))
+                self._rows[EdgeKey(*key, edge.to_id)] = edge
+        if found.rows:
+            for to_id in to_ids:
+                self._rows.setdefault(EdgeKey(*key, to_id), None)
         return bool(found.rows)
 
     async def _put_some(self, mapping: Mapping, edges: dict[EdgeKey, Edge]) -> None:
@@ -214,7 +220,7 @@ class Lists:
 
     async def _update(self, mapping: Mapping, edge: Edge) -> None:
         from_id, to_id, *values = self._values(edge)
-        await self._session.run(
+        await self._session.soon(
             "tx.put_edge",
             f"UPDATE {{db}}.{mapping.value} SET sequence = ?, version = ?, active = ? "
             "WHERE from_id = ? AND to_id = ?",

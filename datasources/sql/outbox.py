@@ -1,5 +1,6 @@
 """Work that follows a commit: `datasources.protocols.Outbox` over SQL."""
 
+import asyncio
 from collections.abc import Sequence
 from itertools import islice, zip_longest
 
@@ -13,11 +14,22 @@ FIRST_ROWS = 16
 MAX_ATTEMPTS = 32_767  # what the column holds
 
 
+class _Removal:
+    """Rows of a shard that are removed together."""
+
+    task: asyncio.Task[None]
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+
+
 class SqlOutbox:
     """See Outbox."""
 
     def __init__(self, router: Router) -> None:
         self._router = router
+        self._removals: dict[int, _Removal] = {}  # of each shard, the one that takes more rows
+        self._locks: dict[int, asyncio.Lock] = {}
 
     async def load(self, shard: int, id: int) -> OutboxRow | None:
         try:
@@ -82,10 +94,23 @@ class SqlOutbox:
         return Parked(count, reason.decode())
 
     async def finish(self, shard: int, id: int) -> None:
-        async def run(session: Session) -> None:
-            session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (id,))
+        # Those that come while a shard's rows are removed go together with the next: one commit.
+        removal = self._removals.get(shard)
+        if removal is None:
+            removal = self._removals[shard] = _Removal()
+            removal.task = asyncio.create_task(self._remove(shard, removal.ids))
+        removal.ids.append(id)
+        await asyncio.shield(removal.task)
 
-        await self._router.write(shard, "outbox.finish", run)
+    async def _remove(self, shard: int, ids: list[int]) -> None:
+        async with self._locks.setdefault(shard, asyncio.Lock()):
+            del self._removals[shard]
+
+            async def run(session: Session) -> None:
+                for id in sorted(ids):
+                    session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (id,))
+
+            await self._router.write(shard, "outbox.finish", run)
 
     async def _pending(
         self, shards: Sequence[int], due_before: int, limit: int

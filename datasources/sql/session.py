@@ -9,6 +9,9 @@ from typing import Any
 from datasources.errors import StoreConflict, StoreError, StoreUnavailable
 from datasources.sql.engine import Contended, Fence, Place, Result
 
+Statement = tuple[str, Sequence[Any]]
+STATEMENTS_AT_ONCE = 200  # of some hundred bytes: far below MySQL's max_allowed_packet
+
 
 class GuardedSession(ABC):
     """A `datasources.sql.engine.Session`; a backend adds `_run` and `_commit`."""
@@ -18,17 +21,27 @@ class GuardedSession(ABC):
         self.fence: Fence | None = None
         self._turn = asyncio.Lock()
         self._broken: Exception | None = None
-        self._last: list[tuple[str, Sequence[Any]]] = []
+        self._soon: list[Statement] = []
+        self._last: list[Statement] = []
 
     async def run(self, operation: str, sql: str, args: Sequence[Any] = ()) -> Result:
         async with self._turn:
             self.check()
+            first, self._soon = self._soon, []
             try:
-                return await self._run(operation, sql, args)
+                return await self._run(operation, [*first, (sql, args)])
             except BaseException as error:
-                if not isinstance(error, StoreConflict) or isinstance(error, Contended):
+                going_on = isinstance(error, StoreConflict) and not isinstance(error, Contended)
+                if first or not going_on:
                     self.broke(error)
                 raise
+
+    async def soon(self, operation: str, sql: str, args: Sequence[Any]) -> None:
+        if len(self._soon) == STATEMENTS_AT_ONCE:
+            await self.run(operation, sql, args)
+        else:
+            self.check()
+            self._soon.append((sql, args))
 
     def at_commit(self, sql: str, args: Sequence[Any]) -> None:
         self._last.append((sql, args))
@@ -36,7 +49,7 @@ class GuardedSession(ABC):
     async def commit(self, operation: str) -> None:
         async with self._turn:
             self.check()
-            await self._commit(f"{operation}.commit", self._last)
+            await self._commit(f"{operation}.commit", [*self._soon, *self._last])
 
     def check(self) -> None:
         """Raises what broke the transaction, if anything did."""
@@ -57,8 +70,9 @@ class GuardedSession(ABC):
         self._broken = RuntimeError("the transaction has ended")
 
     @abstractmethod
-    async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result: ...
+    async def _run(self, operation: str, statements: Sequence[Statement]) -> Result:
+        """Run statements until one fails; the last one's result."""
 
     @abstractmethod
-    async def _commit(self, operation: str, last: Sequence[tuple[str, Sequence[Any]]]) -> None:
+    async def _commit(self, operation: str, last: Sequence[Statement]) -> None:
         """Run the last statements, and commit if all of them went well."""

@@ -26,6 +26,7 @@ class SqlTx:
         self.shard = shard
         self._session, self._dialect, self._clock = session, dialect, clock
         self._lists = Lists(session, dialect)
+        self._neighbors_read: dict[tuple[object, ...], list[Edge]] = {}
 
     async def insert(self, kind: Kind, data: bytes) -> int:
         made = await self._session.run(
@@ -86,6 +87,7 @@ class SqlTx:
 
     async def put_edge(self, mapping: Mapping, edge: Edge) -> bool:
         self._check(edge.from_id)
+        self._neighbors_read.clear()
         return await self._lists.put(mapping, edge)
 
     async def top(self, key: ListKey) -> Edge | None:
@@ -252,6 +254,22 @@ class SqlTx:
         limit: int,
     ) -> list[Edge]:
         await self.head(key)
+        read = (*key, condition, *bound, order, limit)
+        if read not in self._neighbors_read:  # which nobody else changes
+            self._neighbors_read[read] = await self._read_neighbors(
+                operation, key, condition, bound, order, limit
+            )
+        return list(self._neighbors_read[read])
+
+    async def _read_neighbors(
+        self,
+        operation: str,
+        key: ListKey,
+        condition: str,
+        bound: tuple[object, ...],
+        order: str,
+        limit: int,
+    ) -> list[Edge]:
         # The index has `active` before the sequence: one dive for each of its values.
         table = f"{key.mapping.value}{self._dialect.by(PAGES)}"
         dives = [

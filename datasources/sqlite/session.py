@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from datasources.errors import StoreConflict, StoreTimeout
 from datasources.sql.engine import Fence, Observe, Place, Result
-from datasources.sql.session import GuardedSession
+from datasources.sql.session import GuardedSession, Statement
 from datasources.sqlite.connections import Connections
 from datasources.sqlite.errors import Busy, translate
 
@@ -73,17 +73,11 @@ class SqliteSession(GuardedSession):
         else:
             self._connections.give(self._path, connection)
 
-    async def _run(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
-        statement = sql.replace("{db}", "main")
-        return await self._in_thread(operation, lambda: self._execute(statement, args))
+    async def _run(self, operation: str, statements: Sequence[Statement]) -> Result:
+        return await self._in_thread(operation, lambda: self._execute(statements))
 
-    async def _commit(self, operation: str, last: Sequence[tuple[str, Sequence[Any]]]) -> None:
-        def commit() -> None:
-            for sql, args in last:
-                self._execute(sql.replace("{db}", "main"), args)
-            self._execute("COMMIT", ())
-
-        await self._in_thread(operation, commit)
+    async def _commit(self, operation: str, last: Sequence[Statement]) -> None:
+        await self._in_thread(operation, lambda: self._execute([*last, ("COMMIT", ())]))
 
     async def _in_thread(self, operation: str, call: Callable[[], T]) -> T:
         self._observe(self.place.server, operation)
@@ -103,7 +97,9 @@ class SqliteSession(GuardedSession):
         rows = self._connection.execute("SELECT epoch, owner FROM fence WHERE id = 1").fetchall()
         return Fence(rows[0][0], rows[0][1].decode(), self.place.server) if rows else None
 
-    def _execute(self, sql: str, args: Sequence[Any]) -> Result:
+    def _execute(self, statements: Sequence[Statement]) -> Result:
         assert self._connection is not None
-        cursor = self._connection.execute(sql, args)
-        return Result(cursor.fetchall(), cursor.rowcount, cursor.lastrowid or 0)
+        for sql, args in statements:
+            cursor = self._connection.execute(sql.replace("{db}", "main"), args)
+            rows = cursor.fetchall()
+        return Result(rows, cursor.rowcount, cursor.lastrowid or 0)

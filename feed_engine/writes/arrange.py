@@ -11,6 +11,7 @@ The pins that go into one gap share it evenly, so that thousands of them don't u
 import asyncio
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -114,6 +115,9 @@ async def reorder_pins(
 
 async def complete(stores: Stores, job: Job, spacing: Spacing) -> None:
     """Do what is left of a plan, and remove its row. Others may be doing the same."""
+    # A gap that was made roomy has to take all of a plan's pins with a threshold's room for each.
+    room = spacing.threshold + MOST.bit_length() + 2
+    spacing = replace(spacing, room=max(spacing.room, room))
 
     async def some() -> tuple[int, bool] | None:
         return await stores.shards.objects.transact(

@@ -3,7 +3,8 @@
 No reader may see the pin on both boards, or on neither. Readers who ask for both get them as of one
 moment, from the cache or from the shard (`loaders.lists`); and the cache forgets both before the
 commit and learns neither until all of the write is done, so that it never has one as before the
-move and the other as after it.
+move and the other as after it. A cache that is replaced by one that knows nothing of this is found
+out before the commit.
 """
 
 from contextlib import suppress
@@ -26,7 +27,16 @@ from feed_engine.change import AnyTask, PinArrived
 from feed_engine.edit import edited
 from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import access, placing, reorder
-from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
+from feed_engine.writes.commit import (
+    Mutation,
+    Outcome,
+    Outdated,
+    Rows,
+    Saved,
+    mutate,
+    now_ms,
+    row_of,
+)
 from feed_engine.writes.inputs import Move, Reorder
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import lock_own
@@ -93,6 +103,10 @@ async def move_pin(
         elif is_public(after, target):
             tasks.append(PinArrived(pin_id=pin_id, board_id=board_id, at=now))
         left = (await tx.head(ListKey(ON_BOARD, source_id))).version
+        # The cache may have been replaced since by one that knows of no hold, and learned of the
+        # boards as they were before: then all begins anew.
+        if not await stores.lists.holds(*held[-1]):
+            raise Outdated
         result = PinMoved(after, source_id, left, placed)
         following = rows.change(objects=objects, tasks=tasks)
         return Outcome(result, _saved(result), following)
@@ -147,9 +161,11 @@ async def _place(
     spacing: Spacing,
 ) -> tuple[Reordered, list[AnyTask]]:
     """Take the pin's row off the one board, and put one on the other."""
-    for id in sorted((source.id, target.id)):
-        await tx.head(ListKey(ON_BOARD, id))
-    row = await tx.edge(EdgeKey(ON_BOARD, source.id, given.pin_id))
+    there = (given.pin_id, given.before_pin_id, given.after_pin_id)
+    on_target = [EdgeKey(ON_BOARD, target.id, id) for id in there if id is not None]
+    here = EdgeKey(ON_BOARD, source.id, given.pin_id)
+    await tx.edges([here, *on_target])  # of both lists in one order, in two trips
+    row = await tx.edge(here)
     if row is None or not row.active:
         raise StoreCorrupt(f"pin {given.pin_id} is not on its board {source.id}")
     key = ListKey(ON_BOARD, target.id)

@@ -2,7 +2,7 @@
 
 from datasources.errors import BadInput
 from datasources.ids import Kind
-from datasources.mappings import Edge, ListKey, ListMove, Mapping
+from datasources.mappings import Edge, EdgeKey, ListKey, ListMove, Mapping
 from datasources.protocols import ShardTx, Stores
 from feed_engine.change import AnyTask, change
 from feed_engine.spacing import SPACING, Spacing
@@ -55,7 +55,8 @@ async def reorder_pin(
 async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Outcome[Reordered]:
     """Put a pin of the board at its anchors; the board is locked."""
     key = ListKey(Mapping.BOARD_HAS_PINS, given.board_id)
-    await tx.head(key)
+    named_ids = (given.pin_id, given.before_pin_id, given.after_pin_id)
+    await tx.edges([EdgeKey(*key, id) for id in named_ids if id is not None])  # in one trip
     moved = await placing.on_board(tx, key, given.pin_id, "pinId")
     named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
     if named.crossed:

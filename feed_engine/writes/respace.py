@@ -7,6 +7,7 @@ repeated, killed, and mixed with any other writes.
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+from datasources.errors import StoreConflict
 from datasources.ids import shard_of
 from datasources.mappings import Edge, ListKey
 from datasources.protocols import ShardTx, Stores
@@ -53,13 +54,16 @@ async def with_room(
     stores: Stores, write: Callable[[], Awaitable[T]], spacing: Spacing = SPACING
 ) -> T:
     """Do a write; where it is Crowded, spread the rows there in as many transactions as that takes,
-    and do it again."""
-    for _ in range(_RELIEFS):
+    and do it again. Raises StoreConflict when others take the room each time, and all else that
+    the write raises."""
+    for left in reversed(range(_RELIEFS)):
         try:
             return await write()
         except Crowded as place:
+            if not left:
+                raise StoreConflict(f"{place}, and others take it whenever some is made") from place
             await relieve(stores, place, spacing)
-    return await write()
+    raise AssertionError("unreachable")
 
 
 async def relieve(stores: Stores, place: Crowded, spacing: Spacing) -> None:
@@ -88,7 +92,7 @@ async def spread_some(
         places = found.spread(len(rows), at)
         near = 0
         if len(rows) > spacing.rows:  # rows that came meanwhile shift all others' places a little
-            near = found.step(len(rows)) // 8
+            near = 1 << max(found.room(len(rows)) - 3, 0)
         moves = [
             (row, to) for row, to in zip(rows, places, strict=True) if abs(to - row.sequence) > near
         ]

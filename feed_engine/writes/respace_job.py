@@ -32,7 +32,7 @@ async def respace(
         if part.window is None or not part.more:
             return
         window = part.window
-        await advance(f"{window.lower} {window.upper}".encode())
+        await advance(" ".join(map(str, window)).encode())
 
 
 def handlers(spacing: Spacing) -> dict[type[Task], Handler]:
@@ -40,7 +40,4 @@ def handlers(spacing: Spacing) -> dict[type[Task], Handler]:
 
 
 def _decoded(cursor: bytes | None) -> Window | None:
-    if cursor is None:
-        return None
-    lower, upper = cursor.split()
-    return Window(int(lower), int(upper))
+    return None if cursor is None else Window(*map(int, cursor.split()))

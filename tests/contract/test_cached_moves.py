@@ -129,8 +129,12 @@ async def test_a_hold_goes_on_until_the_last_who_has_it_gives_it_up(kit: Kit) ->
     (key,) = fresh()
     one, other = await kit.here.hold([key]), await kit.there.hold([key])
     assert one != other
+    assert await kit.there.holds([key], one)
     await kit.here.release([key], one)
     await kit.here.release([key], one)
+    assert not await kit.there.holds([key], one)
+    assert await kit.there.holds([key], other)
+    assert not await kit.there.holds([*fresh(), key], other)
     assert await kit.here.pages(first(key)) == [None]
     await kit.there.release([key], other)
     assert isinstance((await kit.here.pages(first(key)))[0], Lease)

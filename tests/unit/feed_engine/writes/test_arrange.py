@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from datasources.errors import BadInput, Conflict, Forbidden, NotFound, StoreUnavailable
-from datasources.ids import shard_of
+from datasources.ids import Kind, compose, shard_of
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import Job, ShardTx, Stores
 from datasources.records import Board
 from feed_engine import writes
 from feed_engine.follow_through import settle
 from feed_engine.jobs import run_job
+from feed_engine.spacing import Spacing
 from feed_engine.writes import arrange
 from tests.embedded import drain
 from tests.faulty import Unwell, with_part
@@ -244,3 +245,25 @@ async def test_a_board_deleted_half_way_ends_it(
     await writes.delete_board(stores, board.owner_id, board.id)
     await drain(stores)
     assert await people.list(ON_BOARD, board.id) == []
+
+
+async def test_more_pins_than_a_respaced_gap_takes_find_room_whatever_the_settings(
+    stores: Stores, people: People
+) -> None:
+    """The gaps have the room asked for, but not eight bisections for each of 400 pins."""
+    spacing = Spacing(threshold=8, room=16, rows=16)
+    board = await people.board(await people.user())
+    ids = [compose(shard_of(board.id), Kind.PIN, (1 << 30) + number) for number in range(500)]
+    rows = [Edge(board.id, id, 10**37 - place * 2**16, 1) for place, id in enumerate(ids)]
+    await stores.shards.mappings.load([(ON_BOARD, row) for row in rows])
+    chosen = random.Random(1).sample(ids[100:], 400)
+    await writes.reorder_pins(
+        stores, board.owner_id, board.id, chosen, before_pin_id=ids[20], spacing=spacing
+    )
+    assert await people.list(ON_BOARD, board.id) == _expected(ids, chosen, ids[20], None)
+    key = ListKey(ON_BOARD, board.id)
+    log = await stores.shards.mappings.respacings(key, 0)
+    assert 0 < max(len(entry.moves) for entry in log) <= spacing.rows
+    # There are no pins of these rows, which is not what a shard should hold.
+    gone = [row._replace(version=1_000, active=False) for row in rows]
+    await stores.shards.mappings.load([(ON_BOARD, row) for row in gone])

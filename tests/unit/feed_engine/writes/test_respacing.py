@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from datasources.errors import StoreConflict
 from datasources.ids import shard_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
@@ -15,6 +16,7 @@ from feed_engine import order, writes
 from feed_engine.change import Respace
 from feed_engine.follow_through import change_of, settle
 from feed_engine.spacing import SPACING, Spacing
+from feed_engine.writes.respace import Crowded, with_room
 from feed_engine.writes.respace_job import respace
 from tests.embedded import drain
 from tests.people import People
@@ -181,6 +183,24 @@ async def test_reorders_saves_deletes_and_respacings_at_once_keep_the_order(
     left = await people.list(ON_BOARD, board.id)
     assert [id for id in left if id in still] == still
     assert len(left) == 18
+
+
+async def test_a_write_whose_room_others_take_each_time_is_a_conflict_and_not_an_internal_error(
+    stores: Stores, people: People
+) -> None:
+    board, ids = await _board(people, 3)
+    key = ListKey(ON_BOARD, board.id)
+    tries = 0
+
+    async def write() -> None:
+        nonlocal tries
+        tries += 1
+        raise Crowded(key, 10**37, 0)
+
+    with pytest.raises(StoreConflict, match="no room around"):
+        await with_room(stores, write)
+    assert tries > 1
+    assert await people.list(ON_BOARD, board.id) == ids
 
 
 @pytest.mark.parametrize("adversary", ["same side", "alternating", "smallest gap"])
