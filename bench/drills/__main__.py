@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
+import uvloop
 
 from bench.drills import page, report
 from bench.drills.faults import DRILLS, Drill, Plan
@@ -54,7 +55,8 @@ def main() -> None:
     if given.log:
         given.log.mkdir(parents=True, exist_ok=True)
     effort = Effort(chosen, rate, plan, QUICK_WARM_UP if given.quick else WARM_UP, given.hour)
-    rows = asyncio.run(_run(effort, given.stack, given.log, keep=not given.quick))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        rows = runner.run(_run(effort, given.stack, given.log, keep=not given.quick))
     print(table(rows))
     if not given.quick:
         name = "drills_hour" if given.hour else "drills"
