@@ -12,25 +12,27 @@ import uvloop
 
 from bench.drills import page, report
 from bench.drills.faults import DRILLS, Drill, Plan
-from bench.drills.report import Outcome
+from bench.drills.report import Outcome, together
 from bench.drills.run import all_is_well, readers, run, visitors, warm_up
 from bench.drills.site import Site, open_site, settle
 from bench.rows import Row, table, write
 from deploy.stack import Stack
 
 PLOTS = Path(__file__).parent / "plots"
-FULL, QUICK = (120.0, 20_040), (20.0, 400)  # requests a second, and a drill
+FULL, QUICK = (60.0, 20_040), (20.0, 400)  # requests a second, and a drill
 WARM_UP, QUICK_WARM_UP = 30.0, 5.0  # seconds
 HOUR, AROUND_HOUR = 3600.0, 60.0
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What is done: which drills at which rate; the seconds of each, and of the warm-up."""
+    """What is done: which drills at which rate, how often; the seconds of each, and of the
+    warm-up."""
 
     drills: list[Drill]
     rate: float
     plan: Plan
+    passes: int
     warm_up: float
     hour: bool
 
@@ -40,6 +42,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="rough figures, which are not kept")
     parser.add_argument("--rate", type=float, help="requests a second")
     parser.add_argument("--requests", type=int, help="requests a drill")
+    parser.add_argument("--passes", type=int, default=1, help="do each so often, for as many each")
     parser.add_argument("--drill", type=int, action="append", help="only this drill; repeatable")
     parser.add_argument("--hour", action="store_true", help="drill 1 with an outage of an hour")
     parser.add_argument("--stack", type=Path, help="a stack that runs, left running")
@@ -47,14 +50,15 @@ def main() -> None:
     given = parser.parse_args()
     rate, requests = QUICK if given.quick else FULL
     rate = given.rate or rate
-    plan = Plan.of((given.requests or requests) / rate)
+    plan = Plan.of((given.requests or requests) / rate / given.passes)
     chosen = [d for d in DRILLS if not given.drill or d.number in given.drill]
     if given.hour:
         chosen = [replace(DRILLS[0], name="hour", most=0.0)]
         plan = Plan.lasting(HOUR, AROUND_HOUR)
     if given.log:
         given.log.mkdir(parents=True, exist_ok=True)
-    effort = Effort(chosen, rate, plan, QUICK_WARM_UP if given.quick else WARM_UP, given.hour)
+    warm_up = QUICK_WARM_UP if given.quick else WARM_UP
+    effort = Effort(chosen, rate, plan, given.passes, warm_up, given.hour)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         rows = runner.run(_run(effort, given.stack, given.log, keep=not given.quick))
     print(table(rows))
@@ -75,7 +79,8 @@ async def _run(effort: Effort, at: Path | None, log: Path | None, *, keep: bool)
             async with open_site(stack, directory / "data", log=log) as site:
                 await warm_up(site, effort.rate, effort.warm_up)
                 for drill in effort.drills:
-                    outcome = await _drill(site, drill, effort)
+                    passes = [await _drill(site, drill, effort) for _ in range(effort.passes)]
+                    outcome = together(passes)
                     rows += outcome.rows()
                     _tell(outcome, log, keep=keep)
             count, differing = await settle(site.settings)

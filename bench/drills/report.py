@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from bench.drills.faults import Drill, Plan
@@ -86,6 +86,13 @@ class Outcome:
         told = [f"{count} x {fault}" for fault, count in counts.most_common(5)]
         kept = {name: round(count) for name, count in self.counts.items() if count}
         return [*told, f"races: {kept}"] if told else []
+
+
+def together(passes: Sequence[Outcome]) -> Outcome:
+    """Several passes of a drill as one, second by second."""
+    seen = sorted((one for outcome in passes for one in outcome.seen), key=lambda one: one.due)
+    counts = {name: sum(outcome.counts[name] for outcome in passes) for name in passes[0].counts}
+    return replace(passes[0], seen=seen, counts=counts)
 
 
 def quantile(seen: Sequence[Seen], share: float) -> float:

@@ -7,7 +7,7 @@ import pytest
 from bench.drills import page
 from bench.drills.faults import DRILLS, Plan
 from bench.drills.judge import Seen
-from bench.drills.report import Outcome, plot
+from bench.drills.report import Outcome, plot, together
 from bench.rows import Row
 
 KILLED = DRILLS[0]
@@ -93,3 +93,9 @@ def test_a_plot_has_a_bounded_number_of_points_whatever_it_lasts(seconds: float)
     (line, _) = (part for part in drawn.splitlines() if part.startswith("<polyline"))
     points = line.count(",")
     assert min(seconds, 225) <= points <= 450
+
+
+def test_passes_of_a_drill_count_together() -> None:
+    both = together([outcome(40.0), outcome()])
+    assert (len(both.seen), len(both.failed), both.counts["calls"]) == (200, 1, 200)
+    assert found(both, "failed of 10,000").value == 50
