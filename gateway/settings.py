@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     feeds_standby: str = EMBEDDED
 
     run_jobs: bool = True
-    job_concurrency: int = Field(default=8, ge=1, le=256)
+    job_concurrency: int = Field(default=4, ge=1, le=256)
     relay_seconds: Seconds = 5.0
     answers_days: int = Field(default=7, ge=1)
     visits_days: int = Field(default=30, ge=1)

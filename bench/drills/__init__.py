@@ -5,8 +5,5 @@ and serves them by `pinway serve` with the default policy, each role of the feed
 proxy. While requests come at a constant rate (a tenth begins a visit, three tenths read visits
 again, the rest are following feeds), it does to the servers what `faults` lists. `judge` says what
 a good answer is, by an oracle that knows the imported lines alone. Latencies count from when a
-request was due. The table and a plot over time for each drill are kept beside this file.
-
-In full, 20,040 requests a drill at 120 a second take 25 minutes. `--hour` holds drill 1's outage
-for an hour. What the drills do to a machine that is busy otherwise says nothing about latencies.
+request was due. README.md keeps the figures, `plots` a plot over time for each drill.
 """

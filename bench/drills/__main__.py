@@ -1,45 +1,74 @@
-"""`python -m bench.drills [--quick]`: all drills, a table last; plots and table in bench/drills."""
+"""`python -m bench.drills [--quick]`: all drills, a table last; page and plots in bench/drills."""
 
 import argparse
 import asyncio
 import sys
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.drills import report
-from bench.drills.faults import DRILLS, Drill
-from bench.drills.run import all_is_well, run
-from bench.drills.site import open_site, settle
-from bench.rows import Row, markdown, table, write
+import orjson
+import uvloop
+
+from bench.drills import page, report
+from bench.drills.faults import DRILLS, Drill, Plan
+from bench.drills.report import Outcome, together
+from bench.drills.run import all_is_well, readers, run, visitors, warm_up
+from bench.drills.site import Site, open_site, settle
+from bench.rows import Row, table, write
 from deploy.stack import Stack
 
-HERE = Path(__file__).parent
-FULL, QUICK = (120.0, 20_040), (20.0, 400)  # requests a second, and a drill
+PLOTS = Path(__file__).parent / "plots"
+FULL, QUICK = (60.0, 20_040), (20.0, 400)  # requests a second, and a drill
+WARM_UP, QUICK_WARM_UP = 30.0, 5.0  # seconds
+HOUR, AROUND_HOUR = 3600.0, 60.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What is done: which drills at which rate, how often; the seconds of each, and of the
+    warm-up."""
+
+    drills: list[Drill]
+    rate: float
+    plan: Plan
+    passes: int
+    warm_up: float
+    hour: bool
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a few hundred requests a drill")
+    parser = argparse.ArgumentParser(prog="python -m bench.drills", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="rough figures, which are not kept")
     parser.add_argument("--rate", type=float, help="requests a second")
     parser.add_argument("--requests", type=int, help="requests a drill")
+    parser.add_argument("--passes", type=int, default=1, help="do each so often, for as many each")
     parser.add_argument("--drill", type=int, action="append", help="only this drill; repeatable")
     parser.add_argument("--hour", action="store_true", help="drill 1 with an outage of an hour")
     parser.add_argument("--stack", type=Path, help="a stack that runs, left running")
+    parser.add_argument("--log", type=Path, help="a folder for the gateway's log and each request")
     given = parser.parse_args()
     rate, requests = QUICK if given.quick else FULL
     rate = given.rate or rate
-    seconds = (given.requests or requests) / rate
+    plan = Plan.of((given.requests or requests) / rate / given.passes)
     chosen = [d for d in DRILLS if not given.drill or d.number in given.drill]
     if given.hour:
-        chosen, seconds = [replace(DRILLS[0], name="hour")], 3600 / 0.4
-    rows = asyncio.run(_run(chosen, rate, seconds, given.stack))
+        chosen = [replace(DRILLS[0], name="hour", most=0.0)]
+        plan = Plan.lasting(HOUR, AROUND_HOUR)
+    if given.log:
+        given.log.mkdir(parents=True, exist_ok=True)
+    warm_up = QUICK_WARM_UP if given.quick else WARM_UP
+    effort = Effort(chosen, rate, plan, given.passes, warm_up, given.hour)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        rows = runner.run(_run(effort, given.stack, given.log, keep=not given.quick))
     print(table(rows))
-    write("drills_hour" if given.hour else "drills", rows)
-    (HERE / "table.md").write_text(markdown(rows) + "\n")
+    if not given.quick:
+        name = "drills_hour" if given.hour else "drills"
+        write(name, page.merged(page.kept(name), rows))
+        page.write()
 
 
-async def _run(chosen: list[Drill], rate: float, seconds: float, at: Path | None) -> list[Row]:
+async def _run(effort: Effort, at: Path | None, log: Path | None, *, keep: bool) -> list[Row]:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="pinway-drills-") as name:
         directory = Path(name)
@@ -47,20 +76,14 @@ async def _run(chosen: list[Drill], rate: float, seconds: float, at: Path | None
         try:
             await asyncio.to_thread(stack.up)
             (directory / "data").mkdir()
-            async with open_site(stack, directory / "data") as site:
-                for drill in chosen:
-                    if not await all_is_well(site):
-                        print("the primary is too slow to be trusted here", file=sys.stderr)
-                    outcome = await run(site, drill, rate=rate, seconds=seconds)
+            async with open_site(stack, directory / "data", log=log) as site:
+                await warm_up(site, effort.rate, effort.warm_up)
+                for drill in effort.drills:
+                    passes = [await _drill(site, drill, effort) for _ in range(effort.passes)]
+                    outcome = together(passes)
                     rows += outcome.rows()
-                    plots = HERE / "plots"
-                    plots.mkdir(exist_ok=True)
-                    file = plots / f"{drill.number}-{drill.name}.svg"
-                    file.write_text(report.plot(outcome))
-                    print(f"drill {drill.number}: {drill.says}", *outcome.faults(),
-                          sep="\n  ", file=sys.stderr)  # fmt: skip
-                settings = site.settings
-            count, differing = await settle(settings)
+                    _tell(outcome, log, keep=keep)
+            count, differing = await settle(site.settings)
             rows.append(Row("afterwards: rows in the feed stores", count, ""))
             rows.append(
                 Row("afterwards: rows that differ between the clusters", differing, "", "<= 0")
@@ -69,6 +92,26 @@ async def _run(chosen: list[Drill], rate: float, seconds: float, at: Path | None
             if not at:
                 await asyncio.to_thread(stack.down)
     return rows
+
+
+async def _drill(site: Site, drill: Drill, effort: Effort) -> Outcome:
+    if not await all_is_well(site):
+        print("the primary is too slow to be trusted here", file=sys.stderr)
+    # In an hour few would have seen all there is to see.
+    viewers = readers(site) if effort.hour else visitors(site, drill)
+    return await run(site, drill, rate=effort.rate, plan=effort.plan, viewers=viewers)
+
+
+def _tell(outcome: Outcome, log: Path | None, *, keep: bool) -> None:
+    name = f"{outcome.drill.number}-{outcome.drill.name}"
+    print(f"drill {outcome.drill.number}: {outcome.drill.says}", *outcome.faults(),
+          sep="\n  ", file=sys.stderr)  # fmt: skip
+    if log:
+        lines = b"\n".join(map(orjson.dumps, outcome.seen))
+        (log / f"{name}.jsonl").write_bytes(lines)
+    if keep:
+        PLOTS.mkdir(exist_ok=True)
+        (PLOTS / f"{name}.svg").write_text(report.plot(outcome))
 
 
 if __name__ == "__main__":

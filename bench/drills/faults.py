@@ -23,6 +23,10 @@ class Plan:
     def of(cls, total: float) -> "Plan":
         return cls(round(total * 0.25, 1), round(total * 0.65, 1), total)
 
+    @classmethod
+    def lasting(cls, outage: float, around: float) -> "Plan":
+        return cls(around, around + outage, outage + 2 * around)
+
 
 Act = Callable[[Site, Plan, Callable[[float], Awaitable[None]]], Awaitable[None]]
 """Does a drill; the last argument waits until so many seconds after the start."""
@@ -35,6 +39,7 @@ class Drill:
     says: str
     act: Act
     may_fail: bool = False  # during the fault, as both sides are dead then
+    most: float = 1.0  # failed requests in 10,000
 
 
 async def _thrift_dies(site: Site, plan: Plan, until: Callable[[float], Awaitable[None]]) -> None:

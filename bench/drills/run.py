@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Sequence
 from dataclasses import fields
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -15,12 +16,22 @@ from feed_engine.speculation import Stats
 DRILLS_IN_ALL = 8
 
 
-async def run(site: Site, drill: Drill, *, rate: float, seconds: float, seed: int = 1) -> Outcome:
-    """A drill under so many requests a second. Its visits are begun by people of its own, so that
-    every drill finds them as fresh."""
-    plan = Plan.of(seconds)
-    everybody = readers(site)
-    mine = everybody[drill.number % DRILLS_IN_ALL :: DRILLS_IN_ALL]
+def visitors(site: Site, drill: Drill) -> list[str]:
+    """Who begins a drill's visits: people of its own, so that every drill finds them as fresh."""
+    return readers(site)[drill.number % DRILLS_IN_ALL :: DRILLS_IN_ALL]
+
+
+async def run(
+    site: Site,
+    drill: Drill,
+    *,
+    rate: float,
+    plan: Plan,
+    viewers: Sequence[str] | None = None,
+    seed: int = 1,
+) -> Outcome:
+    """A drill under so many requests a second. `viewers`: who begins visits, if not its own."""
+    everybody, mine = readers(site), viewers or visitors(site, drill)
     rng = random.Random(seed * 100 + drill.number)
     load = Load(site, mine, everybody, site.settings.request_timeout, rng)
 
@@ -33,9 +44,9 @@ async def run(site: Site, drill: Drill, *, rate: float, seconds: float, seed: in
         await drill.act(site, plan, until)
 
     before = await _counts(site)
-    seen = await load.run(rate, seconds, act)
+    seen = await load.run(rate, plan.total, act)
     spent = {name: count - before[name] for name, count in (await _counts(site)).items()}
-    return Outcome(drill, plan, seen, spent)
+    return Outcome(drill, plan, rate, seen, spent)
 
 
 async def all_is_well(site: Site, seconds: float = 30.0) -> bool:
@@ -48,6 +59,12 @@ async def all_is_well(site: Site, seconds: float = 30.0) -> bool:
             break
         await load.run(20, 1.0, _nothing)
     return well
+
+
+async def warm_up(site: Site, rate: float, seconds: float) -> None:
+    """The drills' load without a fault, so that the first drill finds the servers as the others."""
+    load = Load(site, readers(site), readers(site), 10.0, random.Random(2))
+    await load.run(rate, seconds, _nothing)
 
 
 async def _trust(site: Site) -> list[float]:

@@ -8,7 +8,7 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from bench.drills.client import Client
 from bench.drills.world import World, load
 from datasources.errors import StoreError
 from datasources.ids import Kind
-from datasources.protocols import Job, Sides, Stores
+from datasources.protocols import Job, OutboxRow, Sides, Stores
 from deploy.stack import Stack
 from deploy.stack.layout import to_toml
 from feed_engine.jobs import run_job
@@ -37,6 +37,7 @@ ROOT = Path(__file__).parents[2]
 CACHE_DB, QUEUE_DB = 14, 15
 START_SECONDS = 120
 SHARDS = 64
+AT_A_TIME = 8  # jobs
 
 
 @dataclass
@@ -56,8 +57,11 @@ class Site:
 
 
 @asynccontextmanager
-async def open_site(stack: Stack, directory: Path) -> AsyncIterator[Site]:
-    """Load the demo's people, and serve them."""
+async def open_site(
+    stack: Stack, directory: Path, *, log: Path | None = None
+) -> AsyncIterator[Site]:
+    """Load the demo's people, and serve them. `log`: a folder for the gateway's, if not
+    `directory`."""
     direct = await _unused(stack, directory)
     for database in (CACHE_DB, QUEUE_DB):
         server = redis.asyncio.Redis(port=stack.services["redis"].port, db=database)
@@ -76,7 +80,7 @@ async def open_site(stack: Stack, directory: Path) -> AsyncIterator[Site]:
             opened.push_async_callback(proxies[role].cut)
         port, config = free_port(), directory / "drills.toml"
         config.write_text(to_toml(_values(direct, proxies, port)))
-        await opened.enter_async_context(_serving(config, directory / "gateway.log"))
+        await opened.enter_async_context(_serving(config, (log or directory) / "gateway.log"))
         client = Client(port)
         opened.callback(client.close)
         await _until_ready(client)
@@ -112,12 +116,17 @@ async def _drain(stores: Stores) -> None:
         rows = await stores.shards.outbox.pending(2**62, 1000)
         if not rows:
             return
-        for row in rows:
-            try:
-                await run_job(stores, Job(row.shard, row.id))
-            except StoreError:
-                await asyncio.sleep(0.1)
+        left = iter(rows)
+        await asyncio.gather(*(_work(stores, left) for _ in range(AT_A_TIME)))
     raise RuntimeError("jobs are left that can't be done")
+
+
+async def _work(stores: Stores, rows: Iterator[OutboxRow]) -> None:
+    for row in rows:
+        try:
+            await run_job(stores, Job(row.shard, row.id))
+        except StoreError:
+            await asyncio.sleep(0.1)
 
 
 async def _unused(stack: Stack, directory: Path) -> Settings:

@@ -24,6 +24,7 @@ from bench.execution.contenders import (
 from bench.execution.measures import FULL, QUICK, Rate, say
 from bench.execution.requests import feed_pages
 from bench.execution.servers import BenchError
+from bench.machine import machine
 from bench.rows import Row, table, write
 
 SATURATION = 0.7
@@ -82,7 +83,7 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
         busy = f"load average {load:.1f} before the run" + (", a crowded machine" * (load > 0.5))
         lines = [
             f"`{command}`",
-            f"{environment.machine()}; {busy}",
+            f"{machine()}; {busy}",
             *environment.versions(interpreter),
         ]
         page.write(rows, fifty, one, lines)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -78,15 +77,6 @@ def wrk() -> None:
             subprocess.run(["apt-get", "-qq", *command], capture_output=True)
     if shutil.which("wrk") is None:
         raise BenchError("wrk is missing: install it (Debian: apt-get install wrk)")
-
-
-def machine() -> str:
-    """The processor and the system, in a line."""
-    model = "unknown processor"
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.partition(":")[2].strip()
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
 
 
 def versions(interpreter: Path) -> list[str]:

@@ -3,8 +3,13 @@
 First the materialised feed of both sides gets the chunk, then the pools of both lose it, and only
 then is the visit marked as saved. Killed anywhere and run again, it ends in the same state: every
 write is stamped with the visit's time, and what is taken out is what is marked as shown.
+
+Emptying the pools costs the most by far, and is the same for one visit or many. So a job hands over
+all of its user's visits that are not saved, and after an outage the first job of each user leaves
+little to the others.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from datasources.protocols import Stores
@@ -24,18 +29,35 @@ async def visit_shown(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
-    """Save the visit's chunk, and empty the pools of it."""
+    """Save the user's chunks, and empty the pools of them."""
     told = await visits.recent(stores, task.user_id)
-    visit = next((v for v in told if v.generation == task.generation), None)
-    if visit is None or visit.saved:  # all that are not saved are told
+    unsaved = [visit for visit in reversed(told) if not visit.saved]  # all of them are told
+    if all(visit.generation != task.generation for visit in unsaved):
         return
-    at = max(1, visit.created)
-    await materialized.save(stores.feeds, task.user_id, task.generation, visit.chunk.pins, at)
-
-    async def shown(pins: Sequence[int]) -> set[int]:
-        return await materialized.shown_among(stores.feeds.primary, task.user_id, pins)
-
-    await pools.take(stores.pools, task.user_id, shown, at)
-    if task.generation % TRIM_EVERY == 0:
+    for visit in unsaved:  # oldest first: a pin chosen again leaves the earlier one
+        at = max(1, visit.created)
+        await materialized.save(stores.feeds, task.user_id, visit.generation, visit.chunk.pins, at)
+    shown = _Shown(stores, task.user_id)
+    await pools.take(stores.pools, task.user_id, shown.among, max(1, unsaved[-1].created))
+    if any(visit.generation % TRIM_EVERY == 0 for visit in unsaved):
         await materialized.trim(stores.feeds, task.user_id, settings.materialized_cap)
-    await stores.shards.visits.mark_saved(task.user_id, task.generation)
+    for visit in unsaved:
+        await stores.shards.visits.mark_saved(task.user_id, visit.generation)
+
+
+class _Shown:
+    """What was shown to a user: each pin is looked up once, though both sides have it."""
+
+    def __init__(self, stores: Stores, user_id: int) -> None:
+        self._stores, self._user_id = stores, user_id
+        self._asked: set[int] = set()
+        self._shown: set[int] = set()
+        self._lock = asyncio.Lock()
+
+    async def among(self, pins: Sequence[int]) -> set[int]:
+        async with self._lock:
+            asked = list(set(pins) - self._asked)
+            primary = self._stores.feeds.primary
+            self._shown |= await materialized.shown_among(primary, self._user_id, asked)
+            self._asked.update(asked)
+        return self._shown.intersection(pins)

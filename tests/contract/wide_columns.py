@@ -160,6 +160,11 @@ class Relay:
     def flow(self) -> None:
         self._flowing.set()
 
+    async def until_open(self, most: int) -> None:
+        """Wait until no more connections than these are open; else for ever."""
+        while len(self._writers) > 2 * most:  # noqa: ASYNC110 the network takes a moment
+            await asyncio.sleep(0.01)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.opened += 1
         other_reader, other_writer = await asyncio.open_connection(*self._target)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bench.drills.faults import DRILLS, Drill
+from bench.drills.faults import DRILLS, Drill, Plan
 from bench.drills.run import all_is_well, run
 from bench.drills.site import Site, open_site, settle
 from deploy.stack import Stack
@@ -25,7 +25,7 @@ async def site(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
 @pytest.mark.parametrize("drill", DRILLS, ids=lambda drill: f"{drill.number}-{drill.name}")
 async def test_no_request_fails(site: Site, drill: Drill) -> None:
     await all_is_well(site)
-    outcome = await run(site, drill, rate=RATE, seconds=SECONDS)
+    outcome = await run(site, drill, rate=RATE, plan=Plan.of(SECONDS))
     assert len(outcome.seen) == RATE * SECONDS
     assert outcome.failed == [], outcome.faults()
     assert max(one.latency for one in outcome.seen) < site.settings.request_timeout

@@ -1,11 +1,13 @@
 """The hand-over of a chunk: killed at any step and run again, it ends in the same state."""
 
 import itertools
+from collections.abc import Sequence
+from typing import Any, cast
 
 import pytest
 
 from datasources.errors import StoreError
-from datasources.protocols import Cell, Sides, Stores
+from datasources.protocols import Cell, Sides, Stores, Table, WideColumnStore
 from datasources.records import User
 from feed_engine.change import VisitShown
 from feed_engine.feeds import FeedSettings
@@ -130,3 +132,40 @@ async def test_the_materialised_feed_is_trimmed_to_its_newest_pins(feeding: Feed
 
 
 async def _nowhere(cursor: bytes) -> None: ...
+
+
+async def test_one_job_hands_over_all_that_its_users_visits_left(feeding: Feeding) -> None:
+    viewer = await reader(feeding, 20)
+    for _ in range(3):
+        await feeding.home(viewer)
+    tasks = [task for task in await feeding.tasks() if isinstance(task, VisitShown)]
+    await feeding.run(tasks[1])
+    told = await feeding.stores.shards.visits.recent(viewer.id, 9)
+    assert [visit.saved for visit in told] == [True] * 3
+    for task in tasks:  # asks no feed store any more
+        await feeding.run(task, stores=killed(feeding.stores, "feeds 0", 0))
+
+
+class Asked:
+    """A real store that notes the pins of a user which it is asked about."""
+
+    def __init__(self, store: WideColumnStore) -> None:
+        self._store = store
+        self.pins: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def get(self, table: Table, row: bytes, columns: Sequence[bytes]) -> dict[bytes, Cell]:
+        self.pins += columns
+        return await self._store.get(table, row, columns)
+
+
+async def test_a_pin_that_both_sides_have_is_looked_up_once(feeding: Feeding) -> None:
+    viewer = await reader(feeding, 8)
+    chunk = pins_of(await feeding.home(viewer))
+    (task,) = await feeding.tasks()
+    asked = Asked(feeding.stores.feeds.primary)
+    sides = Sides(cast(WideColumnStore, asked), feeding.stores.feeds.standby)
+    await feeding.run(task, stores=feeding.stores._replace(feeds=sides))
+    assert len(asked.pins) == len(chunk) + 8  # for the materialized feed, and for the pools

@@ -1,0 +1,96 @@
+"""The figures that are kept: merged by drill with those of earlier runs, and written into
+README.md between its marks, a column for each drill."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.machine import machine
+from bench.rows import RESULTS, Row
+from deploy.stack import install
+
+HERE = Path(__file__).parent
+PAGE = HERE / "README.md"
+BEGIN, END = "<!-- drills: figures -->", "<!-- drills: end -->"
+TABLES = ("drills", "drills_hour")  # in bench/results
+
+
+def kept(name: str) -> list[Row]:
+    """The rows of earlier runs."""
+    try:
+        found = json.loads((RESULTS / f"{name}.json").read_text())
+    except FileNotFoundError:
+        return []
+    names = ("measure", "value", "unit", "goal", "versus")
+    return [Row(*(one[name] for name in names)) for one in found]
+
+
+def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+    """All new rows, and the old ones of the drills that were not done now, by drill."""
+    done = {_of(row)[0] for row in new}
+    rows = [*new, *(row for row in old if _of(row)[0] not in done)]
+    return sorted(rows, key=lambda row: _of(row)[0])
+
+
+def write() -> None:
+    """Put the kept rows of all tables on the page, with what they ran on."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    tables = [columns(rows) for rows in map(kept, TABLES) if rows]
+    lines = [f"- {machine()}", f"- {versions()}"]
+    PAGE.write_text("\n\n".join([before + BEGIN, "\n".join(lines), *tables, END]) + after)
+
+
+def columns(rows: Sequence[Row]) -> str:
+    """A Markdown table with a line for each measure; rows that are of no drill follow."""
+    drills = list(dict.fromkeys(drill for drill, _ in map(_of, rows) if drill[:1].isdigit()))
+    cells = {_of(row): row for row in rows}
+    measures = dict.fromkeys(measure for drill, measure in cells if drill in drills)
+    lines = [
+        "| measure | goal | " + " | ".join(drills) + " |",
+        "| --- | --- |" + " ---: |" * len(drills),
+    ]
+    for measure in measures:
+        found = [cells.get((drill, measure)) for drill in drills]
+        goals = {row.goal for row in found if row is not None and row.goal}
+        units = {row.unit for row in found if row is not None and row.unit}
+        goal = " or ".join(sorted(goals)).replace("<=", "≤")
+        name = ", ".join([measure, *units])
+        lines.append(f"| {name} | {goal} | " + " | ".join(map(_cell, found)) + " |")
+    rest = [row for row in rows if _of(row)[0] not in drills]
+    return "\n".join([*lines, "", *(f"- {row.measure}: {_cell(row)}" for row in rest)])
+
+
+def versions() -> str:
+    """Of the servers and of Python, in a line."""
+    pom = (install.HBASE_LIB.parent / "pom.xml").read_text()
+    hbase = re.search(r"<hbase.version>(.*?)<", pom)
+    programs = {
+        "MariaDB": ("mariadbd", "--version"),
+        "Redis": ("redis-server", "--version"),
+        "memcached": ("memcached", "-V"),
+        "Java": ("java", "--version"),
+    }
+    told = [f"HBase {hbase[1] if hbase else '?'}"]
+    for name, (program, option) in programs.items():
+        command = [install.tool(program), option]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        number = re.search(r"\d+(\.\d+)+", answer)
+        told.append(f"{name} {number[0] if number else '?'}")
+    return ", ".join([*told, f"Python {sys.version.split()[0]}"])
+
+
+def _of(row: Row) -> tuple[str, str]:
+    """The drill, and what was measured."""
+    drill, _, measure = row.measure.partition(": ")
+    return drill, measure
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    value = f"{row.value:,.10g}"
+    return f"**{value}**" if row.holds is False else value

@@ -1,0 +1,14 @@
+"""What a benchmark ran on, for the page that keeps its figures."""
+
+import os
+import platform
+from pathlib import Path
+
+
+def machine() -> str:
+    """The processor and the system, in a line."""
+    model = "unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
