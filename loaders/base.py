@@ -32,12 +32,20 @@ class Batch(Generic[K, V]):
     asked = False
     """Whether its load has begun, or will without anybody's doing."""
     done = False
-    values: dict[K, V | BaseException]
+    given: Sequence[V | BaseException] = ()
+    """The values, in the order of `keys`."""
     _waiters: "dict[K, list[Future[V] | Load[K, V]]] | None" = None
 
-    def __init__(self, loader: "Loader[K, V]", keys: dict[K, None]) -> None:
+    def __init__(
+        self, loader: "Loader[K, V]", keys: list[K], begun_by: Sequence[K] | None = None
+    ) -> None:
         self._loader: Loader[K, V] | None = loader
-        self.keys = keys
+        self.keys, self.begun_by = keys, begun_by
+        """`begun_by` are the keys that were asked first, if the batch began with just these."""
+
+    @cached_property
+    def values(self) -> dict[K, V | BaseException]:
+        return dict(zip(self.keys, self.given, strict=True))
 
     def ask(self) -> None:
         """Have it loaded when its turn comes, if that isn't so yet."""
@@ -65,7 +73,8 @@ class Batch(Generic[K, V]):
 
     def wake(self, waiter: "Future[V] | Load[K, V]", key: K) -> None:
         """Tell it when the batch is there, in its key's turn."""
-        self.ask()
+        if not self.asked:
+            self.ask()
         if self._waiters is None:
             self._waiters = {key: [waiter]}
         elif key in self._waiters:
@@ -82,9 +91,9 @@ class Batch(Generic[K, V]):
         """Whether it has been promised to somebody."""
         return any((self._waiters or {}).values())
 
-    def end(self, values: dict[K, V | BaseException]) -> None:
+    def end(self, given: Sequence[V | BaseException]) -> None:
         """Wake who waits, in the order of the keys, as aiodataloader does."""
-        self.values, self.done, self.asked = values, True, True
+        self.given, self.done, self.asked = given, True, True
         self._loader = None  # which refers to this batch in turn
         waiters, self._waiters = self._waiters, None
         if waiters is not None:
@@ -93,7 +102,7 @@ class Batch(Generic[K, V]):
                     if isinstance(waiter, Load):
                         waiter.batch_done()
                     else:
-                        settle(waiter, values[key])
+                        settle(waiter, self.values[key])
 
 
 class Load(Generic[K, V]):
@@ -124,7 +133,11 @@ class Load(Generic[K, V]):
     def tell(self, callback: Callable[[], None]) -> None:
         """Have one that isn't done loaded, and `callback` called in the moment that it is."""
         self._tell = callback
-        self._wait()
+        if self.batch is None:
+            self._wait()
+        else:
+            self._waits = True
+            self.batch.wake(self, self.keys[0])
 
     def _wait(self) -> None:
         """For one batch after the other, though all are asked at once."""
@@ -157,6 +170,8 @@ class Load(Generic[K, V]):
         """Raises InvalidStateError, and CancelledError."""
         batch = self.batch
         if batch is not None and batch.done and self._cancelled is None:
+            if batch.begun_by is self.keys and len(batch.keys) == len(self.keys):
+                return list(batch.given)
             return list(map(batch.values.__getitem__, self.keys))
         if self._cancelled is not None:
             raise CancelledError(*self._cancelled)
@@ -230,6 +245,7 @@ class Loader(DataLoader[K, V]):
 
     _open: Batch[K, V] | None = None
     """The batch that takes keys until its turn comes."""
+    _repeated: Batch[K, V] | None = None
     has_at_hand = False
     """Whether `at_hand` is worth asking."""
 
@@ -260,18 +276,19 @@ class Loader(DataLoader[K, V]):
         batches = self._batches
         fresh = [key for key in keys if key not in batches] if batches else keys
         if fresh and self.has_at_hand and (found := self.at_hand(fresh)):
-            ready = Batch(self, dict.fromkeys(found))
-            ready.end(found)
+            ready = Batch(self, list(found))
+            ready.end(list(found.values()))
             batches |= dict.fromkeys(found, ready)
             fresh = [key for key in fresh if key not in found]
         if fresh:
-            added = dict.fromkeys(fresh)
             batch = self._open
             if batch is None:
-                batch = self._open = Batch(self, added)
-            else:
-                batch.keys |= added
-            batches |= dict.fromkeys(added, batch)
+                batch = self._open = Batch(self, [])
+            added = dict.fromkeys(fresh, batch)
+            if not batch.keys and len(added) == len(keys):
+                batch.begun_by = keys
+            batch.keys += added
+            batches |= added
             if len(fresh) == len(keys):
                 return Load(keys, batch)
         each = [batches[key] for key in keys]
@@ -286,24 +303,33 @@ class Loader(DataLoader[K, V]):
         if batch is None:
             batch = self._open
             if batch is None:
-                batch = self._open = Batch(self, {})
-            batch.keys[key] = None
+                batch = self._open = Batch(self, [])
+            batch.keys.append(key)
             self._batches[key] = batch
         return batch.future(key)
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
         if key not in self._batches:
-            batch = self._batches[key] = Batch(self, {key: None})
-            batch.end({key: value})
+            batch = self._batches[key] = Batch(self, [key])
+            batch.end([value])
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":
-        self._batches.pop(key, None)
+        if self._batches.pop(key, None) is self._open and self._open is not None:
+            self._cleared()
         return self
 
     def clear_all(self) -> "Loader[K, V]":
         self._batches.clear()
+        if self._open is not None:
+            self._cleared()
         return self
+
+    def _cleared(self) -> None:
+        """A key of the open batch may be asked once more."""
+        assert self._open is not None
+        self._open.begun_by = None
+        self._repeated = self._open
 
     def dispatch(self, batch: Batch[K, V]) -> None:
         """Load it in a task of its own."""
@@ -316,10 +342,13 @@ class Loader(DataLoader[K, V]):
     async def load_now(self, batch: Batch[K, V], *, here: bool = False) -> None:
         if self._open is batch:
             self._open = None
-        keys = list(batch.keys)
+        if self._repeated is batch:
+            self._repeated, batch.keys = None, list(dict.fromkeys(batch.keys))
+        keys = batch.keys
         try:
-            values = await self.load_batch(keys)
-            found = dict(zip(keys, values, strict=True))
+            given = await self.load_batch(list(keys))
+            if len(given) != len(keys):
+                raise ValueError(f"{len(given)} values were loaded for {len(keys)} keys")
         except BaseException as error:
             if here and isinstance(error, CancelledError) and batch.awaited():
                 self.dispatch(batch)
@@ -327,11 +356,11 @@ class Loader(DataLoader[K, V]):
             for key in keys:
                 if self._batches.get(key) is batch:
                     del self._batches[key]
-            batch.end(dict.fromkeys(keys, error))
+            batch.end([error] * len(keys))
             if not isinstance(error, Exception):
                 raise
         else:
-            batch.end(found)
+            batch.end(given)
 
 
 def settle(future: "Future[Any]", value: Any) -> None:

@@ -1,6 +1,6 @@
 """Boards and the pins on them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -26,8 +26,8 @@ async def all_boards(
 
 
 @bulk
-async def owner(context: Context, boards: Sequence[Board]) -> Column[User | None]:
-    return await context.loaders.users.many([board.owner_id for board in boards])
+def owner(context: Context, boards: Sequence[Board]) -> Awaitable[Column[User | None]]:
+    return context.loaders.users.many([board.owner_id for board in boards])
 
 
 @bulk

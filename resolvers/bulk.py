@@ -10,7 +10,8 @@ _MARK = "__bulk__"
 
 
 def bulk(resolver: R) -> R:
-    """Mark a resolver `async def r(context, parents, *, args) -> Sequence[V | BaseException]`.
+    """Mark a resolver `async def r(context, parents, *, args) -> Sequence[V | BaseException]`, or a
+    plain `def` of which that can be awaited, such as what a loader's `many` answers.
 
     It is called once with all parents of one field of the response (of very many, for 2,048 at a
     time; with one, when something other than our executor runs the schema), and answers with as

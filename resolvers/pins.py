@@ -1,6 +1,6 @@
 """Pins, their pictures, likes and comments."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from datasources.ids import Kind
 from datasources.mappings import Mapping
@@ -29,8 +29,8 @@ async def board(context: Context, pins: Sequence[Pin]) -> Column[Board | None]:
 
 
 @bulk
-async def owner(context: Context, pins: Sequence[Pin]) -> Column[User | None]:
-    return await context.loaders.users.many([pin.owner_id for pin in pins])
+def owner(context: Context, pins: Sequence[Pin]) -> Awaitable[Column[User | None]]:
+    return context.loaders.users.many([pin.owner_id for pin in pins])
 
 
 @bulk
@@ -89,8 +89,8 @@ async def comments(
 
 
 @bulk
-async def comment_author(context: Context, comments: Sequence[Comment]) -> Column[User | None]:
-    return await context.loaders.users.many([comment.author_id for comment in comments])
+def comment_author(context: Context, comments: Sequence[Comment]) -> Awaitable[Column[User | None]]:
+    return context.loaders.users.many([comment.author_id for comment in comments])
 
 
 @bulk

@@ -18,7 +18,7 @@ from strawberry.types.field import StrawberryField
 
 from gateway.execution.arguments import Arguments, shareable
 from gateway.execution.frames import without_frame
-from gateway.execution.info import make_infos, same_for_all
+from gateway.execution.info import make_info, same_for_all
 from gateway.execution.kinds import any_callable, kinds_of
 from resolvers.bulk import Resolver
 
@@ -81,7 +81,7 @@ class Attribute:
             return getattr(obj, self.name)
         value = obj.get(self.name) if isinstance(obj, Mapping) else getattr(obj, self.name, None)
         if callable(value):
-            info = make_infos(run, field, [(place, i)])[0]
+            info = make_info(run, field, place, i)
             return value(info, **self.arguments.of(run))
         return value
 
@@ -113,10 +113,11 @@ class Call:
         infos: Any = None
         each_info = False
         if self._new_info is not None:
-            each_info = not self._shared_info and count > 1
-            positions = [(place, i) for i in range(count if each_info else 1)]
-            made = [self._new_info(info) for info in make_infos(run, field, positions)]
-            infos = made if each_info else made[0]
+            if self._shared_info or count == 1:
+                infos = self._new_info(make_info(run, field, place, 0))
+            else:
+                each_info = True
+                infos = [self._new_info(make_info(run, field, place, i)) for i in range(count)]
         return _caller(self._expression, each_info, each)(
             self._function, objs, run.context, infos, kws
         )

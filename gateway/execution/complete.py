@@ -38,7 +38,7 @@ from graphql.pyutils import Undefined, inspect, is_async_iterable, is_awaitable,
 from gateway.execution.classes import known_type, names_by_class
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
-from gateway.execution.info import field_position, make_infos, same_for_all
+from gateway.execution.info import field_position, make_info, same_for_all
 from gateway.execution.kinds import PLAIN, all_plain, is_callable, is_plain, kinds_of
 from gateway.execution.places import ItemPlace, Place, some
 
@@ -449,10 +449,11 @@ class Composite(Completed):
         The info it is given is the field's, also for the items of a list.
         """
         if same_for_all(ask, 1):
-            infos = make_infos(run, self.field, [field_position(place, 0)]) * len(values)
+            infos = [make_info(run, self.field, *field_position(place, 0))] * len(values)
         else:
-            positions = [field_position(place, i) for i in range(len(values))]
-            infos = make_infos(run, self.field, positions)
+            infos = [
+                make_info(run, self.field, *field_position(place, i)) for i in range(len(values))
+            ]
         answers = []
         for value, info in zip(values, infos, strict=True):
             try:
@@ -501,7 +502,8 @@ class Objects(Composite):
                 run.queue.append((self._selection, values, place, run.ambient))
             else:
                 place.put_all(made)
-                run.count(len(values))
+                run.made += len(values)
+                run.unrested += len(values)
 
 
 class Abstract(Composite):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dis
 import inspect
 from asyncio import ensure_future
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -88,25 +88,17 @@ def field_position(place: Place, i: int) -> tuple[Place, int]:
     return base, i
 
 
-def make_infos(
-    run: Run, field: Field, positions: Iterable[tuple[Place, int]]
-) -> list[GraphQLResolveInfo[Any]]:
-    """An info for each of these positions of the field."""
+def make_info(run: Run, field: Field, place: Place, i: int) -> GraphQLResolveInfo[Any]:
+    """The info of a position of the field."""
     operation = run.variant.plan.operation
-    head = (field.name, field.nodes, field.definition.type, field.parent)
-    tail = (
-        operation.schema,
-        operation.fragments,
-        run.root,
-        operation.node,
-        run.variable_values,
-        run.context,
-        is_awaitable,
-        None,
-        _HELPERS,
+    return tuple.__new__(
+        LazyInfo,
+        (
+            *(field.name, field.nodes, field.definition.type, field.parent, (place, i)),
+            *(operation.schema, operation.fragments, run.root, operation.node),
+            *(run.variable_values, run.context, is_awaitable, None, _HELPERS),
+        ),
     )
-    new = tuple.__new__
-    return [new(LazyInfo, (*head, position, *tail)) for position in positions]
 
 
 @lru_cache(10_000)

@@ -90,7 +90,8 @@ class Run:
     following: Context | None = None
     """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
     them one after the other in one task."""
-    made = 0
+    made = unrested = 0
+    """Objects, in all and since the clock was last looked at."""
     sliced = False
     """Whether something was large enough to be worked off in slices."""
     _unwanted = 0
@@ -99,7 +100,6 @@ class Run:
     _waiter: asyncio.Future[None] | None = None
     _task: Any = None
     _since = 0.0
-    _unrested = 0
 
     def variable_values(self) -> VariableValues:
         """As graphql-core has them, with where they came from."""
@@ -141,8 +141,9 @@ class Run:
                     make_group(self, selection, objs, place)
                 else:
                     self.within(context, make_group, self, selection, objs, place)
-                self.count(count)
-                if self._unrested > SLICE:
+                self.made += count
+                self.unrested += count
+                if self.unrested > SLICE:
                     await self.rest()
             if self._failures:
                 await self._settle_failures()
@@ -195,7 +196,12 @@ class Run:
                 await lone.carry(self._task)
                 return
             lone.go_on_by_itself()
-        if not self._arrivals:
+        if self._arrivals:
+            return
+        if all(isinstance(column, WaitingBatch) for column in self.waiting):
+            # Whoever asked for them has gone, as one that waited no longer than so long.
+            self._discard([light for column in self.waiting for light in column.lights])
+        else:
             await self._wait()
 
     def _alone(self) -> Batch[Any, Any] | None:
@@ -211,9 +217,13 @@ class Run:
     def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
         """Ask the loaders, or load all batches at once: where these loads are all that is waited
         for, nothing of this request can add to them any more."""
-        lights = sum(isinstance(load, Light) for load in loads)
+        others = 0
+        for column in self.waiting:
+            others += column.left
+        for load in loads:
+            others -= isinstance(load, Light)
         batches: list[WaitingBatch] = []
-        if alone and not self._unwanted and sum(each.left for each in self.waiting) == lights:
+        if alone and not (self._unwanted or others):
             wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
             for load in loads:
                 for batch in (load.waits if isinstance(load, Light) else load.load).missing():
@@ -227,14 +237,9 @@ class Run:
         if batches:
             self._back()
 
-    def count(self, made: int) -> None:
-        """So many objects more."""
-        self.made += made
-        self._unrested += made
-
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
-        self._unrested = 0
+        self.unrested = 0
         if self.loop.time() - self._since > BUDGET:
             self.go_on()
             loads, self.loads = self.loads, []
@@ -300,7 +305,7 @@ class Run:
         """The values that are there at once, which they are (None: all), and if known of what
         classes. The others are completed when they are there."""
         kinds = set(map(type, values))
-        if none_awaited(kinds):
+        if CoroutineType not in kinds and none_awaited(kinds):
             return values, None, kinds
 
         def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:

@@ -49,6 +49,7 @@ class Run:
         self.eager = False  # while values are made that nobody may ask for: no awaitables then
         self.make: Callable[[Run, str, int], Any] = lambda *_: None
         self._loader: DataLoader[int, int] | None = None
+        self.values: Any = None  # a loader of what bulk fields answer
 
     @property
     def loader(self) -> "DataLoader[int, int]":

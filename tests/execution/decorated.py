@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from enum import Enum
 from functools import partial
-from typing import Annotated, Any, NewType, Optional, Union
+from typing import Annotated, Any, NewType, Optional, Union, cast
 
 import strawberry
 from strawberry.extensions import FieldExtension
@@ -14,6 +14,7 @@ from strawberry.permission import BasePermission, PermissionExtension
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types.info import Info
 
+from loaders.base import Loader
 from resolvers.bulk import Resolver, for_one
 from tests.execution.behavior import (
     ODD,
@@ -232,27 +233,57 @@ def _plain(field: Field, owner: str) -> Callable[..., Any]:
 
 
 def _bulk(field: Field) -> tuple[Callable[..., Any], dict[str, Any]]:
+    def value(context: Run, parent: Any, arguments: dict[str, Any]) -> Any:
+        try:
+            return answer(context, field, _keyed(context, field, parent, arguments))
+        except Exception as error:
+            return error
+
     async def resolve_all(context: Run, parents: Sequence[Any], **arguments: Any) -> Any:
-        context.seen.add("bulk")
-        if len(parents) > 1:
-            context.seen.add("bulk of several")
-        seed = mix(context.world.seed, field.name.encode())
+        seed = _asked(context, field, parents)
         await wait(context, seed)
         if context.trouble and seed % 40 == 0:
             raise exception(seed)
-        values = []
-        for parent in parents:
-            try:
-                values.append(answer(context, field, _keyed(context, field, parent, arguments)))
-            except Exception as error:
-                values.append(error)
+        values = [value(context, parent, arguments) for parent in parents]
         return values if seed % 2 else tuple(values)
+
+    def load_all(context: Run, parents: Sequence[Any], **arguments: Any) -> Any:
+        seed = _asked(context, field, parents)
+        context.seen.add("bulk loads")
+        if context.trouble and seed % 40 == 3:
+            raise exception(seed)
+        if context.values is None:
+            context.values = _Values(context)
+        return context.values.many(
+            [partial(value, context, parent, arguments) for parent in parents]
+        )
+
+    call = load_all if mix(len(field.name), field.name.encode()) % 3 == 0 else resolve_all
 
     def resolve(root: Any, info: Any, **given: Any) -> Any:
         arguments = {name: value for name, value in given.items() if value is not None}
-        return for_one(resolve_all, info.context, root, **arguments)
+        return for_one(call, info.context, root, **arguments)
 
-    return resolve, {"resolver": Resolver(resolve_all, rooted=True, bulk=True)}
+    return resolve, {"resolver": Resolver(call, rooted=True, bulk=True)}
+
+
+def _asked(context: Run, field: Field, parents: Sequence[Any]) -> int:
+    context.seen.add("bulk")
+    if len(parents) > 1:
+        context.seen.add("bulk of several")
+    return mix(context.world.seed, field.name.encode())
+
+
+class _Values(Loader[Any, Any]):
+    """A loader of the project's, whose keys are what is to be called for their values."""
+
+    def __init__(self, context: Run) -> None:
+        super().__init__(cast(Any, None))
+        self._context = context
+
+    async def load_batch(self, keys: list[Any]) -> list[Any]:
+        await wait(self._context, self._context.world.seed)
+        return [key() for key in keys]
 
 
 def _hinted(field: Field, owner: str) -> tuple[Callable[..., Any], dict[str, Any]]:

@@ -285,7 +285,16 @@ FEATURES = (
     *("exceptions raised", "exceptions returned", "errors", "several errors"),
     *("null propagation", "null propagation through lists", "the whole response nulled"),
     *("introspection", "mutations", "mutation operations", "permissions", "field extensions"),
-    *("info", "bulk", "bulk of several", "hinted", "methods", "computed attributes", "loaders"),
+    *(
+        "info",
+        "bulk",
+        "bulk of several",
+        "bulk loads",
+        "hinted",
+        "methods",
+        "computed attributes",
+        "loaders",
+    ),
     *("timeouts in resolvers", "context variables", "cancelled", "timed out", "self-cancelled"),
 )
 

@@ -1,0 +1,106 @@
+"""Requests end when their time is up, each at its own moment, by one timer."""
+
+import asyncio
+
+import pytest
+
+from feed_engine.speculation.deadline import ends
+from gateway.execution.deadlines import Deadlines
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def hang(deadlines: Deadlines, began: list[float]) -> float:
+    """For ever; when it was ended."""
+    loop = asyncio.get_running_loop()
+    began.append(loop.time())
+    with pytest.raises(TimeoutError), deadlines.begin():
+        await asyncio.Event().wait()
+    return loop.time()
+
+
+async def test_each_ends_no_earlier_than_its_own_moment() -> None:
+    deadlines, began = Deadlines(0.05), list[float]()
+    first = asyncio.create_task(hang(deadlines, began))
+    await asyncio.sleep(0.02)
+    second = asyncio.create_task(hang(deadlines, began))
+    ended = [await first, await second]
+    assert all(end - begin >= 0.049 for begin, end in zip(began, ended, strict=True))
+    assert ended[0] < ended[1]
+    # The timer went off twice, and goes off again for whoever comes later.
+    await hang(deadlines, began)
+
+
+async def test_one_timer_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, timers = asyncio.get_running_loop(), 0
+    call_at = loop.call_at
+
+    def counted(*given: object, **named: object) -> object:
+        nonlocal timers
+        timers += 1
+        return call_at(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loop, "call_at", counted)
+    deadlines = Deadlines(60)
+    for _ in range(3):
+        with deadlines.begin(), deadlines.begin():
+            pass
+    assert timers == 1
+    assert not deadlines.running
+
+
+async def test_calls_made_inside_are_told_when_it_ends() -> None:
+    deadlines = Deadlines(60)
+    with deadlines.begin():
+        told = ends.get()
+        assert told is not None
+        assert 59 < told - asyncio.get_running_loop().time() <= 60
+    assert ends.get() is None
+
+
+async def test_what_is_cancelled_by_another_stays_so() -> None:
+    deadlines = Deadlines(60)
+    task = asyncio.create_task(hang(deadlines, []))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not deadlines.running
+
+
+async def test_who_cancels_as_its_time_is_up_wins() -> None:
+    deadlines = Deadlines(60)
+
+    async def request() -> None:
+        with deadlines.begin():
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(request())
+    await asyncio.sleep(0)
+    next(iter(deadlines.running)).expire()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_another_error_is_its_own_though_the_time_is_up() -> None:
+    deadlines = Deadlines(60)
+    with pytest.raises(LookupError), deadlines.begin():
+        next(iter(deadlines.running)).expire()
+        raise LookupError
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    with pytest.raises(asyncio.CancelledError):  # it was asked for, as with asyncio.timeout
+        await asyncio.sleep(0)
+
+
+def test_a_new_loop_has_a_timer_of_its_own() -> None:
+    deadlines = Deadlines(0.01)
+    for _ in range(2):
+        asyncio.run(hang(deadlines, []))

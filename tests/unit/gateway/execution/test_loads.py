@@ -1,0 +1,197 @@
+"""What bulk resolvers ask of loaders is loaded at once where nothing else can add to it."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any, cast
+
+import pytest
+import strawberry
+
+from datasources.protocols import Stores
+from loaders.base import Loader
+from resolvers.bulk import bulk
+from schema.fields import field as field_of
+from tests.unit.gateway.execution.engines import ours
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Doubles(Loader[int, int]):
+    """Notes its batches and how many turns the loop had made; waits where it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__(cast(Stores, None))
+        self.batches: list[list[int]] = []
+        self.begun: list[int] = []
+        self.turns = 0
+        self.hold: asyncio.Event | None = None
+        self.cancelled = 0
+        self.begins = asyncio.Event()
+
+    async def load_batch(self, keys: list[int]) -> list[int]:
+        self.batches.append(keys)
+        self.begun.append(self.turns)
+        self.begins.set()
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return [2 * key for key in keys]
+
+
+class Context:
+    def __init__(self) -> None:
+        self.one, self.other = Doubles(), Doubles()
+
+    async def count_turns(self) -> None:
+        while True:
+            await asyncio.sleep(0)
+            self.one.turns += 1
+            self.other.turns += 1
+
+
+@bulk
+def double(context: Context, rows: Sequence["Row"]) -> Awaitable[Sequence[Any]]:
+    return context.one.many([row.n for row in rows])
+
+
+@bulk
+def other(context: Context, rows: Sequence["Row"]) -> Awaitable[Sequence[Any]]:
+    return context.other.many([row.n for row in rows])
+
+
+@bulk
+async def awaited(context: Context, rows: Sequence["Row"]) -> Sequence[Any]:
+    return await context.one.many([row.n + 100 for row in rows])
+
+
+@bulk
+async def in_time(context: Context, rows: Sequence["Row"]) -> Sequence[Any]:
+    try:
+        async with asyncio.timeout(0.01):
+            return await context.one.many([row.n for row in rows])
+    except TimeoutError:
+        return [-1] * len(rows)
+
+
+@bulk
+async def later(context: Context, rows: Sequence["Row"]) -> Sequence[Any]:
+    await asyncio.sleep(0)
+    return await context.one.many([row.n + 200 for row in rows])
+
+
+@bulk
+async def broken(context: Context, rows: Sequence["Row"]) -> Sequence[Any]:
+    await asyncio.sleep(0)
+    return [ValueError("broken")] * len(rows)
+
+
+@strawberry.type
+class Row:
+    n: int
+    double: int = field_of(double, "By one loader.")
+    other: int = field_of(other, "By the other.")
+    awaited: int = field_of(awaited, "By the first, in a coroutine.")
+    in_time: int = field_of(in_time, "The same, if it comes in time.")
+    later: int = field_of(later, "The same, a turn later.")
+    broken: int = field_of(broken, "Never there.")
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def rows(self) -> list[Row] | None:
+        return [Row(n=n) for n in range(3)]
+
+
+SCHEMA = strawberry.Schema(Query)._schema
+
+
+async def answer(query: str, context: Context) -> tuple[bytes | None, list[str]]:
+    turning = asyncio.create_task(context.count_turns())
+    try:
+        outcome = await ours(SCHEMA, query, context=context)
+    finally:
+        turning.cancel()
+    return outcome.data, [error.message for error in outcome.errors]
+
+
+@pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}", "{rows{awaited}}"])
+async def test_loads_that_are_alone_begin_in_the_turn_in_which_they_are_asked(query: str) -> None:
+    context = Context()
+    await answer(query, context)
+    assert context.one.begun == [0]
+    assert len(context.one.batches) == 1
+
+
+async def test_loads_wait_for_a_coroutine_that_may_ask_the_same_loader() -> None:
+    context = Context()
+    data, _ = await answer("{rows{double later}}", context)
+    assert context.one.batches == [[0, 1, 2, 200, 201, 202]]
+    assert data == b'{"rows":[%s]}' % b",".join(
+        b'{"double":%d,"later":%d}' % (2 * n, 400 + 2 * n) for n in range(3)
+    )
+
+
+async def test_what_fields_ask_together_is_one_batch() -> None:
+    context = Context()
+    data, _ = await answer("{rows{double awaited other}}", context)
+    assert context.one.batches == [[0, 1, 2, 100, 101, 102]]
+    assert context.other.batches == [[0, 1, 2]]
+    assert data is not None
+    assert b'{"double":2,"awaited":202,"other":2}' in data
+
+
+async def test_a_timeout_of_the_resolver_holds_for_what_it_loads() -> None:
+    context = Context()
+    context.one.hold = asyncio.Event()
+    data, _ = await answer("{rows{inTime}}", context)
+    assert data == b'{"rows":[{"inTime":-1},{"inTime":-1},{"inTime":-1}]}'
+
+
+@pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}", "{rows{awaited}}"])
+async def test_a_cancelled_request_leaves_no_load_behind(query: str) -> None:
+    context = Context()
+    context.one.hold = context.other.hold = asyncio.Event()
+    before = asyncio.all_tasks()
+    request = asyncio.create_task(ours(SCHEMA, query, context=context))
+    await context.one.begins.wait()
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    assert context.one.cancelled == 1
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+
+
+@pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}"])
+async def test_who_else_waits_for_a_load_of_a_cancelled_request_gets_it(query: str) -> None:
+    context = Context()
+    context.one.hold = context.other.hold = asyncio.Event()
+    request = asyncio.create_task(ours(SCHEMA, query, context=context))
+    await context.one.begins.wait()
+    both = [context.one.load(1), asyncio.ensure_future(context.one.many([2, 1]))]
+    await asyncio.sleep(0)
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    context.one.hold.set()
+    assert await asyncio.gather(*both) == [2, [4, 2]]
+    assert context.one.batches == [[0, 1, 2]] * 2
+
+
+async def test_a_load_without_a_place_in_the_response_is_not_waited_for() -> None:
+    context = Context()
+    context.one.hold = asyncio.Event()
+    async with asyncio.timeout(10):
+        data, errors = await answer("{rows{double broken}}", context)
+    assert data == b'{"rows":null}'
+    assert errors == ["broken"]
