@@ -30,9 +30,10 @@ def mix(key: int, text: bytes) -> int:
 class Run:
     """One execution: the context value of its resolvers, which note what they do.
 
-    `hang` makes some resolvers wait for ever, `rogue` some cancel their own task. `seen` are the
-    classes of features met, `trace` the order of mutations, `batches` what was loaded,
-    `answered` which resolvers got as far as their answer.
+    `hang` makes some resolvers wait for ever (or with `gives_up` raise GaveUp, so that what comes
+    after them is seen), `rogue` some cancel their own task. `seen` are the classes of features
+    met, `trace` the order of mutations, `batches` what was loaded, `answered` which resolvers got
+    as far as their answer.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Run:
     ) -> None:
         self.world = world
         self.hang, self.rogue = hang, rogue
+        self.gives_up = False
         self.trouble = 0 if rogue else world.trouble if trouble is None else trouble
         self.seen: set[str] = set()
         self.trace: list[str] = []
@@ -63,6 +65,10 @@ class Run:
             # Without a cache: a future that is shared is cancelled for all with the first of them.
             self._loader = DataLoader(load, cache=False)
         return self._loader
+
+
+class GaveUp(Exception):
+    """Instead of waiting for ever."""
 
 
 class Weird:
@@ -355,6 +361,8 @@ async def _timed(run: Run, key: int) -> int:
 
 
 async def _hang(run: Run) -> None:
+    if run.gives_up:
+        raise GaveUp
     run.hung += 1
     run.seen.add("hung")
     try:

@@ -44,17 +44,19 @@ class Schedule:
     """A tree whose resolvers each make way some turns, as often as `turns` allows, and then load
     some keys one after the other.
 
-    Siblings in a list wait equally long, as the callers of one resolver do; fields differ.
+    Siblings in a list wait equally long and load equally often, as the callers of one resolver do,
+    if they are `alike`; fields differ.
     """
 
     def __init__(self, seed: int, context: "Loading", depth: int = 0, place: str = "") -> None:
         self._seed, self._context, self._depth, self._place = seed, context, depth, place
+        self._at = depth if context.alike else place
 
     def _turns(self, name: str) -> int:
-        return Random(f"{self._seed} {self._depth} {name}").randrange(self._context.turns)
+        return Random(f"{self._seed} {self._at} {name}").randrange(self._context.turns)
 
     def _loads(self, name: str) -> list[str]:
-        random = Random(f"{self._seed} {self._depth} {name} loads")
+        random = Random(f"{self._seed} {self._at} {name} loads")
         return random.choices(["first", "second"], k=random.randrange(4))
 
     async def _resolve(self, name: str, value: Any) -> Any:
@@ -82,8 +84,8 @@ class Schedule:
 class Loading:
     """Loaders that note their batches."""
 
-    def __init__(self, turns: int) -> None:
-        self.turns = turns
+    def __init__(self, turns: int, alike: bool = True) -> None:
+        self.turns, self.alike = turns, alike
         self.batches: list[tuple[str, list[str]]] = []
         self.loaders = {name: self._loader(name) for name in ("first", "second")}
 
@@ -110,39 +112,85 @@ QUERIES = [
 
 
 async def loaded(
-    engine: Callable[[Any], Any], query: str, seed: int, turns: int = 1
+    engine: Callable[[Any], Any], query: str, seed: int, turns: int = 1, alike: bool = True
 ) -> tuple[Loading, bytes]:
-    loading = Loading(turns)
+    loading = Loading(turns, alike)
     outcome = await plan_of(engine, TREE, query).run(root=Schedule(seed, loading))
     assert not outcome.errors
     return loading, outcome.data
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_batches_are_never_more_than_with_graphql_core(query: str) -> None:
-    """Of resolvers that wait for loaders."""
-    for seed in range(60):
-        theirs, expected = asyncio.run(loaded(ReferenceEngine, query, seed))
-        mine, data = asyncio.run(loaded(new_engine, query, seed))
-        assert data == expected
-        assert mine.keys() == theirs.keys()
-        assert len(mine.batches) <= len(theirs.batches), f"seed {seed}"
+def any_query(random: Random, depth: int = 0) -> str:
+    """Some fields of the tree, to a depth of four."""
+    leaves = "ab" if depth == 0 else "abcd"
+    fields = [leaf for leaf in leaves if random.random() < 0.4]
+    if depth < 3:
+        below = [name for name in ("node", "nodes") if random.random() < 0.6]
+        fields += [f"{name} {any_query(random, depth + 1)}" for name in below]
+    random.shuffle(fields)
+    return "{ " + " ".join(fields or ["a"]) + " }"
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_batches_are_no_more_in_all_when_resolvers_make_way_first(query: str) -> None:
-    """One schedule may have more, another fewer: with bare yields it hangs on single turns of the
-    loop whether a load is in time for a batch, and graphql-core takes others from level to level.
-    """
-    mine = theirs = 0
+@pytest.mark.parametrize("alike", [True, False], ids=["siblings alike", "each item differs"])
+@pytest.mark.parametrize(("turns", "seldom", "share"), [(1, 1, 0.9), (4, 15, 1.0)])
+def test_batches_are_fewer_than_with_graphql_core(
+    turns: int, seldom: int, share: float, alike: bool
+) -> None:
+    """Fewer by a tenth, and hardly ever more, if resolvers wait for loaders alone; if they also
+    make way for up to three turns, no more in all. (Why not never: see the next test.)"""
+    mine = theirs = more = 0
     for seed in range(60):
-        reference, expected = asyncio.run(loaded(ReferenceEngine, query, seed, 4))
-        engine, data = asyncio.run(loaded(new_engine, query, seed, 4))
+        query = QUERIES[seed] if seed < len(QUERIES) else any_query(Random(seed))
+        reference, expected = asyncio.run(loaded(ReferenceEngine, query, seed, turns, alike))
+        engine, data = asyncio.run(loaded(new_engine, query, seed, turns, alike))
         assert data == expected
         assert engine.keys() == reference.keys()
         mine += len(engine.batches)
         theirs += len(reference.batches)
-    assert mine <= theirs
+        more += len(engine.batches) > len(reference.batches)
+    assert mine <= share * theirs
+    assert more <= seldom
+
+
+def test_the_number_of_batches_hangs_on_single_turns_as_it_does_with_graphql_core() -> None:
+    """Why no engine that gathers what arrives has never more batches, whatever the schedule.
+
+    Two loads share a batch if at most two turns lie between them. So where an engine starts some
+    resolver by one turn earlier or later against another than graphql-core does, there is a number
+    of yields for which graphql-core has one batch and it has two. But graphql-core starts a field a
+    turn later if another field beside it is awaited, and each object's fields in the turn in which
+    that object came: a bulk resolver can only be called when all of the turn's have come, in the
+    next one. The engine always starts them in the next turn, as graphql-core does for two fields.
+    """
+
+    async def batches(engine: Callable[[Any], Any], query: str, yields: int) -> int:
+        loading = Loading(1)
+
+        async def loads(info: Any) -> int:
+            for _ in range(yields if info.field_name == "b" else 0):
+                await asyncio.sleep(0)
+            await loading.loaders["first"].load(info.field_name)
+            return 1
+
+        async def idle(info: Any) -> int:
+            return 1
+
+        async def node(info: Any) -> SimpleNamespace:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            return SimpleNamespace(a=loads, c=idle)
+
+        root = SimpleNamespace(node=node, b=loads)
+        await plan_of(engine, TREE, query).run(root=root)
+        return len(loading.batches)
+
+    def counts(engine: Callable[[Any], Any], query: str) -> list[int]:
+        return [asyncio.run(batches(engine, query, yields)) for yields in range(7)]
+
+    one, two = "{ node { a } b }", "{ node { a c } b }"
+    assert counts(ReferenceEngine, one) == [1, 1, 1, 1, 2, 2, 2]
+    assert counts(ReferenceEngine, two) == [2, 1, 1, 1, 1, 2, 2]  # for a field that loads nothing
+    assert counts(new_engine, one) == counts(new_engine, two) == [2, 1, 1, 1, 1, 2, 2]
 
 
 @both

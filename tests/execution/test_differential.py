@@ -35,7 +35,7 @@ _reports: list[Report] = []
 def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
     report = run(CASES // 4, f"fixed-{part}")
     assert not report.failures, str(report.failures[0])
-    assert len(report.undecided) <= CASES // 1000, "\n".join(map(str, report.undecided))
+    assert not report.undecided, str(report.undecided[0])
     _reports.append(report)
 
 
@@ -89,11 +89,13 @@ def test_generated_operations_are_valid() -> None:
 def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
     report = run(600, "itself", engine=ReferenceEngine)
     assert not report.failures, str(report.failures[0])
-    checked = unexplained = 0
+    checked = 0
 
     async def check(place: Any, case: Any) -> int:
-        outcome = await place.reference.compile(case.document, case.operation.name).run(
-            context=place.run(), variables=case.variables
+        plan = place.reference.compile(case.document, case.operation.name)
+        # In a task of its own: what it does to its context variables is no other run's business.
+        outcome = await asyncio.ensure_future(
+            plan.run(context=place.run(), variables=case.variables)
         )
         if not outcome.started:
             return 0
@@ -105,10 +107,7 @@ def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
             place.run(),
             None,
         )
-        if possible.complaint(outcome.errors):
-            nonlocal unexplained
-            unexplained += 1
-            return 0
+        assert not possible.complaint(outcome.errors)
         if outcome.errors:
             assert possible.complaint([*outcome.errors, outcome.errors[0]])
             strange = GraphQLError("strange", path=outcome.errors[0].path)
@@ -123,7 +122,6 @@ def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
                 if not case.mode:
                     checked += runner.run(check(place, case))
     assert checked > 200
-    assert unexplained <= 5  # of 500: the oracle is not perfect, see `Undecided`
 
 
 ORACLE = """type Query { a: Box b: String } type Box { x: String! y: String! z: String deep: Deep! }
