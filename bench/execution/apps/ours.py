@@ -10,6 +10,7 @@ from bench.execution.feed import build, our_context, viewer_of
 from gateway.auth import Tokens
 from gateway.execution import executor_of
 from gateway.http import GraphQLEndpoint
+from gateway.served import Served
 from gateway.settings import Settings
 
 
@@ -23,4 +24,5 @@ app = GraphQLEndpoint(
     cast(Tokens, _Viewers()),
     cast(Any, our_context),
     max_body_bytes=1_000_000,
+    served=Served(),
 )

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import uvicorn
 import uvloop
+from starlette.types import ASGIApp
 
 from datasources.ids import Kind
 from datasources.protocols import Job, Stores
@@ -144,9 +146,15 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
     if kind == "stock":
         executor = StockExecutor(executor.documents.get(query(page)).fields)
     async with running(settings) as runtime:
-        server = Server(create_app(settings, runtime, executor))
+        app = create_app(settings, runtime, executor)
+        # Stock's is uvicorn as it comes: ours also keeps the collector out of what it starts with.
+        server = uvicorn.Server(_config(app)) if kind == "stock" else Server(app)
         with socket.create_server(("127.0.0.1", port)) as listener:
             await server.serve(sockets=[listener])
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(app, access_log=False, log_level="warning", lifespan="off")
 
 
 if __name__ == "__main__":
