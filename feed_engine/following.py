@@ -72,7 +72,8 @@ async def following_page(
     column = None if after is None else cursors.decode(CursorKind.FOLLOWING_1, after, least=24)
     there = None if seen is None else await in_following(feeds.stores, seen, viewer_id)
     items: list[FollowingItem] = []
-    side, limit = Side.PRIMARY, max(LEAST, 2 * (first + 1))
+    # A quarter more than pins: few are brought by both their owner and their board, or hidden.
+    side, limit = Side.PRIMARY, max(LEAST, (first + 1) * 5 // 4)
     followed: dict[int, bool] = {}
     lacks, since = False, None
     while len(items) <= first:

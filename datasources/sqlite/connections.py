@@ -26,6 +26,7 @@ class Connections:
         return self.take_idle(path) or self.open(path)
 
     def take_idle(self, path: Path) -> sqlite3.Connection | None:
+        """An idle connection to a file, if there is one."""
         with self._guard:
             waiting = self._idle.get(path)
             if not waiting:

@@ -1,7 +1,8 @@
 """SQLite files as servers: batches of reads in a small pool of threads, one writer a file.
 
 A read of few parts of one file is tried on the event loop: it takes 20 µs there, and the way to a
-thread and back alone 65 µs. One that turns out long, or meets a lock, goes to a thread.
+thread and back alone 65 µs. One that turns out long, or meets a lock, goes to a thread. (As with
+RocksDB, a page of the file that is not in memory holds the loop for as long as the disk takes.)
 """
 
 import asyncio
@@ -27,7 +28,7 @@ from datasources.topology import Topology
 
 T = TypeVar("T")
 THREADS = 4
-QUICK_PARTS = 4
+QUICK_PARTS = 4  # of one file, tried on the event loop
 MOST_IDLE = 128  # connections; each takes two or three file descriptors
 _PAUSE = 0.01  # seconds between two tries to read a file that is locked as a whole
 

@@ -15,7 +15,9 @@ An operation's way:
    lists flattened into one column of items, objects queued as the next group.
 4. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each. The next
    round goes on with all that has arrived a turn after the first did; the rest stays waiting. So
-   loads of one level stay in one batch, and what is slow holds up only what hangs on it.
+   loads of one level stay in one batch, and what is slow holds up only what hangs on it. Where
+   all that is waited for are loads of loaders, nothing can add to their batches: they are loaded
+   at once, in the request's own task if it is one (`waiting.WaitingLoad`, `loaders.base.Load`).
 5. `places` know where each value goes, and its path, which is worked out for errors alone. Errors
    are settled at a round's end in the order of the response, and nulls climb as far as they must,
    so that the outcome is what graphql-core's depth-first order gives.

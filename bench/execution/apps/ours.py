@@ -11,6 +11,7 @@ from gateway.auth import Tokens
 from gateway.collector import short_passes
 from gateway.execution import executor_of
 from gateway.http import GraphQLEndpoint
+from gateway.served import Served
 from gateway.settings import Settings
 
 
@@ -24,6 +25,7 @@ app = GraphQLEndpoint(
     cast(Tokens, _Viewers()),
     cast(Any, our_context),
     max_body_bytes=1_000_000,
+    served=Served(),
 )
 _passes = short_passes()
 _passes.__enter__()  # as `pinway serve` does when all is made

@@ -149,7 +149,10 @@ async def test_there_is_no_url_while_it_does_not_run(tmp_path: Path) -> None:
 async def until_ended(pid: int) -> None:
     """Until the process, which need not be a child, has ended."""
     if sys.platform == "linux":
-        handle = os.pidfd_open(pid)
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
         await asyncio.to_thread(select.select, [handle], [], [])
         os.close(handle)
     else:
