@@ -23,6 +23,11 @@ class Loaders:
         self._stores = stores
         self.reset()
 
+    @property
+    def torn(self) -> bool:
+        """Whether what was loaded is of several moments, between which people moved pins."""
+        return self.pages.torn
+
     def reset(self) -> None:
         """Forget everything: after a mutation, its payload must read what it wrote."""
         stores = self._stores

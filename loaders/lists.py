@@ -2,7 +2,8 @@
 
 A pin that is moved leaves one board and comes to another at one moment. So that a reader who asks
 for both sees it on one of them, boards of one shard that are asked for together are answered as of
-one moment: all by the cache, or all by their shard.
+one moment: all by the cache, or all by their shard. When further ones are asked for later, those
+shown before are read again with them: if they are not as they were, what was shown is torn.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,13 +11,19 @@ from collections.abc import Iterable, Sequence
 from datasources.errors import StoreError
 from datasources.ids import shard_of
 from datasources.mappings import Edge, EdgeKey, ListHead, ListKey, Mapping, PageRequest
-from datasources.protocols import Lease, Window
+from datasources.protocols import Lease, Stores, Window
 from loaders.base import Loader
 from loaders.servers import per_server
 
 
 class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
     """Pages of lists, newest first."""
+
+    def __init__(self, stores: Stores) -> None:
+        super().__init__(stores)
+        self.torn = False
+        """Whether lists that people order by hand were changed between two readings of them."""
+        self._shown: dict[tuple[Mapping, int], dict[PageRequest, list[int]]] = {}
 
     async def load_batch(self, keys: list[PageRequest]) -> list[list[Edge] | BaseException]:
         try:
@@ -32,17 +39,48 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
                     asked[key] = None
             elif entry is None:
                 asked[key] = None
-        together = beside(request.key for request in asked)
+        shown = self._beside_shown(keys)
+        together = beside(request.key for request in (*asked, *shown))
         found = {k: e for k, e in zip(keys, cached, strict=True) if isinstance(e, list)}
         asked |= dict.fromkeys(key for key in found if place_of(key.key) in together)
-        stored = await self._stored(list(asked))
+        stored = await self._stored([*asked, *(key for key in shown if key not in asked)])
         await self._fill(keys, cached, stored)
-        return [
+        pages = [
             found[key]
             if key in found and not isinstance(stored.get(key), Window)
             else self._page(key, stored)
             for key in keys
         ]
+        self._compare(shown, stored)
+        self._note(keys, pages)
+        return pages
+
+    def _beside_shown(self, keys: Sequence[PageRequest]) -> dict[PageRequest, list[int]]:
+        """What was shown of other lists that moves may have changed together with these."""
+        lists = {key.key for key in keys}
+        return {
+            request: ids
+            for place in beside(lists) & self._shown.keys()
+            for request, ids in self._shown[place].items()
+            if lists != {request.key}
+        }
+
+    def _compare(
+        self,
+        shown: dict[PageRequest, list[int]],
+        stored: dict[PageRequest, Window | BaseException],
+    ) -> None:
+        for request, ids in shown.items():
+            page = self._page(request, stored)
+            if isinstance(page, list) and [edge.to_id for edge in page] != ids:
+                self.torn = True
+
+    def _note(
+        self, keys: Sequence[PageRequest], pages: Sequence[list[Edge] | BaseException]
+    ) -> None:
+        for key, page in zip(keys, pages, strict=True):
+            if key.key.mapping.ordered and isinstance(page, list):
+                self._shown.setdefault(place_of(key.key), {})[key] = [edge.to_id for edge in page]
 
     async def _stored(
         self, requests: Sequence[PageRequest]

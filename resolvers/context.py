@@ -33,6 +33,11 @@ class Context:
     def __post_init__(self) -> None:
         self.loaders = Loaders(self.stores)
 
+    @property
+    def torn(self) -> bool:
+        """Whether what was read is of several moments, between which people moved pins."""
+        return self.loaders.torn
+
     def require_viewer(self) -> int:
         """The viewer's id. Raises Unauthenticated."""
         if self.viewer_id is None:

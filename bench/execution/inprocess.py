@@ -85,6 +85,7 @@ def comparable(body: bytes) -> tuple[bytes, list[str]]:
 
 class _NoContext:
     asked: frozenset[str] = frozenset()
+    torn = False
 
 
 async def measure_shapes(seconds: float, rounds: int) -> dict[str, dict[str, float]]:

@@ -116,7 +116,7 @@ class RedisMappingCache:
     async def holds(self, keys: Sequence[ListKey], token: str) -> bool:
         names = [_hold(key) for key in keys]
         held = await self._redis.script(lambda s: s.holds, names, [token], patience=PATIENCE)
-        return bool(held == 1)
+        return bool(held)
 
     async def release(self, keys: Sequence[ListKey], token: str) -> None:
         for key in keys:

@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from datasources.errors import StoreConflict
 from datasources.ids import Kind
 from datasources.mappings import (
     SEQUENCE_STEP,
@@ -130,3 +131,50 @@ async def test_a_new_pin_costs_a_fixed_number_of_round_trips(deployment: Deploym
     # begin with the fence, insert, head, top, the edge, its write, post, commit with the head
     assert list(trips.by_server().values()) == [8]
     await shards.close()
+
+
+async def test_rows_are_rewritten_in_few_trips_and_read_as_they_were_written(
+    deployment: Deployment,
+) -> None:
+    trips = RoundTrips()
+    shards = deployment.open(observe=trips)
+    shard = deployment.shard(10)
+    key = ListKey(PINS, fresh_id(Kind.BOARD, shard))
+    rows = [Edge(key.from_id, pin, pin * SEQUENCE_STEP, 1) for pin in range(1, 451)]
+    await shards.mappings.load([(PINS, row) for row in rows])
+    trips.clear()
+
+    async def lift(tx: ShardTx) -> None:
+        await tx.edges([EdgeKey(*key, row.to_id) for row in rows])
+        for row in rows:
+            await tx.put_edge(PINS, row._replace(sequence=row.sequence + 1, version=2))
+        top = await tx.top(key)
+        assert top == rows[-1]._replace(sequence=rows[-1].sequence + 1, version=2)
+
+    await shards.objects.transact(shard, lift)
+    # begin with the fence, the rows with their list, twice 201 writes, the rest with the top row,
+    # commit with the head
+    assert sum(trips.by_server().values()) == 6
+    assert [row.sequence % SEQUENCE_STEP for row in await read_list(shards, key)] == [1] * 450
+    await shards.close()
+
+
+@pytest.mark.parametrize("reads_on", [False, True])
+async def test_a_row_that_takes_anothers_sequence_is_a_conflict_and_nothing_of_it_is_committed(
+    deployment: Deployment, shards: SqlShards, reads_on: bool
+) -> None:
+    shard = deployment.shard(5)
+    key = ListKey(PINS, fresh_id(Kind.BOARD, shard))
+    rows = [Edge(key.from_id, pin, pin * SEQUENCE_STEP, 1) for pin in (1, 2, 3)]
+    await shards.mappings.load([(PINS, row) for row in rows])
+
+    async def collide(tx: ShardTx) -> None:
+        await tx.put_edge(PINS, rows[2]._replace(sequence=7, version=2))
+        await tx.put_edge(PINS, rows[0]._replace(sequence=rows[1].sequence, version=2))
+        if reads_on:
+            with pytest.raises(StoreConflict):
+                await tx.top(key)
+
+    with pytest.raises(StoreConflict):
+        await shards.objects.transact(shard, collide)
+    assert await read_list(shards, key) == rows[::-1]

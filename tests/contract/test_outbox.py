@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from datasources.errors import StaleTopology
 from datasources.protocols import OutboxRow, ShardTx
 from datasources.sql.shards import SqlShards
 from tests.contract.shards import Deployment, RoundTrips
@@ -156,3 +157,20 @@ async def test_one_shards_long_tail_is_given_up_to_the_limit(deployment: Deploym
         assert max(trips.by_server().values()) <= 3
     await empty(shards)
     await shards.close()
+
+
+async def test_rows_of_a_shard_that_are_finished_at_once_go_together(
+    deployment: Deployment,
+) -> None:
+    trips = RoundTrips()
+    shards = deployment.open(observe=trips)
+    shard = deployment.shard(0)
+    ids = [await post(shards, shard) for _ in range(10)]
+    trips.clear()
+    await asyncio.gather(*(shards.outbox.finish(shard, id) for id in ids))
+    assert sum(trips.by_server().values()) == 2  # the fence, and all of them with the commit
+    assert [await shards.outbox.load(shard, id) for id in ids] == [None] * 10
+    await shards.close()
+    for id in ids[:2]:
+        with pytest.raises(StaleTopology):  # each hears that it was not done
+            await shards.outbox.finish(7, id)

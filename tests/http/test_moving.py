@@ -144,6 +144,45 @@ async def test_a_reader_sees_a_moved_pin_on_one_board_wherever_reader_and_writer
     scene.check(await scene.read(stores))
 
 
+@pytest.mark.parametrize("cached", ["both", "one", "other", "neither"])
+@pytest.mark.parametrize("is_early", [False, True], ids=["to the early board", "to the late"])
+async def test_a_moved_pin_is_on_one_of_two_boards_that_a_query_reads_one_after_the_other(
+    scene: Scene, cached: str, is_early: bool
+) -> None:
+    """One board is read at once, the other behind a user and a list; the pin moves in between."""
+    stores = scene.gateway.stores
+    query = (
+        "query($one: ID!) { board(id: $one) { pins { edges { node { id } } } "
+        "owner { boards(first: 100) { edges { node { id pins { edges { node { id } } } } } } } } }"
+    )
+    here, there = (scene.one, scene.other) if is_early else (scene.other, scene.one)
+
+    async def read(pause: Pause) -> list[str]:
+        """The pins on the one board as it is shown first, and on the other."""
+        gateway = on(scene.gateway, pause.of(stores))
+        board = (await gateway.data(query, "ann", one=scene.one))["board"]
+        later = {it["node"]["id"]: it["node"] for it in board["owner"]["boards"]["edges"]}
+        shown = [board["pins"], later[scene.other]["pins"]]
+        return [edge["node"]["id"] for pins in shown for edge in pins["edges"]]
+
+    seams = await _seams(read)
+    torn = 0
+    for read_to in range(seams):
+        await scene.move(stores, here)
+        await settle()
+        await scene.cache(cached)
+        pause = Pause(read_to)
+        reading = asyncio.ensure_future(read(pause))
+        if await pause.reached(reading):
+            await scene.move(stores, there)
+            pause.go()
+            torn += 1
+        pins = await reading
+        assert pins.count(scene.pin) == 1
+        assert len(set(pins)) == len(pins) == scene.pins
+    assert torn > 3
+
+
 async def test_the_payload_is_what_a_clients_cache_needs(gateway: Gateway, scene: Scene) -> None:
     bottom = (await scene.read(gateway.stores))["other"]["pins"]["edges"][0]["node"]["id"]
     moved = await gateway.mutate(
