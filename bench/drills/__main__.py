@@ -18,7 +18,6 @@ from bench.drills.site import Site, open_site, settle
 from bench.rows import Row, table, write
 from deploy.stack import Stack
 
-PLOTS = Path(__file__).parent / "plots"
 FULL, QUICK = (60.0, 20_040), (20.0, 400)  # requests a second, and a drill
 WARM_UP, QUICK_WARM_UP = 30.0, 5.0  # seconds
 HOUR, AROUND_HOUR = 3600.0, 60.0
@@ -110,8 +109,8 @@ def _tell(outcome: Outcome, log: Path | None, *, keep: bool) -> None:
         lines = b"\n".join(map(orjson.dumps, outcome.seen))
         (log / f"{name}.jsonl").write_bytes(lines)
     if keep:
-        PLOTS.mkdir(exist_ok=True)
-        (PLOTS / f"{name}.svg").write_text(report.plot(outcome))
+        page.PLOTS.mkdir(exist_ok=True)
+        (page.PLOTS / f"{name}.svg").write_text(report.plot(outcome))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bench.drills.judge import FIRST, FOLLOWING, HOME, Judge, Seen, Visit
 from bench.drills.site import Site
 
-NEW_VISITS, AGAIN, NEXT = 0.10, 0.20, 0.10  # shares of the requests; the rest are following feeds
+NEW_VISITS, AGAIN, NEXT = 0.05, 0.20, 0.10  # shares of the requests; the rest are following feeds
 GRACE = 5.0  # seconds after the deadline until an answer is given up
 
 

@@ -13,7 +13,7 @@ from bench.rows import RESULTS, Row
 from deploy.stack import install
 
 HERE = Path(__file__).parent
-PAGE = HERE / "README.md"
+PAGE, PLOTS = HERE / "README.md", HERE / "plots"
 BEGIN, END = "<!-- drills: figures -->", "<!-- drills: end -->"
 TABLES = ("drills", "drills_hour")  # in bench/results
 
@@ -41,7 +41,9 @@ def write() -> None:
     after = rest.partition(END)[2]
     tables = [columns(rows) for rows in map(kept, TABLES) if rows]
     lines = [f"- {machine()}", f"- {versions()}"]
-    PAGE.write_text("\n\n".join([before + BEGIN, "\n".join(lines), *tables, END]) + after)
+    plots = [f"![{file.stem}](plots/{file.name})" for file in sorted(PLOTS.glob("*.svg"))]
+    parts = [before + BEGIN, "\n".join(lines), *tables, *plots, END]
+    PAGE.write_text("\n\n".join(parts) + after)
 
 
 def columns(rows: Sequence[Row]) -> str:
@@ -61,7 +63,8 @@ def columns(rows: Sequence[Row]) -> str:
         name = ", ".join([measure, *units])
         lines.append(f"| {name} | {goal} | " + " | ".join(map(_cell, found)) + " |")
     rest = [row for row in rows if _of(row)[0] not in drills]
-    return "\n".join([*lines, "", *(f"- {row.measure}: {_cell(row)}" for row in rest)])
+    told = ["", *(f"- {row.measure}: {_cell(row)}" for row in rest)] if rest else []
+    return "\n".join([*lines, *told])
 
 
 def versions() -> str:
