@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from asyncio import Future, Task
+from collections import deque
+from collections.abc import ValuesView
 from types import CoroutineType
 from typing import Any
 
@@ -14,7 +16,7 @@ def drop(value: Any) -> None:
     """
     if type(value) is CoroutineType:
         value.close()
-    elif isinstance(value, (list, tuple)):
+    elif isinstance(value, (list, tuple, deque, ValuesView)):
         for item in value:
             drop(item)
     elif isinstance(value, Future):

@@ -390,14 +390,20 @@ def respond(run: Run, field: Field, key: int) -> Any:
 def _future(run: Run, field: Field, key: int) -> Awaitable[Any]:
     loop = asyncio.get_running_loop()
     future = loop.create_future()
+    later = bool(key % 3)
+    eager, run.eager = run.eager, run.eager or later
     try:
+        # Who waits may be cancelled in the turn in which it is there: it is lost, and who would
+        # close the awaitables in it?
         value = answer(run, field, key)
     except Exception as error:
         if not isinstance(error, StopIteration):
             loop.call_soon(_settle, future, error, True)
             return future
         raise
-    if key % 3:
+    finally:
+        run.eager = eager
+    if later:
         loop.call_soon(_settle, future, value, False)
     else:
         future.set_result(value)

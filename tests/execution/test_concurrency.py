@@ -9,6 +9,7 @@ import contextvars
 import gc
 import inspect
 import warnings
+from collections import deque
 from collections.abc import Callable
 from random import Random
 from types import SimpleNamespace
@@ -464,8 +465,11 @@ def test_a_request_that_times_out_leaves_nothing() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(
+    "kind", [list, tuple, deque, lambda items: dict(enumerate(items)).values()]
+)
 @pytest.mark.parametrize("how", ["nulled", "generator", "async generator", "cancelled"])
-def test_awaitables_without_a_place_are_closed(how: str) -> None:
+def test_awaitables_without_a_place_are_closed(how: str, kind: Callable[[Any], Any]) -> None:
     async def item() -> int:
         raise AssertionError
 
@@ -480,7 +484,7 @@ def test_awaitables_without_a_place_are_closed(how: str) -> None:
             await asyncio.sleep(0)
             if how == "cancelled":
                 asking.cancel()
-            return [1, dropped, task]
+            return kind([1, dropped, task])
 
         def generated(info: Any) -> Any:
             yield dropped
