@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import itertools
+import sys
 from asyncio import AbstractEventLoop, CancelledError, Future, tasks
 from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from gateway.execution.waiting import Waiting
 
 _names = itertools.count(1)
+FORGIVING = sys.version_info >= (3, 13)
+"""Whether a task whose cancellations are all taken back is not cancelled, as asyncio has it."""
 
 
 def _entering() -> tuple[Callable[[Any, Any], Any], Callable[[Any, None], Any]]:
@@ -295,6 +298,8 @@ class Light:
     def uncancel(self) -> int:
         if self._cancels > 0:
             self._cancels -= 1
+            if not self._cancels and FORGIVING:
+                self._must_cancel = False
         return self._cancels
 
     def done(self) -> bool:

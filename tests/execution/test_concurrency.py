@@ -398,6 +398,30 @@ def test_a_resolver_may_take_back_its_cancellation() -> None:
     assert asyncio.run(run(new_engine)).data == asyncio.run(run(ReferenceEngine)).data
 
 
+def test_a_cancellation_that_was_taken_back_is_as_asyncio_has_it() -> None:
+    async def run(engine: Callable[[Any], Any]) -> list[bool]:
+        cancelled: list[bool] = []
+
+        async def resolve(info: Any) -> int:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            task.uncancel()
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                cancelled.append(True)
+            else:
+                cancelled.append(False)
+            return 1
+
+        root = SimpleNamespace(a=resolve, b=resolve)
+        await plan_of(engine, "type Query { a: Int b: Int }", "{ a b }").run(root=root)
+        return cancelled
+
+    assert asyncio.run(run(new_engine)) == asyncio.run(run(ReferenceEngine))
+
+
 @pytest.mark.parametrize("steps", range(12))
 def test_a_cancelled_request_leaves_nothing(steps: int) -> None:
     """However far it has come."""

@@ -1,6 +1,7 @@
 """Requests end when their time is up, each at its own moment, by one timer."""
 
 import asyncio
+import sys
 
 import pytest
 
@@ -101,8 +102,10 @@ async def test_another_error_is_its_own_though_the_time_is_up() -> None:
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
-    with pytest.raises(asyncio.CancelledError):  # it was asked for, as with asyncio.timeout
-        await asyncio.sleep(0)
+    if sys.version_info < (3, 13):  # there it stays asked for, as with asyncio.timeout
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(0)
+    await asyncio.sleep(0)
 
 
 def test_a_new_loop_has_a_timer_of_its_own() -> None:
