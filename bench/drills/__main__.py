@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=1, help="do each so often, for as many each")
     parser.add_argument("--drill", type=int, action="append", help="only this drill; repeatable")
     parser.add_argument("--hour", action="store_true", help="drill 1 with an outage of an hour")
+    parser.add_argument("--overload", action="store_true", help="keep the figures as an overload's")
     parser.add_argument("--stack", type=Path, help="a stack that runs, left running")
     parser.add_argument("--log", type=Path, help="a folder for the gateway's log and each request")
     given = parser.parse_args()
@@ -59,15 +60,16 @@ def main() -> None:
     warm_up = QUICK_WARM_UP if given.quick else WARM_UP
     effort = Effort(chosen, rate, plan, given.passes, warm_up, given.hour)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        rows = runner.run(_run(effort, given.stack, given.log, keep=not given.quick))
+        plots = not given.quick and not given.overload
+        rows = runner.run(_run(effort, given.stack, given.log, plots=plots))
     print(table(rows))
     if not given.quick:
-        name = "drills_hour" if given.hour else "drills"
+        name = "drills_hour" if given.hour else "drills_overload" if given.overload else "drills"
         write(name, page.merged(page.kept(name), rows))
         page.write()
 
 
-async def _run(effort: Effort, at: Path | None, log: Path | None, *, keep: bool) -> list[Row]:
+async def _run(effort: Effort, at: Path | None, log: Path | None, *, plots: bool) -> list[Row]:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="pinway-drills-") as name:
         directory = Path(name)
@@ -81,7 +83,7 @@ async def _run(effort: Effort, at: Path | None, log: Path | None, *, keep: bool)
                     passes = [await _drill(site, drill, effort) for _ in range(effort.passes)]
                     outcome = together(passes)
                     rows += outcome.rows()
-                    _tell(outcome, log, keep=keep)
+                    _tell(outcome, log, plots=plots)
             count, differing = await settle(site.settings)
             rows.append(Row("afterwards: rows in the feed stores", count, ""))
             rows.append(
@@ -101,14 +103,14 @@ async def _drill(site: Site, drill: Drill, effort: Effort) -> Outcome:
     return await run(site, drill, rate=effort.rate, plan=effort.plan, viewers=viewers)
 
 
-def _tell(outcome: Outcome, log: Path | None, *, keep: bool) -> None:
+def _tell(outcome: Outcome, log: Path | None, *, plots: bool) -> None:
     name = f"{outcome.drill.number}-{outcome.drill.name}"
     print(f"drill {outcome.drill.number}: {outcome.drill.says}", *outcome.faults(),
           sep="\n  ", file=sys.stderr)  # fmt: skip
     if log:
         lines = b"\n".join(map(orjson.dumps, outcome.seen))
         (log / f"{name}.jsonl").write_bytes(lines)
-    if keep:
+    if plots:
         page.PLOTS.mkdir(exist_ok=True)
         (page.PLOTS / f"{name}.svg").write_text(report.plot(outcome))
 

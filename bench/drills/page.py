@@ -15,7 +15,11 @@ from deploy.stack import install
 HERE = Path(__file__).parent
 PAGE, PLOTS = HERE / "README.md", HERE / "plots"
 BEGIN, END = "<!-- drills: figures -->", "<!-- drills: end -->"
-TABLES = ("drills", "drills_hour")  # in bench/results
+TABLES = {  # in bench/results
+    "drills": "The drills at a rate that the machine sustains",
+    "drills_overload": "The drills at a rate that is too much for it",
+    "drills_hour": "An hour's outage",
+}
 
 
 def kept(name: str) -> list[Row]:
@@ -39,7 +43,8 @@ def write() -> None:
     """Put the kept rows of all tables on the page, with what they ran on."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    tables = [columns(rows) for rows in map(kept, TABLES) if rows]
+    found = {title: kept(name) for name, title in TABLES.items()}
+    tables = [f"### {title}\n\n{columns(rows)}" for title, rows in found.items() if rows]
     lines = [f"- {machine()}", f"- {versions()}"]
     plots = [f"![{file.stem}](plots/{file.name})" for file in sorted(PLOTS.glob("*.svg"))]
     parts = [before + BEGIN, "\n".join(lines), *tables, *plots, END]
