@@ -16,8 +16,8 @@ HERE = Path(__file__).parent
 PAGE, PLOTS = HERE / "README.md", HERE / "plots"
 BEGIN, END = "<!-- drills: figures -->", "<!-- drills: end -->"
 TABLES = {  # in bench/results
-    "drills": "The drills at a rate that the machine sustains",
-    "drills_overload": "The drills at a rate that is too much for it",
+    "drills": "The drills",
+    "drills_overload": "The drills at a rate that is too much",
     "drills_hour": "An hour's outage",
 }
 
