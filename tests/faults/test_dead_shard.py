@@ -30,10 +30,10 @@ class Cut:
         if not callable(found) or name == "topology":
             return found
 
-        async def call(*given: Any) -> Any:
+        async def call(*given: Any, **named: Any) -> Any:
             if any(_shard(key) in DEAD for key in _keys(given[0])):
                 raise StoreUnavailable(f"no answer to {name}")
-            return await found(*given)
+            return await found(*given, **named)
 
         return call
 
