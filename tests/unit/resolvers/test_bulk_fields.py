@@ -2,10 +2,11 @@
 round trips, also where a server is dead."""
 
 import asyncio
+import inspect
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import msgspec
 import pytest
@@ -174,9 +175,11 @@ async def test_a_dead_server_fails_the_same_parents_together_as_alone(
 
 
 def test_every_field_of_an_object_that_waits_takes_all_parents_at_once() -> None:
-    waiting = {
-        name for name, resolver in RESOLVERS.items() if asyncio.iscoroutinefunction(resolver.call)
-    }
+    def waits(call: Callable[..., Any]) -> bool:
+        answers = inspect.signature(call).return_annotation
+        return asyncio.iscoroutinefunction(call) or get_origin(answers) is Awaitable
+
+    waiting = {name for name, resolver in RESOLVERS.items() if waits(resolver.call)}
     assert waiting == set(FIELDS)
     assert {"Pin.owner", "Board.pins", "Comment.author"} <= waiting
 
