@@ -36,12 +36,14 @@ class Batch(Generic[K, V]):
     """The values, in the order of `keys`."""
     _waiters: "dict[K, list[Future[V] | Load[K, V]]] | None" = None
 
-    def __init__(
-        self, loader: "Loader[K, V]", keys: list[K], begun_by: Sequence[K] | None = None
-    ) -> None:
+    begun_by: Sequence[K] | None = None
+    """The keys that were asked first, if the batch began with just these."""
+    repeats = False
+    """Whether a key may have been asked twice, as the loader forgot one meanwhile."""
+
+    def __init__(self, loader: "Loader[K, V]", keys: list[K]) -> None:
         self._loader: Loader[K, V] | None = loader
-        self.keys, self.begun_by = keys, begun_by
-        """`begun_by` are the keys that were asked first, if the batch began with just these."""
+        self.keys = keys
 
     @cached_property
     def values(self) -> dict[K, V | BaseException]:
@@ -133,24 +135,23 @@ class Load(Generic[K, V]):
     def tell(self, callback: Callable[[], None]) -> None:
         """Have one that isn't done loaded, and `callback` called in the moment that it is."""
         self._tell = callback
-        if self.batch is None:
-            self._wait()
-        else:
-            self._waits = True
-            self.batch.wake(self, self.keys[0])
+        self._wait()
 
     def _wait(self) -> None:
         """For one batch after the other, though all are asked at once."""
         if self._waits:
             return
         self._waits = True
+        if self.batch is not None:
+            self.batch.wake(self, self.keys[0])
+            return
         missing = self.missing()
         for batch in missing:
             batch.ask()
         self._wait_for(missing[0])
 
     def _wait_for(self, batch: Batch[K, V]) -> None:
-        batch.wake(self, self.keys[0 if self.batch is not None else self._each.index(batch)])
+        batch.wake(self, self.keys[self._each.index(batch)])
 
     def batch_done(self) -> None:
         missing = self.missing()
@@ -245,7 +246,6 @@ class Loader(DataLoader[K, V]):
 
     _open: Batch[K, V] | None = None
     """The batch that takes keys until its turn comes."""
-    _repeated: Batch[K, V] | None = None
     has_at_hand = False
     """Whether `at_hand` is worth asking."""
 
@@ -281,9 +281,7 @@ class Loader(DataLoader[K, V]):
             batches |= dict.fromkeys(found, ready)
             fresh = [key for key in fresh if key not in found]
         if fresh:
-            batch = self._open
-            if batch is None:
-                batch = self._open = Batch(self, [])
+            batch = self._open or self._begin()
             added = dict.fromkeys(fresh, batch)
             if not batch.keys and len(added) == len(keys):
                 batch.begun_by = keys
@@ -301,9 +299,7 @@ class Loader(DataLoader[K, V]):
             raise TypeError("load() takes a key, not None")
         batch = self._batches.get(key)
         if batch is None:
-            batch = self._open
-            if batch is None:
-                batch = self._open = Batch(self, [])
+            batch = self._open or self._begin()
             batch.keys.append(key)
             self._batches[key] = batch
         return batch.future(key)
@@ -315,21 +311,21 @@ class Loader(DataLoader[K, V]):
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":
-        if self._batches.pop(key, None) is self._open and self._open is not None:
-            self._cleared()
+        batch = self._batches.pop(key, None)
+        if batch is not None:
+            batch.repeats = True
         return self
 
     def clear_all(self) -> "Loader[K, V]":
         self._batches.clear()
         if self._open is not None:
-            self._cleared()
+            self._open.repeats = True
         return self
 
-    def _cleared(self) -> None:
-        """A key of the open batch may be asked once more."""
-        assert self._open is not None
-        self._open.begun_by = None
-        self._repeated = self._open
+    def _begin(self) -> Batch[K, V]:
+        """A batch that takes keys until its turn comes."""
+        self._open = batch = Batch(self, [])
+        return batch
 
     def dispatch(self, batch: Batch[K, V]) -> None:
         """Load it in a task of its own."""
@@ -342,8 +338,8 @@ class Loader(DataLoader[K, V]):
     async def load_now(self, batch: Batch[K, V], *, here: bool = False) -> None:
         if self._open is batch:
             self._open = None
-        if self._repeated is batch:
-            self._repeated, batch.keys = None, list(dict.fromkeys(batch.keys))
+        if batch.repeats:
+            batch.keys = list(dict.fromkeys(batch.keys))
         keys = batch.keys
         try:
             given = await self.load_batch(list(keys))

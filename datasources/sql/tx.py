@@ -255,21 +255,8 @@ class SqlTx:
     ) -> list[Edge]:
         await self.head(key)
         read = (*key, condition, *bound, order, limit)
-        if read not in self._neighbors_read:  # which nobody else changes
-            self._neighbors_read[read] = await self._read_neighbors(
-                operation, key, condition, bound, order, limit
-            )
-        return list(self._neighbors_read[read])
-
-    async def _read_neighbors(
-        self,
-        operation: str,
-        key: ListKey,
-        condition: str,
-        bound: tuple[object, ...],
-        order: str,
-        limit: int,
-    ) -> list[Edge]:
+        if read in self._neighbors_read:  # which nobody else changes
+            return list(self._neighbors_read[read])
         # The index has `active` before the sequence: one dive for each of its values.
         table = f"{key.mapping.value}{self._dialect.by(PAGES)}"
         dives = [
@@ -282,7 +269,8 @@ class SqlTx:
             operation, " UNION ALL ".join(dives), (key.from_id, *bound) * 2
         )
         edges = sorted(map(codecs.edge, found.rows), key=lambda e: (e.sequence, e.to_id))
-        return (edges if order == "ASC" else edges[::-1])[:limit]
+        self._neighbors_read[read] = (edges if order == "ASC" else edges[::-1])[:limit]
+        return list(self._neighbors_read[read])
 
     async def _read_visits(self, user_id: int, after_generation: int) -> list[Visit] | None:
         """Locks; None when there is nothing yet to lock."""

@@ -37,14 +37,13 @@ from gateway.execution.waiting import (
     WaitingLoad,
     each,
 )
-from loaders.base import Load
+from loaders.base import Batch, Load
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
-    from loaders.base import Batch
 
 
 BUDGET = 0.004
@@ -386,8 +385,7 @@ class Run:
         except Exception as error:
             return [without_frame(error)] * len(objs)
         if type(values) is Load:
-            batch = values.batch
-            if not (values.done() if batch is None else batch.done):
+            if not values.done():
                 self.loads.append(WaitingLoad(self, field, source, place, len(objs), values))
                 return None
             values = values.result()

@@ -8,10 +8,8 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.complete import SLICE
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
-from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place
 from gateway.execution.tasks import Light, changed, enter
 from loaders.base import Batch, Load
@@ -228,18 +226,9 @@ class WaitingBulk(Waiting):
         pass
 
     def flush(self) -> None:
-        self._run.within(self._ambient, self._flush)
-
-    def _flush(self) -> None:
+        run, completer = self._run, self._field.completer
         values = each(self.values[0], self._count, self._source)
-        if self._count > SLICE:
-            self._run.settle(values, self._place, self._field.completer)
-            return
-        kinds = set(map(type, values))
-        if kinds <= PLAIN:
-            self._field.completer.complete(self._run, values, self._place, kinds)
-        else:
-            self._run.settle(values, self._place, self._field.completer)
+        run.within(self._ambient, run.settle, values, self._place, completer)
 
     def wanted(self, index: int) -> bool:
         return any(self._run.alive(self._place, i) for i in range(self._count))
@@ -277,15 +266,9 @@ class WaitingLoad:
 
     def flush(self) -> None:
         """Go on with the values."""
-        run, place, completer = self._run, self._place, self._field.completer
-        values = self.load.result()
-        if len(values) == self._count <= SLICE and self._ambient is None:
-            kinds = set(map(type, values))
-            if kinds <= PLAIN:
-                completer.complete(run, values, place, kinds)
-                return
-        settled = each(values, self._count, self._source)
-        run.within(self._ambient, run.settle, settled, place, completer)
+        run, completer = self._run, self._field.completer
+        values = each(self.load.result(), self._count, self._source)
+        run.within(self._ambient, run.settle, values, self._place, completer)
 
     def wanted(self, _: int) -> bool:
         return any(self._run.alive(self._place, i) for i in range(self._count))
