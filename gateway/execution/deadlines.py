@@ -1,7 +1,7 @@
 """The deadlines of all requests, with one timer for them all.
 
 Each may take as long as any other, so the oldest ends first. To a request it is what
-`asyncio.timeout` would be, and every call made for it is told (`ending_at`), for a quarter of the
+`asyncio.timeout` would be, and every call made for it is told (`ends`), for a quarter of the
 price: a timer a request is made, started and stopped for nothing almost always.
 """
 

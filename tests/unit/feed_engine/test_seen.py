@@ -8,8 +8,7 @@ import pytest
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Sides, WideColumnStore
 from feed_engine.seen import read_seeing
-from feed_engine.speculation import Race, Side
-from feed_engine.speculation.deadline import ending_at
+from feed_engine.speculation import Race, Side, deadline
 from tests.unit.feed_engine.virtual_time import run
 
 DEADLINE = 2.0
@@ -43,8 +42,8 @@ def seeing(primary: Applying, standby: Applying, ends: float = 60.0) -> tuple[Si
         async def ask(store: WideColumnStore) -> WideColumnStore:
             return store
 
-        with ending_at(ends):
-            raced, has = await read_seeing(race, sides, ask, lambda s: cast(Applying, s).has())
+        deadline.ends.set(ends)
+        raced, has = await read_seeing(race, sides, ask, lambda s: cast(Applying, s).has())
         assert raced.value is (sides.primary if raced.side is Side.PRIMARY else sides.standby)
         return raced.side, has, asyncio.get_running_loop().time()
 

@@ -9,7 +9,7 @@ import pytest
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import WideColumnStore
 from feed_engine.speculation import Policy, Side
-from feed_engine.speculation.deadline import ending_at
+from feed_engine.speculation.deadline import ends
 from tests.unit.feed_engine.speculation.scripted import (
     NEVER,
     QUIET,
@@ -201,12 +201,12 @@ def test_a_requests_deadline_bounds_the_call_and_nothing_begins_past_it() -> Non
         loop = asyncio.get_running_loop()
         primary, standby = Store(takes(NEVER)), Store(takes(NEVER))
         raced = race(primary, standby)
-        with ending_at(loop.time() + 0.2):
-            with pytest.raises(StoreTimeout):
-                await raced(ask)
-            assert loop.time() == pytest.approx(0.2)
-            with pytest.raises(StoreTimeout, match="the request's time is over"):
-                await raced(ask)
+        ends.set(loop.time() + 0.2)
+        with pytest.raises(StoreTimeout):
+            await raced(ask)
+        assert loop.time() == pytest.approx(0.2)
+        with pytest.raises(StoreTimeout, match="the request's time is over"):
+            await raced(ask)
         assert primary.asked == standby.asked == 1
 
     run(main())
