@@ -19,12 +19,15 @@ from streaq.constants import REDIS_GROUP, REDIS_HEALTH
 from streaq.task import AsyncRegisteredTask
 
 from datasources.protocols import Job
+from datasources.streaq.unix import mend
 
 Run = Callable[[Job], Awaitable[None]]
 log = logging.getLogger("pinway.queue")
 
 QUEUE = "pinway"
 TASK = "job"
+
+mend()
 
 
 class PromptWorker(Worker[None]):

@@ -1,0 +1,34 @@
+"""anyio's Unix sockets, with a cancellation that meets what is waited for left in peace.
+
+anyio 4.16 gives the loop `future.set_result` itself to call when a socket is ready. Where its wait
+is cancelled in that very turn, the loop reports an InvalidStateError, though nothing is amiss.
+"""
+
+from asyncio import AbstractEventLoop, Future
+from typing import Any
+
+from anyio._backends._asyncio import UNIXSocketStream
+
+
+def _wait_until_readable(stream: Any, loop: AbstractEventLoop) -> "Future[None]":
+    """As anyio's own, which is why it keeps the future in the stream."""
+    socket = stream._raw_socket
+
+    def ready() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    def ended(_: object) -> None:
+        del stream._receive_future
+        loop.remove_reader(socket)
+
+    future: Future[None] = loop.create_future()
+    stream._receive_future = future
+    loop.add_reader(socket, ready)
+    future.add_done_callback(ended)
+    return future
+
+
+def mend() -> None:
+    """Have reads wait so, in this process."""
+    UNIXSocketStream._wait_until_readable = _wait_until_readable  # type: ignore[assignment]
