@@ -24,9 +24,9 @@ FEW = 256
 
 
 def shown(*errors: GraphQLError) -> list[dict[str, Any]]:
-    """Our own errors' words and code; of others, nothing. What isn't the client's doing is logged,
-    a line for each cause with its first path and how many fields it took: a dead shard blanks many
-    cards."""
+    """Our own errors' words and code; of others, nothing. What isn't the client's doing is logged
+    once for each cause, with its first path and how many fields it took: a dead shard, or one wrong
+    line of a resolver, blanks many cards."""
     causes: Causes = {}
     _count(causes, errors)
     for first, count in causes.values():
@@ -48,15 +48,26 @@ async def shown_in_slices(errors: Sequence[GraphQLError]) -> list[dict[str, Any]
     return found
 
 
-Causes: TypeAlias = dict[tuple[type[Exception], str], tuple[GraphQLError, int]]
+Causes: TypeAlias = dict[tuple[type[Exception], object], tuple[GraphQLError, int]]
+"""The first error of each cause, and how many there are."""
 
 
 def _count(causes: Causes, errors: Iterable[GraphQLError]) -> None:
     for error in errors:
         if cause := _not_the_clients(error):
-            key = type(cause), str(cause)
+            key = type(cause), _origin(cause)
             first, count = causes.get(key, (error, 0))
             causes[key] = first, count + 1
+
+
+def _origin(cause: Exception) -> object:
+    """What a store said, or where else it was raised."""
+    trace = cause.__traceback__
+    if trace is None or isinstance(cause, PinwayError):
+        return str(cause)
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code, trace.tb_lasti
 
 
 def _not_the_clients(error: GraphQLError) -> Exception | None:

@@ -42,6 +42,28 @@ def test_a_fault_of_ours_is_logged_once_with_its_origin_and_not_shown(
     assert record.exc_info[0] is ZeroDivisionError
 
 
+def test_a_line_that_fails_for_many_is_logged_once_and_another_apart(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def failed(n: int, line: int) -> GraphQLError:
+        try:
+            if line == 1:
+                raise ValueError(f"first, for {n}")
+            raise ValueError(f"second, for {n}")
+        except ValueError as error:
+            return at(f"pins/{n}", error)
+
+    shown(*(failed(n, 1 + n % 2) for n in range(10)))
+    assert [record.getMessage() for record in caplog.records] == [
+        "pins/0 and 4 more",
+        "pins/1 and 4 more",
+    ]
+    assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == [
+        "first, for 0",
+        "second, for 1",
+    ]
+
+
 def test_what_the_client_did_is_not_logged_and_is_told_in_its_own_words(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
