@@ -7,6 +7,7 @@ that say so themselves with an attribute `by_class = True`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -87,4 +88,4 @@ def _simple_name(kind: type) -> str:
 
 def _cast(values: Sequence[Any]) -> bool:
     """Whether one of them was cast, with `strawberry.cast`, to a type not its class's."""
-    return any(hasattr(value, TYPE_CAST_ATTRIBUTE) for value in values)
+    return any(map(hasattr, values, repeat(TYPE_CAST_ATTRIBUTE)))
