@@ -26,7 +26,7 @@ CHECKS = (
     ["ruff", "format", "--check"],
     ["ruff", "check"],
     ["mypy"],
-    ["pytest", "-q", "tests/unit"],
+    ["pytest", "-q", "-n", "auto", "tests/unit"],
 )
 USAGE = """usage: python3 bootstrap.py COMMAND
 
