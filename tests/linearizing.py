@@ -86,6 +86,7 @@ class _Tx:
         self.boards = set[int]()
         self.changed = False
         self.reached: int | None = None
+        self.sorts: list[int] = []  # the outbox rows of those that it begins
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._tx, name)
@@ -101,7 +102,10 @@ class _Tx:
             if name == "advance":
                 self.reached = int(args[1])
             await self._pause()
-            return await found(*args)
+            result = await found(*args)
+            if name == "post" and args[0] == arrange.KIND:
+                self.sorts.append(result)
+            return result
 
         return call
 
@@ -120,6 +124,7 @@ class _Objects:
             steps.clear()
             noting = _Tx(tx, self._history.pause)
             result = await work(noting)
+            self._history.sorts |= {(shard, id): _CALL.get() for id in noting.sorts}
             heads = {id: await tx.head(ListKey(ON_BOARD, id)) for id in sorted(noting.boards)}
             versions = {id: head.version for id, head in heads.items()}
             if versions:
@@ -143,6 +148,8 @@ class History:
     pins: list[int] = field(default_factory=list)  # all that ever were
     steps: list[Step] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
+    sorts: dict[tuple[int, int], Call] = field(default_factory=dict)
+    """By shard and outbox row."""
     reads: list[Read] = field(default_factory=list)
     refused: int = 0
     _time: int = 0
@@ -258,8 +265,7 @@ class History:
         """What jobs do meanwhile: spread rows, and complete what clients are at themselves."""
         for row in await self.stores.shards.outbox.pending(2**62, 1000):
             if row.kind == arrange.KIND:
-                pins = list(arrange.plan_of(row).pin_ids)
-                [call] = [c for c in self.calls if c.kind == "sort" and c.pins == pins]
+                call = self.sorts[row.shard, row.id]
             elif any(isinstance(task, Respace) for task in change_of(row).tasks):
                 call = Call("work", 0)
             else:

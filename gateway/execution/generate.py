@@ -17,8 +17,9 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.bind import Attribute, Bulk, Call, Constant
-from gateway.execution.complete import Completer, Leaf
+from gateway.execution.complete import Completer
 from gateway.execution.kinds import kinds_of
+from gateway.execution.leaves import Leaf
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.collector import set_aside
-from gateway.execution.complete import SLICE, Completed
+from gateway.execution.completed import SLICE, Completed
 from gateway.execution.dropped import drop
 from gateway.execution.groups import Group, Work
 from gateway.execution.places import FieldPlace, JoinedPlace, Place, order, some

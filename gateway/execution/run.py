@@ -20,7 +20,7 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.complete import SLICE
+from gateway.execution.completed import SLICE
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame

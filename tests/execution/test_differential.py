@@ -42,10 +42,10 @@ def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
 @pytest.mark.parametrize("budget", [-1.0, 1.0], ids=["with rests", "without rests"])
 def test_slices_of_one_answer_the_same(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every column and group of two is a large one, worked off by itself."""
-    from gateway.execution import complete, large
+    from gateway.execution import composites, large, lists
     from gateway.execution import run as running
 
-    for module in (complete, large, running):
+    for module in (composites, large, lists, running):
         monkeypatch.setattr(module, "SLICE", 1)
     monkeypatch.setattr(running, "BUDGET", budget)
     report = run(1_000, f"slices-{budget}", most=1)

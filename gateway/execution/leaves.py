@@ -1,0 +1,203 @@
+"""Scalars and enums completed: a column of values to what stands in the response for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from graphql import (
+    GraphQLBoolean,
+    GraphQLEnumType,
+    GraphQLFloat,
+    GraphQLID,
+    GraphQLInt,
+    GraphQLLeafType,
+    GraphQLScalarType,
+    GraphQLString,
+)
+from graphql.pyutils import Undefined, inspect, is_awaitable
+
+from gateway.execution.completed import Completed
+from gateway.execution.kinds import all_plain, is_callable, is_plain, kinds_of
+from gateway.execution.places import Place
+
+if TYPE_CHECKING:
+    from gateway.execution.collect import Field
+    from gateway.execution.run import Run
+
+LEAST, GREATEST = -(2**31), 2**31 - 1
+NULL = type(None)
+
+
+class Leaf(Completed):
+    """A scalar or an enum."""
+
+    def __init__(self, field: Field, type_: GraphQLLeafType, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self.type = type_
+        self._coerce = type_.coerce_output_value
+        self._exact = _exact_kind(type_)
+        self._names: dict[Any, str] = {}
+        self._plain: set[type] = set()
+
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        place.put_all(self.column(run, values, place, kinds))
+
+    def column(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> Sequence[Any]:
+        """What stands in the response for each; null for those that failed."""
+        if kinds is None:
+            kinds = kinds_of(values)
+        exact = self._exact
+        if exact is not None:
+            if kinds == {exact} or not kinds:
+                if self._in_range(values):
+                    return values
+            elif (
+                not self.nonnull
+                and kinds <= {exact, NULL}
+                and self._in_range([value for value in values if value is not None])
+            ):
+                return values
+        else:
+            try:
+                return self._coerced(values, kinds)
+            except Exception:  # found again, and where, below
+                pass
+        return [self._one(run, value, place, i) for i, value in enumerate(values)]
+
+    def _in_range(self, values: Sequence[Any]) -> bool:
+        if not values:
+            return True
+        if self._exact is int:
+            return bool(min(values) >= LEAST and max(values) <= GREATEST)
+        return self._exact is not float or all(map(isfinite, values))
+
+    def _coerced(self, values: Sequence[Any], kinds: set[type]) -> list[Any]:
+        if isinstance(self.type, GraphQLEnumType):
+            names = self._names
+            if NULL in kinds and not self.nonnull:
+                return [None if value is None else names[value] for value in values]
+            return [names[value] for value in values]
+        coerce = self._coerce
+        if all_plain(kinds):
+            coerced = [coerce(value) for value in values]
+        elif not self.nonnull and all_plain(kinds - {NULL}):
+            coerced = [None if value is None else coerce(value) for value in values]
+        else:
+            raise TypeError
+        for value, given in zip(coerced, values, strict=True):
+            if value is Undefined or (value is None and given is not None):
+                raise TypeError
+        return coerced
+
+    def _one(self, run: Run, value: Any, place: Place, i: int) -> Any:
+        try:
+            if isinstance(value, BaseException):
+                run.fail(place, i, value)
+            elif value is None or value is Undefined:
+                if self.nonnull:
+                    run.fail(place, i, self.null_error())
+            else:
+                return self.coerce(value)
+        except Exception as error:
+            run.fail(place, i, error)
+        return None
+
+    def coerce(self, value: Any) -> Any:
+        """Raises what graphql-core would."""
+        coerced = self._coerce(value)
+        if coerced is None or coerced is Undefined:
+            raise TypeError(
+                f"Expected `{inspect(self.type)}.coerce_output_value({inspect(value)})` to return "
+                f"non-nullable value, returned: {inspect(coerced)}"
+            )
+        if isinstance(self.type, GraphQLEnumType) and len(self._names) < 1_000:
+            with suppress(TypeError):  # of an unhashable value
+                self._names[value] = coerced
+        return coerced
+
+    def fails(self, value: Any) -> bool:
+        if super().fails(value):
+            return True
+        if value is None or value is Undefined or self._exact is None or is_awaitable(value):
+            return False  # what others say of it is asked once, in the end
+        try:
+            self.coerce(value)
+        except Exception:
+            return True
+        return False
+
+    def inline(self, n: int, env: dict[str, Any], keyed: bool) -> tuple[str, str]:
+        """The condition under which v{n} is as usual (or none), and what stands in the response
+        for it then, which raises where the usual isn't met."""
+        v, exact = f"v{n}", self._exact
+        null = "" if self.nonnull else f" or {v} is None"
+        if self.type is GraphQLID:
+            # Ids that are numbers are as usual as ids that are strings.
+            check = f"(type({v}) is str or type({v}) is int{null})"
+            return check, f"(str({v}) if type({v}) is int else {v})"
+        if exact is not None:
+            check = f"type({v}) is {exact.__name__}"
+            if exact is int:
+                check += f" and {LEAST} <= {v} <= {GREATEST}"
+            elif exact is float:
+                check += f" and isfinite({v})"
+            return f"({check}{null})", v
+        absent = "" if self.nonnull else f"None if {v} is None else "
+        if isinstance(self.type, GraphQLEnumType):
+            env[f"names{n}"] = _Names(self)
+            return "", f"{absent}names{n}[{v}]"
+        env[f"plain{n}"] = plain = self._plain
+        env[f"coerce{n}"], env[f"learn{n}"] = self.coerce, self._learner(plain, keyed)
+        return "", f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
+
+    def _learner(self, plain: set[type], keyed: bool) -> Callable[[Any], Any]:
+        def learn(value: Any) -> Any:
+            kind = type(value)
+            if not is_plain(kind) or (keyed and is_callable(kind)):
+                raise TypeError
+            plain.add(kind)
+            return self.coerce(value)
+
+        return learn
+
+
+class _Names(dict[Any, str]):
+    """The names of an enum's values, as they are met."""
+
+    def __init__(self, leaf: Leaf) -> None:
+        super().__init__()
+        self._leaf = leaf
+
+    def __missing__(self, value: Any) -> str:
+        kind = type(value)
+        if not is_plain(kind) or is_callable(kind):
+            raise TypeError
+        name: str = self._leaf.coerce(value)
+        if len(self) < 1_000:
+            self[value] = name
+        return name
+
+
+def _exact_kind(type_: GraphQLLeafType) -> type | None:
+    """The Python class whose values stand in the response as they are, if there is one."""
+    if isinstance(type_, GraphQLScalarType):
+        for scalar, kind in _EXACT:
+            if type_.coerce_output_value == scalar.coerce_output_value:
+                return kind
+    return None
+
+
+_EXACT = (
+    (GraphQLString, str),
+    (GraphQLID, str),
+    (GraphQLInt, int),
+    (GraphQLFloat, float),
+    (GraphQLBoolean, bool),
+)
