@@ -125,12 +125,13 @@ class Load(Generic[K, V]):
     ) -> None:
         """All keys are in `batch`, or else in `each` their own."""
         self.keys, self.batch, self._each = keys, batch, each
+        self._of: Sequence[Batch[K, V]] = list(dict.fromkeys(each)) if each else ()
 
     def missing(self) -> list[Batch[K, V]]:
         """The batches that are not there yet."""
         if self.batch is not None:
             return [] if self.batch.done else [self.batch]
-        return [batch for batch in dict.fromkeys(self._each) if not batch.done]
+        return [batch for batch in self._of if not batch.done]
 
     def tell(self, callback: Callable[[], None]) -> None:
         """Have one that isn't done loaded, and `callback` called in the moment that it is."""
@@ -183,9 +184,7 @@ class Load(Generic[K, V]):
     def done(self) -> bool:
         if self._cancelled is not None:
             return True
-        if self.batch is not None:
-            return self.batch.done
-        return all(batch.done for batch in self._each)
+        return self.batch.done if self.batch is not None else not self.missing()
 
     # -- asyncio.Future's interface
 

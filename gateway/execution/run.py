@@ -208,9 +208,9 @@ class Run:
         if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
             only = self.loads[0]
             if isinstance(only, WaitingLoad):
-                batch = only.load.batch
-                if batch is not None and not batch.asked:
-                    return batch
+                missing = only.load.missing()
+                if len(missing) == 1 and not missing[0].asked:
+                    return missing[0]
         return None
 
     def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
@@ -304,7 +304,7 @@ class Run:
         """The values that are there at once, which they are (None: all), and if known of what
         classes. The others are completed when they are there."""
         kinds = set(map(type, values))
-        if CoroutineType not in kinds and none_awaited(kinds):
+        if kinds <= PLAIN or (CoroutineType not in kinds and none_awaited(kinds)):
             return values, None, kinds
 
         def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
