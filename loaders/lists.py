@@ -104,6 +104,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
             for key, entry in zip(keys, cached, strict=True)
             if isinstance(entry, Lease)
             and isinstance(window := stored.get(self._window(key)), Window)
+            and not window.held
         ]
         if windows:
             try:
@@ -161,7 +162,9 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
         heads = [
             (entry, head)
             for key, entry in cached.items()
-            if isinstance(entry, Lease) and isinstance(head := stored.get(key), ListHead)
+            if isinstance(entry, Lease)
+            and isinstance(head := stored.get(key), ListHead)
+            and not head.held
         ]
         if heads:
             try:
