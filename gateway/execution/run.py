@@ -121,7 +121,7 @@ class Run:
                 self.queue.append((step, [self.root], None, following))
                 await self._finish()
                 while self._again is not None and self._again():
-                    self.data, self.following = data, following
+                    self.data = data
                     del self.errors[errors:]
                     self.queue.append((step, [self.root], None, following))
                     await self._finish()
