@@ -177,9 +177,11 @@ class Neighbors:
         reach = next(search)
         while True:
             await self._read(reach)
-            below = [row.sequence for row in self._below]
-            above = [row.sequence for row in self._above]
-            known = Surroundings(below, above, self._bottom, self._top)
+            below = [row.sequence for row in self._below[:reach]]
+            above = [row.sequence for row in self._above[:reach]]
+            is_bottom = self._bottom and len(self._below) <= reach
+            is_top = self._top and len(self._above) <= reach
+            known = Surroundings(below, above, is_bottom, is_top)
             try:
                 reach = search.send(known)
             except StopIteration as done:
@@ -201,6 +203,7 @@ class Neighbors:
         return below + above, max(len(below) - 1, 0)
 
     async def _read(self, reach: int) -> None:
+        """At least so many on each side, as far as there are."""
         while not self._bottom and len(self._below) < reach:
             start = self._below[-1].sequence if self._below else self._center + 1
             count = reach - len(self._below) + 1
