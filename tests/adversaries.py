@@ -21,8 +21,8 @@ _FIRST = 1 << 30  # local ids that no other pins have
 async def attack(
     stores: Stores, owner: int, pins: int, moves: int, adversary: Adversary, jobs: Jobs
 ) -> None:
-    """No move fails, the board's order is the moves', and few rows are rewritten, few at once. Where
-    jobs come in their turn or never, the rows are just where the simulation has them."""
+    """No move fails, the board's order is the moves', and few rows are rewritten, few at once.
+    Where jobs come in their turn or never, the rows are just where the simulation has them."""
     new = writes.NewBoard(name=f"{adversary}, {jobs}", secret=False)
     board = (await writes.create_board(stores, owner, new)).board
     model = Board(pins, SPACING)
