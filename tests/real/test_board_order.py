@@ -13,6 +13,7 @@ from feed_engine.follow_through import settle
 from feed_engine.writes import arrange
 from tests.gateways import gateway_on
 from tests.halving import WAYS, halve
+from tests.interleaving import SECOND, interleave
 from tests.linearizing import History
 from tests.people import People
 from tests.real.configurations import first_shard, real_settings
@@ -38,6 +39,13 @@ async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_
     await history.run(clients=8, calls=14)
     await history.check()
     assert history.refused < len(history.calls) / 2
+
+
+@pytest.mark.parametrize("second", SECOND)
+async def test_a_drag_and_another_write_end_as_one_after_the_other(
+    stores: Stores, second: str
+) -> None:
+    assert await interleave(_people(stores), SECOND[second]) > 20
 
 
 @pytest.mark.parametrize("way", WAYS)
