@@ -15,8 +15,8 @@ from tests.people import People
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 PINS = 6
-TURNS = 20
-"""Of the loop, in which the other write goes as far as it can."""
+Halted = Callable[["asyncio.Task[Any]"], Awaitable[None]]
+"""Waits until a write has come to its end, or waits for a lock."""
 
 
 class Scene(NamedTuple):
@@ -83,7 +83,7 @@ SECOND = {
 }
 
 
-async def interleave(people: People, second: Write) -> int:
+async def interleave(people: People, second: Write, halted: Halted) -> int:
     """A drag and another write. Raises AssertionError if the end is not that of the one and then
     the other; the number of seams."""
     first, user = FIRST, await people.user()
@@ -96,8 +96,7 @@ async def interleave(people: People, second: Write) -> int:
         one = asyncio.ensure_future(_tried(first.do(pause.of(people.stores), scene)))
         reached = await pause.reached(one)
         two = asyncio.ensure_future(_tried(second.do(people.stores, scene)))
-        for _ in range(TURNS):
-            await asyncio.sleep(0)
+        await halted(two)
         pause.go()
         await asyncio.gather(one, two)
         await settle()

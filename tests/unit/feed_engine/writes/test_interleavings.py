@@ -1,5 +1,8 @@
 """A drag that stops at each of its seams, while something else is done to its board."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from datasources.protocols import Stores
@@ -13,4 +16,10 @@ pytestmark = pytest.mark.anyio
 async def test_a_drag_and_another_write_end_as_one_after_the_other(
     stores: Stores, people: People, second: str
 ) -> None:
-    assert await interleave(people, SECOND[second]) > 20
+    engine: Any = stores.shards.objects._router.engine  # type: ignore[attr-defined]
+
+    async def halted(write: "asyncio.Task[Any]") -> None:
+        while not write.done() and not any(lock._waiters for lock in engine._turns.values()):
+            await asyncio.wait([write], timeout=0)
+
+    assert await interleave(people, SECOND[second], halted) > 20
