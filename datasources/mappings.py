@@ -83,11 +83,12 @@ class EdgeKey(NamedTuple):
 
 
 class ListHead(NamedTuple):
-    """What a list's shard keeps beside its rows: how many are active, and a number that grows
-    with each change (0: never touched)."""
+    """What a list's shard keeps beside its rows: how many are active, a number that grows with
+    each change (0: never touched), and whether a writer holds the list (`ShardTx.hold`)."""
 
     size: int
     version: int
+    held: bool = False
 
 
 class Position(NamedTuple):

@@ -28,7 +28,6 @@ from datasources.topology import Topology
 T = TypeVar("T")
 
 RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
-HOLD_MS = 60_000  # of a writer that died; longer than any write takes
 RESPACINGS_KEPT = 1_000  # of a list, however new: what translates a place is read in one go
 
 
@@ -134,11 +133,21 @@ class ShardTx(Protocol):
     async def post(self, kind: str, payload: bytes) -> int:
         """Add an outbox row; its id on this shard."""
 
+    async def hold(self, keys: Sequence[ListKey]) -> None:
+        """Have nobody cache these ordered lists from the commit on, until each is released as often
+        as it was held: whoever reads one of them meanwhile reads that it is held."""
+
+    async def release(self, keys: Sequence[ListKey]) -> None:
+        """Take a hold back."""
+
     async def owed(self, outbox_id: int) -> OutboxRow | None:
         """An outbox row of this shard, locked; None when its work is finished."""
 
     async def advance(self, outbox_id: int, cursor: bytes) -> None:
         """Remember how far the work of an outbox row comes with this transaction."""
+
+    async def discharge(self, outbox_id: int) -> None:
+        """Remove an outbox row, whose work this transaction finishes."""
 
     async def answered(self, viewer_id: int, key: str) -> Answer | None:
         """The answer saved under the viewer's idempotency key."""
@@ -192,10 +201,11 @@ class MappingStore(Protocol):
         one shard are answered as of one moment, and so are heads."""
 
     async def windows(self, requests: Sequence[PageRequest]) -> list["Window"]:
-        """`pages`, and of ordered lists the version that they had at that moment."""
+        """`pages`, and of ordered lists the version that they had at that moment and whether they
+        were held."""
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
-        """Count and version of each list; (0, 0) for an untouched one."""
+        """Count and version of each list, (0, 0) for an untouched one; and whether it is held."""
 
     async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
         """The rows that exist, active or not."""
@@ -351,18 +361,19 @@ class ObjectCache(Protocol):
 
 class Window(NamedTuple):
     """The newest rows of a list (or its next rows, when it was asked behind a position); `complete`
-    when these are all. `version` is the list's then; 0: unknown, of lists that are not ordered."""
+    when these are all. `version` is the list's then; 0: unknown, of lists that are not ordered.
+    One of a list that was `held` then must not be cached."""
 
     edges: Sequence[Edge]
     complete: bool
     version: int = 0
+    held: bool = False
 
 
 class MappingCache(Protocol):
     """Windows onto the newest rows of lists, and their heads. Leases as in ObjectCache.
 
-    What one call answers is of one moment: lists that were held before a commit that changed them
-    together are all as before it, or all as after it, or missing.
+    What one call answers is of one moment.
     """
 
     window: int  # rows that a window keeps: who fills one reads that many, or all if fewer
@@ -386,17 +397,6 @@ class MappingCache(Protocol):
         """Move rows within the windows, and raise the heads' versions: entries of the version
         before a move follow it, those of its version or a later one stay, all others are dropped,
         leases too. Raises if that can't be made certain. One round trip, and all at once."""
-
-    async def hold(self, keys: Sequence[ListKey]) -> str:
-        """Drop these lists, and lease them to nobody until `release` or for HOLD_MS; the token to
-        release them with. Raises if that can't be made certain."""
-
-    async def holds(self, keys: Sequence[ListKey], token: str) -> bool:
-        """Whether a hold is still there: not so when the cache has started anew, or another took
-        its place."""
-
-    async def release(self, keys: Sequence[ListKey], token: str) -> None:
-        """Give up a hold. Others' holds of the same lists go on."""
 
     async def ping(self) -> None: ...
 

@@ -16,7 +16,7 @@ from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
 from feed_engine.follow_through import change_of, fulfill
 from feed_engine.spacing import SPACING, Spacing
-from feed_engine.writes import arrange, board_tasks, respace_job
+from feed_engine.writes import arrange, board_tasks, hold, respace_job
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> No
     try:
         if row.kind == arrange.KIND:
             await arrange.complete(stores, job, spacing)
+        elif row.kind == hold.KIND:
+            await hold.complete(stores, row)
         else:
             await _complete(stores, row, handlers(spacing))
     except StoreCorrupt as error:

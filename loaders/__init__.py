@@ -28,6 +28,12 @@ class Loaders:
         """Whether what was loaded is of several moments, between which people moved pins."""
         return self.pages.torn
 
+    def read_again(self) -> None:
+        """Forget everything; when the first page is asked, load all that were as of one moment."""
+        ahead = self.pages.shown()
+        self.reset()
+        self.pages.ahead = ahead
+
     def reset(self) -> None:
         """Forget everything: after a mutation, its payload must read what it wrote."""
         stores = self._stores

@@ -23,9 +23,24 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         super().__init__(stores)
         self.torn = False
         """Whether lists that people order by hand were changed between two readings of them."""
+        self.ahead: Sequence[PageRequest] = ()
+        """What is loaded together with the first batch, as it is most likely asked for later."""
         self._shown: dict[tuple[Mapping, int], dict[PageRequest, list[int]]] = {}
 
+    def shown(self) -> list[PageRequest]:
+        """The pages that were loaded of lists that people order by hand."""
+        return [request for some in self._shown.values() for request in some]
+
     async def load_batch(self, keys: list[PageRequest]) -> list[list[Edge] | BaseException]:
+        asked = set(keys)
+        ahead, self.ahead = [key for key in self.ahead if key not in asked], ()
+        pages = await self._load([*keys, *ahead])
+        for key, page in zip(ahead, pages[len(keys) :], strict=True):
+            if isinstance(page, list):
+                self.prime(key, page)
+        return pages[: len(keys)]
+
+    async def _load(self, keys: list[PageRequest]) -> list[list[Edge] | BaseException]:
         try:
             cached = await self._stores.lists.pages(keys)
         except StoreError:
@@ -104,6 +119,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
             for key, entry in zip(keys, cached, strict=True)
             if isinstance(entry, Lease)
             and isinstance(window := stored.get(self._window(key)), Window)
+            and not window.held
         ]
         if windows:
             try:
@@ -161,7 +177,9 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
         heads = [
             (entry, head)
             for key, entry in cached.items()
-            if isinstance(entry, Lease) and isinstance(head := stored.get(key), ListHead)
+            if isinstance(entry, Lease)
+            and isinstance(head := stored.get(key), ListHead)
+            and not head.held
         ]
         if heads:
             try:

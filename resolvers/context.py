@@ -10,6 +10,7 @@ from datasources.protocols import Stores
 from feed_engine.feeds import Feeds
 from feed_engine.spacing import SPACING, Spacing
 from loaders import Loaders
+from resolvers.readings import Readings
 
 ID = NewType("ID", str)
 """An argument of GraphQL type ID: the 64-bit id as a decimal string."""
@@ -29,14 +30,16 @@ class Context:
     asked: frozenset[str] = frozenset()
     spacing: Spacing = SPACING
     loaders: Loaders = field(init=False)
+    readings: Readings = field(init=False)
 
     def __post_init__(self) -> None:
         self.loaders = Loaders(self.stores)
+        self.readings = Readings(self.loaders)
 
     @property
     def torn(self) -> bool:
-        """Whether what was read is of several moments, between which people moved pins."""
-        return self.loaders.torn
+        """Whether what is answered is of several moments, between which people moved pins."""
+        return self.readings.torn or self.loaders.torn
 
     def require_viewer(self) -> int:
         """The viewer's id. Raises Unauthenticated."""

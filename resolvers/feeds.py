@@ -72,16 +72,18 @@ async def home_feed(
     seen: str | None = None,
 ) -> HomeFeed:
     cards = Cards(context)
+    begun = context.readings.once()  # a visit uses up new pins; read again, it is the same
     page: HomePage = await home_page(
         context.feeds,
         context.viewer_id,
         first=page_size(first),
         after=after,
-        visit=visit,
+        visit=begun.value if visit is None else visit,
         seen=seen,
         dated=_DATED in context.asked,
         visible=cards.visible,
     )
+    begun.value = page.visit
     edges = [FeedEdge(item.cursor, item.pin, item.reason) for item in page.items]
     info = _info(edges, page.has_next, after)
     return HomeFeed(edges, info, page.visit, _health(page.health, cards.lost))

@@ -38,8 +38,7 @@ def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Paylo
     """
 
     def decorate(write: Mutation) -> Callable[..., Awaitable[Payload]]:
-        @wraps(write)
-        async def resolve(context: Context, *, input: Any) -> Payload:
+        async def answer(context: Context, input: Any) -> Payload:
             try:
                 written = await write(context, input)
             except Unauthenticated:
@@ -50,6 +49,14 @@ def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Paylo
                 # The payload, and whatever follows in the document, reads what was written.
                 context.loaders.reset()
             return Payload(**{**dict.fromkeys(fields), "errors": [], **written})
+
+        @wraps(write)
+        async def resolve(context: Context, *, input: Any) -> Payload:
+            kept = context.readings.once()
+            if kept.value is None:
+                kept.value = await answer(context, input)
+            payload: Payload = kept.value
+            return payload
 
         del resolve.__wrapped__  # its own signature is the one to read
         return resolve

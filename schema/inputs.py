@@ -164,7 +164,8 @@ class MovePinInput:
     "`beforePinId`, or, if that is null, directly above `afterPinId`, or, if both are, on top of "
     "the board. So a board is sorted by naming all of its pins; a longer one in several calls, "
     "each with the last pin of the one before as `beforePinId`. Pins that are not named keep their "
-    "order. Unless all pins and anchors are on the board, and each is named once, nothing changes. "
+    "order. Unless all pins and anchors are on the board, and each is named once, nothing changes; "
+    "nor if both anchors are given and stand in the opposite order now, which is `CONFLICT`. "
     "It is as if each pin were dragged below the one before it: what others drag, save or delete "
     "in the midst of it stays where they put it."
 )

@@ -209,12 +209,11 @@ class FollowInterestPayload:
 
 
 @strawberry.type(
-    description="The pin on its new board: of two boards that are asked for side by side, every "
-    "reader sees it on one, at once. When anchors stand in the opposite order the answer is "
-    "`CONFLICT`, and nothing was changed. Likes, comments and repins stay with the pin. Feeds of "
-    "those who follow the new board follow by a job; those who follow the old one alone don't see "
-    "it any more. On a secret board nobody else sees it; from one, it reaches feeds as a new pin "
-    "does."
+    description="The pin on its new board: of two boards that one query asks for, every reader "
+    "sees it on one, at once. When anchors stand in the opposite order the answer is `CONFLICT`, "
+    "and nothing was changed. Likes, comments and repins stay with the pin. Feeds of those who "
+    "follow the new board follow by a job; those who follow the old one alone don't see it any "
+    "more. On a secret board nobody else sees it; from one, it reaches feeds as a new pin does."
 )
 class MovePinPayload:
     pin: Pin | None = _object()

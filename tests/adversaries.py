@@ -1,4 +1,5 @@
-"""An adversary who drags pins of a real board, with the job at work, held back, or killed."""
+"""An adversary who drags pins of a real board, with the job at work beside it, run at once after
+each move, held back, or killed."""
 
 import asyncio
 from typing import Literal
@@ -12,7 +13,7 @@ from feed_engine.follow_through import settle
 from feed_engine.jobs import run_job
 from feed_engine.spacing import SPACING
 
-Jobs = Literal["at work", "held back", "killed"]
+Jobs = Literal["at work", "at once", "held back", "killed"]
 ON_BOARD = Mapping.BOARD_HAS_PINS
 _FIRST = 1 << 30  # local ids that no other pins have
 
@@ -20,7 +21,8 @@ _FIRST = 1 << 30  # local ids that no other pins have
 async def attack(
     stores: Stores, owner: int, pins: int, moves: int, adversary: Adversary, jobs: Jobs
 ) -> None:
-    """No move fails, the board's order is the moves', and few rows are rewritten, few at once."""
+    """No move fails, the board's order is the moves', and few rows are rewritten, few at once.
+    Where jobs come in their turn or never, the rows are just where the simulation has them."""
     new = writes.NewBoard(name=f"{adversary}, {jobs}", secret=False)
     board = (await writes.create_board(stores, owner, new)).board
     model = Board(pins, SPACING)
@@ -35,6 +37,8 @@ async def attack(
         if asking is not None and jobs != "held back":
             model.job(asking)
             running.append(asyncio.create_task(_work(stores, board.id, jobs)))
+            if jobs == "at once":
+                await running[-1]
     await asyncio.gather(*running)
     key = ListKey(ON_BOARD, board.id)
     [page] = await stores.shards.mappings.pages([PageRequest(key, 2 * pins)])
@@ -42,7 +46,13 @@ async def attack(
     log = await stores.shards.mappings.respacings(key, 0)
     assert log
     assert max(len(entry.moves) for entry in log) <= SPACING.rows
-    assert sum(len(entry.moves) for entry in log) <= 2 * moves
+    rewritten = sum(len(entry.moves) for entry in log)
+    assert rewritten <= 2 * moves
+    if jobs in ("at once", "held back"):
+        assert rewritten == model.tally.by_job + model.tally.inline
+        assert [edge.sequence for edge in reversed(page)] == [
+            model.sequence[row] for row in model.ascending()
+        ]
 
 
 async def _work(stores: Stores, board_id: int, jobs: Jobs) -> None:

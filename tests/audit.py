@@ -57,6 +57,8 @@ class Audit:
         for key in keys:
             if heads[key].size != len(self.lists[key]):
                 self.faults.append(f"{key}: size {heads[key].size}, {len(self.lists[key])} rows")
+            if heads[key].held:
+                self.faults.append(f"{key}: it is held")
 
     async def _caches(self, keys: list[ListKey]) -> None:
         for at in range(0, len(keys), AT_ONCE):

@@ -22,7 +22,7 @@ from feed_engine import writes
 from feed_engine.change import Respace
 from feed_engine.follow_through import change_of, settle
 from feed_engine.jobs import run_job
-from feed_engine.writes import PinMoved, Reordered, arrange
+from feed_engine.writes import PinMoved, Reordered, arrange, hold
 from loaders import Loaders
 from tests.faulty import with_part
 from tests.people import People
@@ -262,11 +262,14 @@ class History:
         )
 
     async def _work(self) -> None:
-        """What jobs do meanwhile: spread rows, and complete what clients are at themselves."""
+        """What jobs do meanwhile: spread rows, complete what clients are at themselves, and give up
+        what they hold."""
         for row in await self.stores.shards.outbox.pending(2**62, 1000):
             if row.kind == arrange.KIND:
                 call = self.sorts[row.shard, row.id]
-            elif any(isinstance(task, Respace) for task in change_of(row).tasks):
+            elif row.kind == hold.KIND or any(
+                isinstance(task, Respace) for task in change_of(row).tasks
+            ):
                 call = Call("work", 0)
             else:
                 continue

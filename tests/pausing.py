@@ -1,6 +1,7 @@
 """Stores whose callers stop at a chosen seam until they are told to go on: interleavings by force.
 
-A seam is before and after each call of a store, and in a transaction before its commit.
+A seam is before and after each call of a store, and in a transaction before its commit; if asked
+for, before and after each call of a transaction too.
 """
 
 import asyncio
@@ -15,8 +16,9 @@ class Pause:
     """Stops whoever passes the seam number `at`, counted from 0. Nothing waits for it longer than
     until `go`."""
 
-    def __init__(self, at: int) -> None:
-        self._left = at
+    def __init__(self, at: int, *, within: bool = False) -> None:
+        """`within` transactions as well."""
+        self._left, self._within = at, within
         self._reached, self._go = asyncio.Event(), asyncio.Event()
 
     async def seam(self) -> None:
@@ -39,7 +41,7 @@ class Pause:
         """The stores with this pause in their calls."""
         shards = stores.shards
         whole: Any = SimpleNamespace(
-            objects=_Objects(shards.objects, self),
+            objects=_Objects(shards.objects, self, self._within),
             mappings=_Calls(shards.mappings, self),
             outbox=_Calls(shards.outbox, self),
             visits=shards.visits,
@@ -68,9 +70,14 @@ class _Calls:
 
 
 class _Objects(_Calls):
+    def __init__(self, store: Any, pause: Pause, within: bool) -> None:
+        super().__init__(store, pause)
+        self._within = within
+
     async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[Any]]) -> Any:
         async def seamed(tx: ShardTx) -> Any:
-            result = await work(tx)
+            calls: Any = _Calls(tx, self._pause)
+            result = await work(calls if self._within else tx)
             await self._pause.seam()
             return result
 

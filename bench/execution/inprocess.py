@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import orjson
@@ -86,6 +87,7 @@ def comparable(body: bytes) -> tuple[bytes, list[str]]:
 class _NoContext:
     asked: frozenset[str] = frozenset()
     torn = False
+    readings = SimpleNamespace(again=lambda: False)
 
 
 async def measure_shapes(seconds: float, rounds: int) -> dict[str, dict[str, float]]:

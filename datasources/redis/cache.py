@@ -13,7 +13,7 @@ from itertools import count
 
 from datasources.errors import StoreCorrupt
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest, Position
-from datasources.protocols import HOLD_MS, Lease, Window
+from datasources.protocols import Lease, Window
 from datasources.redis.connection import Argument, Connection
 
 WINDOW = 500
@@ -107,21 +107,6 @@ class RedisMappingCache:
         keys = [_window(move.key) for move in moves]
         await self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE)
 
-    async def hold(self, keys: Sequence[ListKey]) -> str:
-        token = next(self._tokens)
-        names = [_hold(key) for key in keys]
-        await self._redis.script(lambda s: s.hold, names, [token, HOLD_MS], patience=PATIENCE)
-        return token
-
-    async def holds(self, keys: Sequence[ListKey], token: str) -> bool:
-        names = [_hold(key) for key in keys]
-        held = await self._redis.script(lambda s: s.holds, names, [token], patience=PATIENCE)
-        return bool(held)
-
-    async def release(self, keys: Sequence[ListKey], token: str) -> None:
-        for key in keys:
-            await self._redis.command("ZREM", _hold(key), token)
-
     async def ping(self) -> None:
         await self._redis.command("PING")
 
@@ -135,10 +120,6 @@ def _window(key: ListKey) -> str:
 
 def _head(key: ListKey) -> str:
     return f"pinway:{{{key.mapping.code}:{key.from_id}}}:h"
-
-
-def _hold(key: ListKey) -> str:
-    return f"pinway:{{{key.mapping.code}:{key.from_id}}}:m"
 
 
 def _key_of(lease: Lease) -> ListKey:

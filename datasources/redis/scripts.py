@@ -10,8 +10,7 @@ more member, which sorts before all rows, is the state:
 
 State and rows in one key expire and are evicted together: a lone state would look like an empty
 list. A head is one string `pinway:{code:from_id}:h`: `L<run><token>` or `H<run><size>:<version>`.
-While a writer holds the list, its token is in the sorted set `pinway:{code:from_id}:m`, by when it
-ends. The keys of a list share a hash slot.
+Both keys of a list share a hash slot.
 
 `<run>` is the server's run id. A server that comes back with data from its disk may have lost its
 last seconds, a drop among them; so what an earlier run (or another server, after a failover)
@@ -22,13 +21,6 @@ the digest is unknown, and the client learns of the restart from NOSCRIPT, at no
 from typing import NamedTuple
 
 RUN_CHARS = 16
-
-# Another of the keys of a list: w, h or m.
-_OF = """
-local function OF(key, kind)
-  return string.sub(key, 1, -2) .. kind
-end
-"""
 
 # KEYS: windows. ARGV: token, lease ms, then per window limit and upper bound. Answers per window:
 # L (leased to the caller), - (not for the caller), or = and era:version|rows (rows in one string).
@@ -41,13 +33,9 @@ for i, key in ipairs(KEYS) do
     state = nil
   end
   if not state then
-    if redis.call('EXISTS', OF(key, 'm')) == 1 then
-      answers[i] = '-'
-    else
-      redis.call('ZADD', key, 0, '!L' .. RUN .. ARGV[1])
-      redis.call('PEXPIRE', key, ARGV[2])
-      answers[i] = 'L'
-    end
+    redis.call('ZADD', key, 0, '!L' .. RUN .. ARGV[1])
+    redis.call('PEXPIRE', key, ARGV[2])
+    answers[i] = 'L'
   elseif string.sub(state, 2, 2) == 'L' then
     answers[i] = '-'
   else
@@ -94,12 +82,8 @@ local answers = {}
 for i, key in ipairs(KEYS) do
   local state = redis.call('GET', key)
   if not state or string.sub(state, 2, 1 + #RUN) ~= RUN then
-    if redis.call('EXISTS', OF(key, 'm')) == 1 then
-      answers[i] = '-'
-    else
-      redis.call('SET', key, 'L' .. RUN .. ARGV[1], 'PX', ARGV[2])
-      answers[i] = 'L'
-    end
+    redis.call('SET', key, 'L' .. RUN .. ARGV[1], 'PX', ARGV[2])
+    answers[i] = 'L'
   elseif string.sub(state, 1, 1) == 'L' then
     answers[i] = '-'
   else
@@ -168,41 +152,17 @@ for i, key in ipairs(KEYS) do
   if not move(key, tonumber(ARGV[1]), before, after, old, new) then
     redis.call('UNLINK', key)
   end
-  local head = redis.call('GET', OF(key, 'h'))
+  local headkey = string.sub(key, 1, -2) .. 'h'
+  local head = redis.call('GET', headkey)
   if head then
     local size, version = string.match(head, '^H' .. RUN .. '(%d+):(%d+)$')
     if version == before then
-      redis.call('SET', OF(key, 'h'), 'H' .. RUN .. size .. ':' .. after, 'KEEPTTL')
+      redis.call('SET', headkey, 'H' .. RUN .. size .. ':' .. after, 'KEEPTTL')
     elseif not version or not newer(version, after) then
-      redis.call('UNLINK', OF(key, 'h'))
+      redis.call('UNLINK', headkey)
     end
   end
 end
-"""
-
-# KEYS: holds. ARGV: token, ms.
-_HOLD = """
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for _, key in ipairs(KEYS) do
-  redis.call('UNLINK', OF(key, 'w'), OF(key, 'h'))
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
-  redis.call('ZADD', key, now + ARGV[2], ARGV[1])
-  redis.call('PEXPIRE', key, ARGV[2])
-end
-"""
-
-
-# KEYS: holds. ARGV: token. Answers 1 if all of them have it.
-_HOLDS = """
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-for _, key in ipairs(KEYS) do
-  if tonumber(redis.call('ZSCORE', key, ARGV[1]) or 0) <= now then
-    return 0
-  end
-end
-return 1
 """
 
 
@@ -214,14 +174,12 @@ class Scripts(NamedTuple):
     heads: str
     fill_heads: str
     move: str
-    hold: str
-    holds: str
 
 
 def scripts_of(run_id: str) -> Scripts:
     """The sources for the server's run. Raises ValueError for what is no run id."""
     if not run_id.isalnum() or len(run_id) < RUN_CHARS:
         raise ValueError(f"{run_id!r} is not the run id of a server")
-    head = f"local RUN = '{run_id[:RUN_CHARS]}'\n{_OF}"
-    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE, _HOLD, _HOLDS)
+    head = f"local RUN = '{run_id[:RUN_CHARS]}'\n"
+    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE)
     return Scripts(*(head + script for script in scripts))

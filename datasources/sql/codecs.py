@@ -14,8 +14,8 @@ VISIT_COLUMNS = "user_id, generation, visit, chunk, saved, created"
 MAX_KEY = 191  # bytes; what an index of MySQL takes in every row format
 
 
-def edge(row: Row) -> Edge:
-    return Edge(row[0], row[1], int(row[2]), row[3], bool(row[4]), *row[5:])
+def edge(row: Row, era: int = 0) -> Edge:
+    return Edge(row[0], row[1], int(row[2]), row[3], bool(row[4]), era)
 
 
 def moves(moves: Sequence[tuple[int, int]]) -> bytes:

@@ -34,6 +34,11 @@ class Dialect:
         news = ", ".join(f"{column} = {self.new.format(column=column)}" for column in columns)
         return f"{self.upsert.format(key=', '.join(key))} {news}"
 
+    def add(self, key: Sequence[str], column: str) -> str:
+        """The clause that adds to a column of the row with the same unique key."""
+        new = self.new.format(column=column)
+        return f"{self.upsert.format(key=', '.join(key))} {column} = {column} + {new}"
+
     def sequence(self, value: int) -> Any:
         """The parameter for a sequence to store. Raises ValueError for one of over 38 digits."""
         if not 0 <= value <= MAX_SEQUENCE:

@@ -6,17 +6,29 @@ written together at the end.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from datasources.mappings import BY_CODE, Edge, EdgeKey, ListHead, ListKey, Mapping
+from datasources.mappings import BY_CODE, Edge, EdgeKey, ListKey, Mapping
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect, marks, rows_of_marks
 from datasources.sql.engine import Row, Session
 from datasources.sql.schema import ERAS
 
 ROWS_A_STATEMENT = 500  # SQLite takes expressions up to 1,000 terms deep
-_HEAD = "size, version"
+HEAD_COLUMNS = "mapping, from_id, size, version"
 _HEAD_KEY = ("mapping", "from_id")
+
+
+class Head(NamedTuple):
+    """What `lists` has of a list: of an ordered one in two rows."""
+
+    size: int
+    version: int
+    era: int = 0
+    holds: int = 0
+
+
+NO_HEAD = Head(0, 0)
 
 
 class Lists:
@@ -24,29 +36,25 @@ class Lists:
 
     def __init__(self, session: Session, dialect: Dialect) -> None:
         self._session, self._dialect = session, dialect
-        self._heads: dict[ListKey, ListHead] = {}
+        self._heads: dict[ListKey, Head] = {}
         self._rows: dict[EdgeKey, Edge | None] = {}
         self._changed: set[ListKey] = set()
-        self._eras: dict[ListKey, int] = {}
 
-    async def head(self, key: ListKey) -> ListHead:
+    async def head(self, key: ListKey) -> Head:
+        """The list's head; the list is locked."""
         await self.lock([key])
         return self._heads[key]
 
-    async def era(self, key: ListKey) -> int:
-        """The list's era; the list is locked."""
-        await self.lock([key])
-        return self._eras.get(key, 0)
-
     async def next_era(self, key: ListKey) -> int:
         """Begin the list's next era."""
-        era = self._eras[key] = await self.era(key) + 1
-        self._session.at_commit(
-            "INSERT INTO {db}.lists (mapping, from_id, size, version) "
-            f"VALUES {rows_of_marks(1, 4)} {self._dialect.replace(_HEAD_KEY, ('version',))}",
-            (ERAS + key.mapping.code, key.from_id, 0, era),
-        )
-        return era
+        head = await self.head(key)
+        self._heads[key] = head = head._replace(era=head.era + 1)
+        self._put_era(key, 0, head.era, self._dialect.replace(_HEAD_KEY, ("version",)))
+        return head.era
+
+    def hold(self, key: ListKey, times: int) -> None:
+        """Hold a list so many times more often, or less; it needn't be locked."""
+        self._put_era(key, times, 0, self._dialect.add(_HEAD_KEY, "size"))
 
     async def lock(self, keys: Iterable[ListKey]) -> None:
         """Lock lists in one order, so that transactions that lock many don't cross."""
@@ -111,11 +119,16 @@ class Lists:
         for at in range(0, len(changed), ROWS_A_STATEMENT):
             some = changed[at : at + ROWS_A_STATEMENT]
             self._session.at_commit(
-                f"INSERT INTO {{db}}.lists (mapping, from_id, {_HEAD}) "
-                f"VALUES {rows_of_marks(len(some), 4)} "
-                + self._dialect.replace(("mapping", "from_id"), ("size", "version")),
-                [v for k in some for v in (k.mapping.code, k.from_id, *self._heads[k])],
+                f"INSERT INTO {{db}}.lists ({HEAD_COLUMNS}) VALUES {rows_of_marks(len(some), 4)} "
+                + self._dialect.replace(_HEAD_KEY, ("size", "version")),
+                [v for k in some for v in (k.mapping.code, k.from_id, *self._heads[k][:2])],
             )
+
+    def _put_era(self, key: ListKey, holds: int, era: int, clause: str) -> None:
+        self._session.at_commit(
+            f"INSERT INTO {{db}}.lists ({HEAD_COLUMNS}) VALUES {rows_of_marks(1, 4)} {clause}",
+            (ERAS + key.mapping.code, key.from_id, holds, era),
+        )
 
     async def _lock(self, keys: Sequence[ListKey]) -> None:
         await self._read_heads(keys)
@@ -125,21 +138,16 @@ class Lists:
             await self._read_heads(absent)
 
     async def _read_heads(self, keys: Sequence[ListKey]) -> None:
-        where, args = heads_condition(keys, eras=True)
+        where, args = heads_condition(keys)
         found = await self._session.run(
             "tx.head",
-            f"SELECT mapping, from_id, {_HEAD} FROM {{db}}.lists{self._dialect.by()} "
+            f"SELECT {HEAD_COLUMNS} FROM {{db}}.lists{self._dialect.by()} "
             f"WHERE {where}{self._dialect.lock}",
             args,
         )
-        eras = dict.fromkeys((key for key in keys if key.mapping.ordered), 0)
-        for code, from_id, size, version in found.rows:
-            if code > ERAS:
-                eras[ListKey(BY_CODE[code - ERAS], from_id)] = version
-            else:
-                self._heads.setdefault(ListKey(BY_CODE[code], from_id), ListHead(size, version))
-        # A list whose head was not there is read again when it is.
-        self._eras |= {key: era for key, era in eras.items() if key in self._heads}
+        there = {(code, from_id) for code, from_id, *_ in found.rows}
+        heads = {k: head for k, head in heads_of(found.rows).items() if _order(k) in there}
+        self._heads = heads | self._heads
 
     async def _touch(self, keys: Sequence[ListKey]) -> None:
         await touch(self._session, self._dialect, [(k.mapping.code, k.from_id) for k in keys])
@@ -165,8 +173,7 @@ class Lists:
         )
         for size, version, era, *row in found.rows:
             # What is in hand may be newer than what is stored, which is written at the end.
-            self._heads.setdefault(key, ListHead(size, version))
-            self._eras.setdefault(key, era or 0)
+            self._heads.setdefault(key, Head(size, version, era or 0))
             if row[0] is not None:
                 edge = codecs.edge(tuple(row))
                 self._rows[EdgeKey(*key, edge.to_id)] = edge
@@ -233,9 +240,9 @@ class Lists:
 
     def _note(self, mapping: Mapping, old: Edge | None, new: Edge) -> None:
         key = ListKey(mapping, new.from_id)
-        size, version = self._heads[key]
-        size += int(new.active) - int(old is not None and old.active)
-        self._heads[key] = ListHead(size, version + 1)
+        head = self._heads[key]
+        size = head.size + int(new.active) - int(old is not None and old.active)
+        self._heads[key] = head._replace(size=size, version=head.version + 1)
         self._rows[EdgeKey(mapping, new.from_id, new.to_id)] = new
         self._changed.add(key)
 
@@ -244,21 +251,33 @@ async def touch(session: Session, dialect: Dialect, lists: Sequence[tuple[int, i
     """Make rows of (mapping code, from id) in `lists`, so that there is something to lock."""
     await session.run(
         "tx.touch",
-        f"INSERT INTO {{db}}.lists (mapping, from_id, {_HEAD}) "
-        f"VALUES {rows_of_marks(len(lists), 4)} {dialect.keep(('mapping', 'from_id'))}",
+        f"INSERT INTO {{db}}.lists ({HEAD_COLUMNS}) "
+        f"VALUES {rows_of_marks(len(lists), 4)} {dialect.keep(_HEAD_KEY)}",
         [value for code, from_id in lists for value in (code, from_id, 0, 0)],
     )
 
 
-def heads_condition(keys: Iterable[ListKey], *, eras: bool = False) -> tuple[str, list[Any]]:
-    """The condition for the heads of some lists, and with `eras` for the eras of those that are
-    ordered: ranges of the primary key."""
+def heads_condition(keys: Iterable[ListKey]) -> tuple[str, list[Any]]:
+    """The condition for the heads of some lists: ranges of the primary key."""
     grouped: dict[int, list[int]] = {}
     for key in keys:
         grouped.setdefault(key.mapping.code, []).append(key.from_id)
-        if eras and key.mapping.ordered:
+        if key.mapping.ordered:
             grouped.setdefault(ERAS + key.mapping.code, []).append(key.from_id)
     return _condition("mapping", "from_id", grouped)
+
+
+def heads_of(rows: Sequence[Row]) -> dict[ListKey, Head]:
+    """The heads of those lists that have any, from rows of HEAD_COLUMNS."""
+    heads: dict[ListKey, Head] = {}
+    for code, from_id, size, version in rows:
+        key = ListKey(BY_CODE[code % ERAS], from_id)
+        head = heads.get(key, NO_HEAD)
+        if code > ERAS:
+            heads[key] = head._replace(holds=size, era=version)
+        else:
+            heads[key] = Head(size, version, head.era, head.holds)
+    return heads
 
 
 def edges_condition(keys: Iterable[EdgeKey]) -> tuple[str, list[Any]]:

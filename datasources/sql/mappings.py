@@ -5,7 +5,6 @@ from typing import Any
 
 from datasources.ids import shard_of
 from datasources.mappings import (
-    BY_CODE,
     Edge,
     EdgeKey,
     ListHead,
@@ -19,9 +18,17 @@ from datasources.protocols import Window
 from datasources.sql import codecs
 from datasources.sql.dialect import Dialect
 from datasources.sql.engine import Part, Place, Session
-from datasources.sql.lists import ROWS_A_STATEMENT, Lists, edges_condition, heads_condition
+from datasources.sql.lists import (
+    HEAD_COLUMNS,
+    NO_HEAD,
+    ROWS_A_STATEMENT,
+    Lists,
+    edges_condition,
+    heads_condition,
+    heads_of,
+)
 from datasources.sql.router import Router
-from datasources.sql.schema import ERAS, PAGES
+from datasources.sql.schema import PAGES
 from datasources.together import together
 
 MAX_ID = 2**63 - 1
@@ -46,23 +53,25 @@ class SqlMappings:
             if place is not None and request.limit > 0:
                 parts.append(page_part(self._router.engine.dialect, place, request))
                 numbers.append(number)
-        read = await self._router.read("mappings.pages", parts)
-        for number, rows in zip(numbers, read, strict=True):
-            edges = [codecs.edge(row[:-1]) for row in rows]
-            complete = len(rows) < requests[number].limit
-            answers[number] = Window(edges, complete, rows[0][-1] if rows else 0)
+        # In the same statement, so that they are of the moment that the rows are of; and in as many
+        # columns, of like types.
+        ordered = [request.key for request in requests if request.key.mapping.ordered]
+        heads = self._head_parts(ordered, "mapping, from_id, 0, size, version")
+        read = await self._router.read("mappings.pages", [*parts, *heads])
+        known = heads_of([(*row[:2], *row[3:]) for rows in read[len(parts) :] for row in rows])
+        for number, rows in zip(numbers, read, strict=False):
+            request = requests[number]
+            head = known.get(request.key, NO_HEAD)
+            edges = [codecs.edge(row, head.era) for row in rows]
+            complete = len(rows) < request.limit
+            answers[number] = Window(edges, complete, head.version, head.holds > 0)
         return answers
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
         heads = dict.fromkeys(keys, ListHead(0, 0))
-        parts, by = [], self._router.engine.dialect.by()
-        for place, some in self._by_place(list(heads), lambda key: key.from_id):
-            where, args = heads_condition(some)
-            columns = "mapping, from_id, size, version"
-            parts.append(Part(place, columns, f"FROM {{db}}.lists{by} WHERE {where}", tuple(args)))
-        for rows in await self._router.read("mappings.heads", parts):
-            for code, from_id, size, version in rows:
-                heads[ListKey(BY_CODE[code], from_id)] = ListHead(size, version)
+        for rows in await self._router.read("mappings.heads", self._head_parts(keys, HEAD_COLUMNS)):
+            for key, head in heads_of(rows).items():
+                heads[key] = ListHead(head.size, head.version, head.holds > 0)
         return heads
 
     async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
@@ -127,6 +136,13 @@ class SqlMappings:
 
             await self._router.write(shard, "mappings.write", put)
 
+    def _head_parts(self, keys: Sequence[ListKey], columns: str) -> list[Part]:
+        by, parts = self._router.engine.dialect.by(), []
+        for place, some in self._by_place(list(dict.fromkeys(keys)), lambda key: key.from_id):
+            where, args = heads_condition(some)
+            parts.append(Part(place, columns, f"FROM {{db}}.lists{by} WHERE {where}", tuple(args)))
+        return parts
+
     def _place(self, from_id: int) -> Place | None:
         """None for a shard that is not open."""
         try:
@@ -160,20 +176,7 @@ def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
         f"WHERE from_id = ? AND active = 1 {seek}"
         "ORDER BY sequence DESC, to_id DESC LIMIT ?"
     )
-    era = version = "0"
-    if request.key.mapping.ordered:
-        # In the same statement, so that they are of the moment that the rows are of.
-        code, from_id = request.key.mapping.code, request.key.from_id
-        era, version = (_version(number, from_id) for number in (ERAS + code, code))
-    columns = f"{codecs.EDGE_COLUMNS}, {era} AS era, {version} AS list_version"
-    return Part(place, columns, rest, (request.key.from_id, *args, request.limit))
-
-
-def _version(number: int, from_id: int) -> str:
-    return (
-        "COALESCE((SELECT version FROM {db}.lists "
-        f"WHERE mapping = {number:d} AND from_id = {from_id:d}), 0)"
-    )
+    return Part(place, codecs.EDGE_COLUMNS, rest, (request.key.from_id, *args, request.limit))
 
 
 def _seek(dialect: Dialect, after: Position) -> tuple[str, Any]:

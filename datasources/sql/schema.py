@@ -110,7 +110,8 @@ LISTS = Table(
 )
 
 # What re-spacings of an ordered list did, so that places named before can be found after. The
-# list's era itself is the version in its row of `lists` under ERAS + Mapping.code.
+# list's era itself is the version in its row of `lists` under ERAS + Mapping.code; the size there
+# is by how many writers it is held.
 RESPACINGS = Table(
     "respacings",
     (

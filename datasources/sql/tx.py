@@ -74,7 +74,8 @@ class SqlTx:
 
     async def head(self, key: ListKey) -> ListHead:
         self._check(key.from_id)
-        return await self._lists.head(key)
+        head = await self._lists.head(key)
+        return ListHead(head.size, head.version)
 
     async def edge(self, key: EdgeKey) -> Edge | None:
         self._check(key.from_id)
@@ -111,7 +112,7 @@ class SqlTx:
 
     async def era(self, key: ListKey) -> int:
         self._check(key.from_id)
-        return await self._lists.era(key)
+        return (await self._lists.head(key)).era
 
     async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
         self._check(key.from_id)
@@ -140,6 +141,12 @@ class SqlTx:
         )
         return made.last_id
 
+    async def hold(self, keys: Sequence[ListKey]) -> None:
+        self._hold(keys, 1)
+
+    async def release(self, keys: Sequence[ListKey]) -> None:
+        self._hold(keys, -1)
+
     async def owed(self, outbox_id: int) -> OutboxRow | None:
         found = await self._session.run(
             "tx.owed",
@@ -153,6 +160,9 @@ class SqlTx:
         self._session.at_commit(
             "UPDATE {db}.outbox SET progress = ? WHERE id = ?", (cursor, outbox_id)
         )
+
+    async def discharge(self, outbox_id: int) -> None:
+        self._session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (outbox_id,))
 
     async def answered(self, viewer_id: int, key: str) -> Answer | None:
         found = await self._session.run(
@@ -200,6 +210,11 @@ class SqlTx:
     def finish(self) -> None:
         """Have the commit write what waits for it."""
         self._lists.finish()
+
+    def _hold(self, keys: Sequence[ListKey], times: int) -> None:
+        for key in keys:
+            self._check(key.from_id)
+            self._lists.hold(key, times)
 
     async def _insert_rows(self, kind: Kind, data: Sequence[bytes]) -> list[int]:
         made: list[int] = []

@@ -34,7 +34,7 @@ async def update_popularity(
     keys = [ListKey(Mapping.PIN_LIKED_BY_USERS, pin.id) for pin in pins]
     heads = await stores.shards.mappings.heads(keys)
     for pin, key in zip(pins, keys, strict=True):
-        likes, version = heads[key]
+        likes, version, _ = heads[key]
         column = pool_column(PoolColumn(scoring.hot(likes, pin.created), pin.id))
 
         async def move(

@@ -60,7 +60,7 @@ async def build_popular(
         likes = [ListKey(Mapping.PIN_LIKED_BY_USERS, pin.id) for pin in pins]
         heads = await stores.shards.mappings.heads(likes)
         for pin, key in zip(pins, likes, strict=True):
-            size, version = heads[key]
+            size, version, _ = heads[key]
             found = _Hot(scoring.hot(size, pin.created), pin.id, version)
             if len(hottest) < settings.popular_cap:
                 heappush(hottest, found)

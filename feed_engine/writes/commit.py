@@ -185,16 +185,15 @@ async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:
 async def _transact(
     stores: Stores, mutation: Mutation, run: Callable[[ShardTx], Awaitable[R]]
 ) -> R:
-    for attempt in range(1, ATTEMPTS + 1):
+    # Another request with this key may save its answer first: then it is found.
+    for _ in range(0 if mutation.key is None else ATTEMPTS - 1):
         try:
             return await stores.shards.objects.transact(mutation.shard, run)
         except StaleTopology:
             raise
         except StoreConflict:
-            # Another request with this key may have saved its answer first: then it is found.
-            if mutation.key is None or attempt == ATTEMPTS:
-                raise
-    raise AssertionError("unreachable")
+            continue
+    return await stores.shards.objects.transact(mutation.shard, run)
 
 
 async def _answered(tx: ShardTx, mutation: Mutation) -> Answer | None:

@@ -1,24 +1,16 @@
 """Moving a pin to another board of its owner's: one transaction, as both lie on the owner's shard.
 
 No reader may see the pin on both boards, or on neither. Readers who ask for both get them as of one
-moment, from the cache or from the shard (`loaders.lists`); and the cache forgets both before the
-commit and learns neither until all of the write is done, so that it never has one as before the
-move and the other as after it. A cache that is replaced by one that knows nothing of this is found
-out before the commit.
+moment, from the cache or from the shard (`loaders.lists`); and as both are held from before the
+move until it is committed (`feed_engine.writes.hold`), the cache never has one as before it and the
+other as after it.
 """
 
 from contextlib import suppress
 
 import msgspec
 
-from datasources.errors import (
-    Conflict,
-    Forbidden,
-    RequestError,
-    StoreConflict,
-    StoreCorrupt,
-    StoreError,
-)
+from datasources.errors import Conflict, Forbidden, StoreCorrupt, StoreError
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
@@ -37,6 +29,7 @@ from feed_engine.writes.commit import (
     now_ms,
     row_of,
 )
+from feed_engine.writes.hold import Hold
 from feed_engine.writes.inputs import Move, Reorder
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import lock_own
@@ -68,19 +61,22 @@ async def move_pin(
         pin_id=pin_id, board_id=board_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
     )
     now = at if at is not None else now_ms()
-    held: list[tuple[list[ListKey], str]] = []
+    shard = access.home(stores, Kind.PIN, pin_id)
+    hold = Hold(stores, shard)
 
     async def prepare() -> int:
         _, source = await access.find_pin(stores, viewer_id, pin_id)
         target = await access.find_board(stores, viewer_id, board_id)
         if not source.owner_id == target.owner_id == viewer_id:
             raise Forbidden("Only its owner may move a pin, and only to a board of their own.")
+        await hold.give_up()  # what an attempt before this one held
         if source.id != board_id:
-            lists = [ListKey(ON_BOARD, id) for id in (source.id, board_id)]
-            held.append((lists, await stores.lists.hold(lists)))
+            await hold.take([ListKey(ON_BOARD, id) for id in (source.id, board_id)])
         return source.id
 
     async def work(tx: ShardTx, source_id: int) -> Outcome[PinMoved]:
+        if source_id != board_id and not await hold.release(tx):
+            raise Outdated  # as it took so long, a job did
         boards = {id: await access.lock_any(tx, Board, id) for id in sorted({source_id, board_id})}
         source, pin, raw = await lock_own(tx, viewer_id, source_id, pin_id)
         target, _ = access.own_board(boards[board_id], viewer_id, board_id)
@@ -103,31 +99,25 @@ async def move_pin(
         elif is_public(after, target):
             tasks.append(PinArrived(pin_id=pin_id, board_id=board_id, at=now))
         left = (await tx.head(ListKey(ON_BOARD, source_id))).version
-        # The cache may have been replaced since by one that knows of no hold, and learned of the
-        # boards as they were before: then all begins anew.
-        if not await stores.lists.holds(*held[-1]):
-            raise Outdated
         result = PinMoved(after, source_id, left, placed)
         following = rows.change(objects=objects, tasks=tasks)
         return Outcome(result, _saved(result), following)
 
     async def again(saved: Saved) -> PinMoved:
+        await hold.give_up()
         pin = await access.recall(stores, Pin, pin_id)
         placed = Reordered(saved.edge(), saved.version, saved.above_id, saved.below_id)
         return PinMoved(pin, saved.from_id, saved.from_version, placed)
 
-    shard = access.home(stores, Kind.PIN, pin_id)
     mutation = Mutation("movePin", shard, viewer_id, key, given)
     try:
-        moved = await with_room(
+        return await with_room(
             stores, lambda: mutate(stores, mutation, prepare, work, again), spacing
         )
-    except (RequestError, StoreConflict):
-        await _release(stores, held)
+    except BaseException:
+        with suppress(StoreError):  # then a job will
+            await hold.give_up()
         raise
-    # After any other error it may still be committed, or still be owed: then the hold runs out.
-    await _release(stores, held)
-    return moved
 
 
 async def _within(
@@ -204,9 +194,3 @@ def _saved(moved: PinMoved) -> Saved:
         from_id=moved.from_id,
         from_version=moved.from_version,
     )
-
-
-async def _release(stores: Stores, held: list[tuple[list[ListKey], str]]) -> None:
-    for lists, token in held:
-        with suppress(StoreError):  # then it runs out
-            await stores.lists.release(lists, token)

@@ -44,7 +44,7 @@ class Crowded(Exception):
 
 
 class Part(NamedTuple):
-    """What one transaction did of a spreading: `window` None if nothing is crowded."""
+    """What one transaction did of a spreading: `window` None if nothing is crowded there."""
 
     window: Window | None
     more: bool = False
@@ -56,14 +56,15 @@ async def with_room(
     """Do a write; where it is Crowded, spread the rows there in as many transactions as that takes,
     and do it again. Raises StoreConflict when others take the room each time, and all else that
     the write raises."""
-    for left in reversed(range(_RELIEFS)):
+    reliefs = 0
+    while True:
         try:
             return await write()
         except Crowded as place:
-            if not left:
+            if reliefs == _RELIEFS:
                 raise StoreConflict(f"{place}, and others take it whenever some is made") from place
             await relieve(stores, place, spacing)
-    raise AssertionError("unreachable")
+            reliefs += 1
 
 
 async def relieve(stores: Stores, place: Crowded, spacing: Spacing) -> None:
@@ -89,6 +90,9 @@ async def spread_some(
             done.append(Part(None))
             return change()
         rows, at = await around.within(found)
+        if not rows:  # others took all of them elsewhere since it was begun
+            done.append(Part(None))
+            return change()
         places = found.spread(len(rows), at)
         near = 0
         if len(rows) > spacing.rows:  # rows that came meanwhile shift all others' places a little
@@ -173,9 +177,11 @@ class Neighbors:
         reach = next(search)
         while True:
             await self._read(reach)
-            below = [row.sequence for row in self._below]
-            above = [row.sequence for row in self._above]
-            known = Surroundings(below, above, self._bottom, self._top)
+            below = [row.sequence for row in self._below[:reach]]
+            above = [row.sequence for row in self._above[:reach]]
+            is_bottom = self._bottom and len(self._below) <= reach
+            is_top = self._top and len(self._above) <= reach
+            known = Surroundings(below, above, is_bottom, is_top)
             try:
                 reach = search.send(known)
             except StopIteration as done:
@@ -197,6 +203,7 @@ class Neighbors:
         return below + above, max(len(below) - 1, 0)
 
     async def _read(self, reach: int) -> None:
+        """At least so many on each side, as far as there are."""
         while not self._bottom and len(self._below) < reach:
             start = self._below[-1].sequence if self._below else self._center + 1
             count = reach - len(self._below) + 1

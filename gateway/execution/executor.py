@@ -14,10 +14,11 @@ from gateway.execution.large import slices, sweep
 from gateway.execution.showing import FEW, shown, shown_in_slices
 from resolvers.context import Context
 
-READINGS = 5
-"""How often a query is read, at most, until no pin moves between its boards while it is."""
-_ONCE = frozenset({"homeFeed"})
-"""Fields whose reading uses something up."""
+_TORN = GraphQLError(
+    "Pins were moved from board to board whenever this was read: one of them may be shown on two "
+    "boards, or on none. Read it again.",
+    extensions={"code": "CONFLICT"},
+)
 
 
 @dataclass(slots=True)
@@ -77,13 +78,9 @@ class Executor:
         context.asked = document.fields
         try:
             with self._deadlines.begin():
-                outcome = await found.plan.run(context=context, variables=variables)
-                if found.type is OperationType.QUERY and _ONCE.isdisjoint(document.fields):
-                    for _ in range(READINGS - 1):
-                        if not context.torn:
-                            break
-                        context.loaders.reset()
-                        outcome = await found.plan.run(context=context, variables=variables)
+                outcome = await found.plan.run(
+                    context=context, variables=variables, again=context.readings.again
+                )
         except TimeoutError:
             error = GraphQLError(
                 f"The operation took longer than {self._deadlines.seconds:g} s.",
@@ -91,6 +88,8 @@ class Executor:
             )
             return Result([b"null"], [orjson.dumps(shown(error))])
         errors = outcome.errors
+        if context.torn:
+            errors.append(_TORN)
         if not errors:
             return Result(outcome.parts, [])
         if len(errors) <= FEW:

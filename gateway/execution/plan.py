@@ -23,7 +23,7 @@ from graphql.pyutils import is_awaitable
 from gateway.execution.collect import NotCompiled, Operation, Selection
 from gateway.execution.encode import SMALL, encode
 from gateway.execution.large import sweep
-from gateway.execution.run import Run
+from gateway.execution.run import Again, Run
 from gateway.execution.variables import Variables
 
 if TYPE_CHECKING:
@@ -70,10 +70,20 @@ class Plan:
             self.fallback = str(reason)
 
     async def run(
-        self, *, context: Any = None, variables: dict[str, Any] | None = None, root: Any = None
+        self,
+        *,
+        context: Any = None,
+        variables: dict[str, Any] | None = None,
+        root: Any = None,
+        again: Again | None = None,
     ) -> Outcome:
         """The operation's outcome; never raises for what a resolver raised, unless that is no
-        Exception: a cancelled resolver cancels the request, as under graphql-core."""
+        Exception: a cancelled resolver cancels the request, as under graphql-core.
+
+        `again` is asked whenever a step was run: a query's only one, or a mutation's field. If it
+        says so, the step is run once more, and what it gave is forgotten. (Under graphql-core an
+        operation is run once.)
+        """
         inputs = variables or {}
         if self.fallback is not None:
             return await self._fall_back(context, variables, root)
@@ -83,7 +93,7 @@ class Plan:
         variant = self._variant(coerced)
         if variant is None:
             return await self._fall_back(context, variables, root)
-        run = Run(variant, context, root, coerced, values, inputs)
+        run = Run(variant, context, root, coerced, values, inputs, again)
         try:
             await run.execute()
             parts = [orjson.dumps(run.data)] if run.made <= SMALL else await encode(run.data)

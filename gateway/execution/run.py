@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import Context
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphql import GraphQLError
 from graphql.execution.values import VariableValues
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from gateway.execution.plan import Variant
 
 
+Again: TypeAlias = Callable[[], bool]
+"""Whether what was just run has to be run again."""
+
 BUDGET = 0.004
 """Seconds of work between rests, for responses of thousands of objects."""
 
@@ -61,10 +64,11 @@ class Run:
         variables: Mapping[str, Any],
         values: VariableValues | None,
         inputs: dict[str, Any],
+        again: Again | None,
     ) -> None:
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
-        self._values, self._inputs = values, inputs
+        self._values, self._inputs, self._again = values, inputs, again
         self.queue: deque[Entry] = deque()
         self.data: dict[str, Any] | None = {}
         """The response, null when a null climbed to its top."""
@@ -113,8 +117,14 @@ class Run:
         self._task = asyncio.current_task()
         try:
             for step in self.variant.steps:
-                self.queue.append((step, [self.root], None, self.following))
+                data, following, errors = self.data, self.following, len(self.errors)
+                self.queue.append((step, [self.root], None, following))
                 await self._finish()
+                while self._again is not None and self._again():
+                    self.data = data
+                    del self.errors[errors:]
+                    self.queue.append((step, [self.root], None, following))
+                    await self._finish()
                 if self.data is None:
                     break
             while self._unwanted:

@@ -1,4 +1,4 @@
-"""Moves within cached windows, and holds, over the embedded Valkey and a real Redis."""
+"""Moves within cached windows, over the embedded Valkey and a real Redis."""
 
 from collections.abc import Sequence
 
@@ -107,44 +107,6 @@ async def test_a_window_that_pins_leave_is_dropped_when_it_holds_little(kit: Kit
     assert await kit.here.pages(first(key, 3)) == [rows(key, 30, 20, 10)]
     await kit.here.move([move(key, 31, 30, 4, 4)])
     assert isinstance((await kit.here.pages(first(key, 2)))[0], Lease)
-
-
-async def test_a_list_that_is_held_is_forgotten_and_leased_to_nobody(kit: Kit) -> None:
-    one, two = fresh(2)
-    await fill(kit, one, rows(one, 1), 1)
-    slow = leased((await kit.here.pages(first(two)))[0])
-    token = await kit.there.hold([one, two])
-    await kit.here.fill_pages([(slow, Window(rows(two, 1), True, 1))])
-    assert await kit.here.pages([*first(one), *first(two)]) == [None, None]
-    assert await kit.here.heads([one, two]) == {}
-    await kit.here.drop([one, two])  # another writer's
-    assert await kit.there.pages([*first(one), *first(two)]) == [None, None]
-    await kit.there.release([one, two], token)
-    answers = await kit.here.pages([*first(one), *first(two)])
-    assert [type(answer) for answer in answers] == [Lease, Lease]
-    assert all(isinstance(it, Lease) for it in (await kit.here.heads([one, two])).values())
-
-
-async def test_a_hold_goes_on_until_the_last_who_has_it_gives_it_up(kit: Kit) -> None:
-    (key,) = fresh()
-    one, other = await kit.here.hold([key]), await kit.there.hold([key])
-    assert one != other
-    assert await kit.there.holds([key], one)
-    await kit.here.release([key], one)
-    await kit.here.release([key], one)
-    assert not await kit.there.holds([key], one)
-    assert await kit.there.holds([key], other)
-    assert not await kit.there.holds([*fresh(), key], other)
-    assert await kit.here.pages(first(key)) == [None]
-    await kit.there.release([key], other)
-    assert isinstance((await kit.here.pages(first(key)))[0], Lease)
-
-
-async def test_a_hold_of_a_writer_that_died_runs_out(kit: Kit) -> None:
-    (key,) = fresh()
-    await kit.here.hold([key])
-    await kit.expire([key])
-    assert isinstance((await kit.here.pages(first(key)))[0], Lease)
 
 
 STEPS = st.lists(

@@ -54,7 +54,7 @@ async def kit(url: str) -> AsyncIterator[Kit]:
 
     async def expire(keys: Sequence[ListKey]) -> None:
         for key in keys:
-            for kind in "whm":
+            for kind in "wh":
                 await raw.pexpire(f"pinway:{{{key.mapping.code}:{key.from_id}}}:{kind}", 0)
 
     here, there = (RedisMappingCache(url, deadline=PATIENT, window=5) for _ in range(2))

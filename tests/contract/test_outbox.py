@@ -1,6 +1,7 @@
 """Outbox's contract over SQLite and MySQL."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -174,3 +175,33 @@ async def test_rows_of_a_shard_that_are_finished_at_once_go_together(
     for id in ids[:2]:
         with pytest.raises(StaleTopology):  # each hears that it was not done
             await shards.outbox.finish(7, id)
+
+
+async def test_rows_that_are_finished_while_others_are_removed_go_together_after_them(
+    deployment: Deployment, shards: SqlShards, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also the row of one whose caller doesn't wait for it any more."""
+    shard = deployment.shard(0)
+    ids = [await post(shards, shard) for _ in range(5)]
+    write, begun, go = shards._router.write, asyncio.Event(), asyncio.Event()
+    removals = 0
+
+    async def held(*given: Any) -> Any:
+        nonlocal removals
+        removals += 1
+        begun.set()
+        await go.wait()
+        return await write(*given)
+
+    monkeypatch.setattr(shards._router, "write", held)
+    first = asyncio.ensure_future(shards.outbox.finish(shard, ids[0]))
+    await begun.wait()
+    later = [asyncio.ensure_future(shards.outbox.finish(shard, id)) for id in ids[1:]]
+    for _ in range(5):  # turns in which those that may would go on
+        await asyncio.sleep(0)
+    later.pop(0).cancel()
+    assert removals == 1
+    go.set()
+    await asyncio.gather(first, *later)
+    assert removals == 2
+    assert [await shards.outbox.load(shard, id) for id in ids] == [None] * 5

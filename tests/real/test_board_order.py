@@ -1,18 +1,22 @@
 """Boards in MySQL and Redis: everything that changes them at once, and exact halves of gaps."""
 
+import asyncio
 import random
 import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from datasources.protocols import Stores
 from deploy.stack import Stack
+from deploy.stack.mariadb import MariaDBMaster
 from feed_engine.follow_through import settle
 from feed_engine.writes import arrange
 from tests.gateways import gateway_on
 from tests.halving import WAYS, halve
+from tests.interleaving import SECOND, interleave
 from tests.linearizing import History
 from tests.people import People
 from tests.real.configurations import first_shard, real_settings
@@ -38,6 +42,22 @@ async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_
     await history.run(clients=8, calls=14)
     await history.check()
     assert history.refused < len(history.calls) / 2
+
+
+@pytest.mark.parametrize("second", SECOND)
+async def test_a_drag_and_another_write_end_as_one_after_the_other(
+    stores: Stores, stack: Stack, second: str
+) -> None:
+    masters = [it for it in stack.services.values() if isinstance(it, MariaDBMaster)]
+    waits = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
+
+    async def halted(write: "asyncio.Task[Any]") -> None:
+        while not write.done():
+            told = (asyncio.to_thread(master.query, waits) for master in masters)
+            if any(int(line.split()[1]) for line in await asyncio.gather(*told)):
+                return
+
+    assert await interleave(_people(stores), SECOND[second], halted) > 20
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -10,11 +10,11 @@ from tests.adversaries import Jobs, attack
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("jobs", ["at work", "held back", "killed"])
+@pytest.mark.parametrize("jobs", ["at work", "at once", "held back", "killed"])
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 async def test_moves_never_fail_and_rewrite_few_rows(
     stores: Stores, adversary: Adversary, jobs: Jobs
 ) -> None:
     name = f"a{ADVERSARIES.index(adversary)}{jobs.replace(' ', '')}"
     owner = await writes.sign_up(stores, writes.NewUser(username=name))
-    await attack(stores, owner.id, 3_000, 200, adversary, jobs)
+    await attack(stores, owner.id, 3_000, 250, adversary, jobs)

@@ -61,6 +61,7 @@ async def _every_write(stores: Stores, people: People) -> dict[str, Write]:
         "reorderPin": lambda key: writes.reorder_pin(
             stores, me, board.id, pins[3].id, after_pin_id=pins[0].id, key=key
         ),
+        "movePin": lambda key: writes.move_pin(stores, me, pins[2].id, spare.id, key=key),
     }
 
 

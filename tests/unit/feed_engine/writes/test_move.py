@@ -1,7 +1,5 @@
 """Moving pins between boards: where they end, who may, and what follows them."""
 
-from typing import Any
-
 import pytest
 
 from datasources.errors import BadInput, Conflict, Forbidden, NotFound
@@ -10,7 +8,6 @@ from datasources.protocols import Stores
 from datasources.records import Board, Pin, User
 from feed_engine import writes
 from feed_engine.writes import access
-from loaders import Loaders
 from tests.embedded import drain
 from tests.faulty import Interrupted, with_part
 from tests.people import People
@@ -238,46 +235,3 @@ async def test_a_write_that_a_move_overtook_goes_by_the_pins_new_board(
         await writes.delete_pin(late, me.id, pin)
         assert await people.list(ON_BOARD, secret.id) == []
     assert (await access.recall(stores, Pin, pin)).active == (write != "delete")
-
-
-class _ForgetfulLists:
-    """The cache of lists, which is replaced by an empty one after the first hold; then somebody
-    reads the one board, and between the commit and its invalidation the other board and both."""
-
-    def __init__(self, stores: Stores, one: Board, other: Board) -> None:
-        self._stores, self._boards, self.holds_made = stores, (one, other), 0
-        self.seen: list[list[list[int]]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stores.lists, name)
-
-    async def hold(self, keys: list[ListKey]) -> str:
-        token = await self._stores.lists.hold(keys)
-        self.holds_made += 1
-        if self.holds_made == 1:
-            await self._stores.lists.release(keys, token)
-            await self._read(self._boards[0])
-        return token
-
-    async def drop(self, keys: list[ListKey]) -> None:
-        await self._read(self._boards[1])
-        self.seen.append(await self._read(*self._boards))
-        await self._stores.lists.drop(keys)
-
-    async def _read(self, *boards: Board) -> list[list[int]]:
-        requests = [PageRequest(ListKey(ON_BOARD, board.id), 10) for board in boards]
-        pages = await Loaders(self._stores).pages.many(requests)
-        return [[row.to_id for row in page] for page in pages if isinstance(page, list)]
-
-
-async def test_a_moved_pin_is_on_one_board_though_the_cache_forgets_that_it_is_moved(
-    stores: Stores, people: People
-) -> None:
-    me, [one, other] = await _boards(people, False, False)
-    (a, b), [c] = await _pins(people, one, 2), await _pins(people, other, 1)
-    lists = _ForgetfulLists(stores, one, other)
-    forgetful = stores._replace(lists=lists)  # type: ignore[arg-type]
-    await writes.move_pin(forgetful, me.id, b, other.id)
-    assert lists.seen
-    assert lists.seen == [[[a], [b, c]]] * len(lists.seen)
-    assert lists.holds_made == 2

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -11,14 +12,16 @@ from datasources.errors import StoreConflict
 from datasources.ids import shard_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
-from datasources.records import Board
+from datasources.records import Board, User
 from feed_engine import order, writes
 from feed_engine.change import Respace
 from feed_engine.follow_through import change_of, settle
 from feed_engine.spacing import SPACING, Spacing
+from feed_engine.writes import access
 from feed_engine.writes.respace import Crowded, with_room
 from feed_engine.writes.respace_job import respace
 from tests.embedded import drain
+from tests.faulty import with_part
 from tests.people import People
 
 pytestmark = pytest.mark.anyio
@@ -39,9 +42,8 @@ async def _rows(stores: Stores, board: Board) -> list[Edge]:
     )
 
 
-async def _pack(stores: Stores, board: Board, ids: list[int], gap: int) -> int:
+async def _pack(stores: Stores, board: Board, ids: list[int], gap: int, base: int = 10**37) -> int:
     """Give pins, from the bottom up, sequences `gap` apart high above all; the first of these."""
-    base = 10**37
 
     async def write(tx: ShardTx) -> None:
         for place, pin_id in enumerate(ids):
@@ -183,6 +185,70 @@ async def test_reorders_saves_deletes_and_respacings_at_once_keep_the_order(
     left = await people.list(ON_BOARD, board.id)
     assert [id for id in left if id in still] == still
     assert len(left) == 18
+
+
+async def test_a_job_ends_whose_pins_others_took_elsewhere_while_it_was_at_them(
+    stores: Stores, people: People
+) -> None:
+    board, ids = await _board(people, 3)
+    rows = await _rows(stores, board)
+    await respace(stores, Respace(board.id, "7", 0), b"5 500 0 0", _saved)
+    assert await people.list(ON_BOARD, board.id) == ids
+    assert await _rows(stores, board) == rows
+
+
+class AfterRoom:
+    """The store of objects; after the first transactions that follow one that was Crowded, others
+    do something."""
+
+    def __init__(self, objects: Any, action: Callable[[], Awaitable[None]], times: int) -> None:
+        self._objects, self._action, self._left = objects, action, times
+        self._crowded = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._objects, name)
+
+    async def transact(self, shard: int, work: Any) -> Any:
+        try:
+            answer = await self._objects.transact(shard, work)
+        except Crowded:
+            self._crowded = True
+            raise
+        if self._crowded and self._left:
+            self._crowded = False
+            self._left -= 1
+            await self._action()
+        return answer
+
+
+@pytest.mark.parametrize("write", ["reorderPin", "movePin", "reorderPins"])
+async def test_a_write_whose_room_others_took_once_more_makes_some_again(
+    stores: Stores, people: People, write: str
+) -> None:
+    """They come after room was made, in a transaction of its own, and before it is used."""
+    spacing = Spacing(threshold=8, room=40, rows=4)
+    board, ids = await _board(people, 16)
+    other = await people.board(await access.recall(stores, User, board.owner_id))
+    moved = (await people.pin(other)).id if write == "movePin" else ids[12]
+    await _pack(stores, board, ids[::-1], 1)
+    packed = 0
+
+    async def pack() -> None:
+        nonlocal packed
+        packed += 1
+        await _pack(stores, board, ids[::-1], 1, 10**37 + packed * 10**30)
+
+    crowded = with_part(stores, "objects", AfterRoom(stores.shards.objects, pack, 2))
+    me, before = board.owner_id, ids[7]
+    if write == "reorderPin":
+        await writes.reorder_pin(crowded, me, board.id, moved, before, spacing=spacing)
+    elif write == "movePin":
+        await writes.move_pin(crowded, me, moved, board.id, before, spacing=spacing)
+    else:
+        await writes.reorder_pins(crowded, me, board.id, [moved], before, spacing=spacing)
+    assert packed == 2
+    left = [id for id in ids if id != moved]
+    assert await people.list(ON_BOARD, board.id) == [*left[:8], moved, *left[8:]]
 
 
 async def test_a_write_whose_room_others_take_each_time_is_a_conflict_and_not_an_internal_error(

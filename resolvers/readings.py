@@ -1,0 +1,52 @@
+"""Reading a field of an operation's root again, when people moved pins between boards meanwhile.
+
+What is done once (a mutation's write, the visit that a home feed begins) is kept from the first
+reading: the same fields ask for it in the same order each time.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from loaders import Loaders
+
+READINGS = 5
+"""How often a field is read, at most."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a field keeps from one reading for the next; None at first."""
+
+    value: Any = None
+
+
+class Readings:
+    """Of one request. `torn` tells that one of its fields, however often it was read, is of several
+    moments, between which pins were moved: one of them may be on two boards, or on none."""
+
+    def __init__(self, loaders: Loaders) -> None:
+        self._loaders = loaders
+        self._number = 1
+        self._kept: list[Kept] = []
+        self._asked = 0
+        self.torn = False
+
+    def once(self) -> Kept:
+        """What the caller kept when it was called in the reading before."""
+        if self._asked == len(self._kept):
+            self._kept.append(Kept())
+        self._asked += 1
+        return self._kept[self._asked - 1]
+
+    def again(self) -> bool:
+        """Whether the field that was just read, with all below it, has to be read again."""
+        self._asked = 0
+        if self._loaders.torn:
+            self._loaders.read_again()
+            if self._number < READINGS:
+                self._number += 1
+                return True
+            self.torn = True
+        self._number = 1
+        self._kept.clear()
+        return False

@@ -1,0 +1,117 @@
+"""Two writes to one board, of which the one stops at each of its seams while the other is made."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from datasources.errors import BadInput, NotFound
+from datasources.mappings import Mapping
+from datasources.protocols import Stores
+from datasources.records import Board
+from feed_engine import writes
+from feed_engine.follow_through import settle
+from tests.pausing import Pause
+from tests.people import People
+
+ON_BOARD = Mapping.BOARD_HAS_PINS
+PINS = 6
+Halted = Callable[["asyncio.Task[Any]"], Awaitable[None]]
+"""Waits until a write has come to its end, or waits for a lock."""
+
+
+class Scene(NamedTuple):
+    """A user's two boards and the pins of the first, from the top down."""
+
+    me: int
+    board: Board
+    other: Board
+    pins: list[int]
+
+
+class Write(NamedTuple):
+    """A write, and what it makes of a board's pins. It can't be done if a pin it names has gone."""
+
+    do: Callable[[Stores, Scene], Awaitable[Any]]
+    model: Callable[[list[int], Scene], list[int]]
+
+
+def _drag(moved: int, before: int) -> Write:
+    """One pin directly below another, by their numbers."""
+
+    async def do(stores: Stores, scene: Scene) -> Any:
+        ids = scene.pins
+        key = f"{scene.board.id} {moved}"
+        return await writes.reorder_pin(
+            stores, scene.me, scene.board.id, ids[moved], ids[before], key=key
+        )
+
+    def model(pins: list[int], scene: Scene) -> list[int]:
+        moving, anchor = scene.pins[moved], scene.pins[before]
+        if moving not in pins or anchor not in pins:
+            return pins
+        left = [pin for pin in pins if pin != moving]
+        at = left.index(anchor) + 1
+        return [*left[:at], moving, *left[at:]]
+
+    return Write(do, model)
+
+
+def _without(pins: list[int], scene: Scene) -> list[int]:
+    return [pin for pin in pins if pin != scene.pins[2]]
+
+
+SAVED = 0
+"""Stands for a pin that was not there before."""
+FIRST = _drag(4, 2)
+SECOND = {
+    "a drag to the same place": _drag(5, 2),
+    "a drag of the anchor": _drag(2, 0),
+    "a drag of the pin": _drag(4, 0),
+    "a save": Write(
+        lambda stores, scene: writes.create_pin(
+            stores, scene.me, writes.NewPin(board_id=scene.board.id)
+        ),
+        lambda pins, scene: [SAVED, *pins],
+    ),
+    "the anchor's end": Write(
+        lambda stores, scene: writes.delete_pin(stores, scene.me, scene.pins[2]), _without
+    ),
+    "the anchor's move": Write(
+        lambda stores, scene: writes.move_pin(stores, scene.me, scene.pins[2], scene.other.id),
+        _without,
+    ),
+}
+
+
+async def interleave(people: People, second: Write, halted: Halted) -> int:
+    """A drag and another write. Raises AssertionError if the end is not that of the one and then
+    the other; the number of seams."""
+    first, user = FIRST, await people.user()
+    other = await people.board(user)
+    for seam in range(100):
+        board = await people.board(user)
+        pins = [(await people.pin(board)).id for _ in range(PINS)][::-1]
+        scene = Scene(user.id, board, other, pins)
+        pause = Pause(seam, within=True)
+        one = asyncio.ensure_future(_tried(first.do(pause.of(people.stores), scene)))
+        reached = await pause.reached(one)
+        two = asyncio.ensure_future(_tried(second.do(people.stores, scene)))
+        await halted(two)
+        pause.go()
+        await asyncio.gather(one, two)
+        await settle()
+        found = [pin if pin in pins else SAVED for pin in await people.list(ON_BOARD, board.id)]
+        assert found in (
+            second.model(first.model(pins, scene), scene),
+            first.model(second.model(pins, scene), scene),
+        )
+        if not reached:
+            return seam
+    raise AssertionError("it has no end")
+
+
+async def _tried(write: Awaitable[Any]) -> None:
+    try:
+        await write
+    except (BadInput, NotFound):  # a pin that it names has gone
+        return
