@@ -41,6 +41,10 @@ class Context:
         """Whether what is answered is of several moments, between which people moved pins."""
         return self.readings.torn or self.loaders.torn
 
+    def again(self) -> bool:
+        """Whether the field of the root that was just read has to be read again, for that."""
+        return self.readings.again()
+
     def require_viewer(self) -> int:
         """The viewer's id. Raises Unauthenticated."""
         if self.viewer_id is None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from datasources.errors import BadInput, NotFound
-from datasources.mappings import Mapping
+from datasources.mappings import ListHead, ListKey, Mapping
 from datasources.protocols import Stores
 from datasources.records import Board
 from feed_engine import writes
@@ -98,20 +98,24 @@ async def interleave(people: People, second: Write, halted: Halted) -> int:
         two = asyncio.ensure_future(_tried(second.do(people.stores, scene)))
         await halted(two)
         pause.go()
-        await asyncio.gather(one, two)
+        done = await asyncio.gather(one, two)
         await settle()
         found = [pin if pin in pins else SAVED for pin in await people.list(ON_BOARD, board.id)]
         assert found in (
             second.model(first.model(pins, scene), scene),
             first.model(second.model(pins, scene), scene),
         )
+        key = ListKey(ON_BOARD, board.id)
+        heads = await people.stores.shards.mappings.heads([key])
+        assert heads[key] == ListHead(len(found), PINS + sum(done))
         if not reached:
             return seam
     raise AssertionError("it has no end")
 
 
-async def _tried(write: Awaitable[Any]) -> None:
+async def _tried(write: Awaitable[Any]) -> bool:
     try:
         await write
     except (BadInput, NotFound):  # a pin that it names has gone
-        return
+        return False
+    return True

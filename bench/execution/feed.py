@@ -153,7 +153,17 @@ class OurLoader(Loader[str, Any]):
         self.load_batch = BATCHES[name]  # type: ignore[method-assign,assignment]
 
 
-class Context:
+class Unmoved:
+    """What our executor asks of a context, where no pins are moved."""
+
+    __slots__ = ()
+    torn = False
+
+    def again(self) -> bool:
+        return False
+
+
+class Context(Unmoved):
     """One request, with a fresh set of loaders."""
 
     __slots__ = ("asked", "boards", "pins", "users", "viewer_id")

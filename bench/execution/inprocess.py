@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import orjson
@@ -84,10 +83,8 @@ def comparable(body: bytes) -> tuple[bytes, list[str]]:
     return dumped(response["data"]), sorted(errors)
 
 
-class _NoContext:
+class _NoContext(feed.Unmoved):
     asked: frozenset[str] = frozenset()
-    torn = False
-    readings = SimpleNamespace(again=lambda: False)
 
 
 async def measure_shapes(seconds: float, rounds: int) -> dict[str, dict[str, float]]:

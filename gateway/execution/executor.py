@@ -79,7 +79,7 @@ class Executor:
         try:
             with self._deadlines.begin():
                 outcome = await found.plan.run(
-                    context=context, variables=variables, again=context.readings.again
+                    context=context, variables=variables, again=context.again
                 )
         except TimeoutError:
             error = GraphQLError(
