@@ -12,8 +12,9 @@ import uvloop
 
 from bench.drills import page, report
 from bench.drills.faults import DRILLS, Drill, Plan
+from bench.drills.load import readers
 from bench.drills.report import Outcome, together
-from bench.drills.run import all_is_well, readers, run, visitors, warm_up
+from bench.drills.run import all_is_well, run, visitors, warm_up
 from bench.drills.site import Site, open_site, settle
 from bench.rows import Row, table, write
 from deploy.stack import Stack

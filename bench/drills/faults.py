@@ -2,13 +2,17 @@
 
 import asyncio
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bench.drills.site import Site
+from deploy.stack.service import Service
 
 SLOW = 0.5  # seconds: about a hundred times a call
 FLAP = 3.0  # seconds
+SESSION = 120.0  # seconds, of HBase in ZooKeeper: see deploy/hbase/hbase-site.xml
+ENDING = 60.0  # seconds in which it has ended at the latest
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,18 @@ async def _hbase_hangs(site: Site, plan: Plan, until: Callable[[float], Awaitabl
         await until(plan.end)
     finally:
         await asyncio.to_thread(hbase.kill, signal.SIGCONT)
+    if plan.end - plan.begin > SESSION:
+        await asyncio.to_thread(_supervise, hbase)
+
+
+def _supervise(hbase: Service) -> None:
+    """As what watches over servers does: HBase ends itself when it finds that it hung for longer
+    than its session in ZooKeeper lasts, and is started again."""
+    until = time.monotonic() + ENDING
+    while hbase.identity is not None and time.monotonic() < until:
+        time.sleep(0.1)
+    hbase.start()
+    hbase.wait_ready()
 
 
 async def _half_is_slow(site: Site, plan: Plan, until: Callable[[float], Awaitable[None]]) -> None:
