@@ -8,7 +8,6 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import Any
 
 import aiodataloader
@@ -167,8 +166,6 @@ class Context(Unmoved):
     """One request, with a fresh set of loaders."""
 
     __slots__ = ("asked", "boards", "pins", "users", "viewer_id")
-    torn = False
-    readings = SimpleNamespace(again=lambda: False)
 
     def __init__(self, viewer_id: int, loader: Callable[[str], Any]) -> None:
         self.viewer_id = viewer_id
