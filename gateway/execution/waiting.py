@@ -119,8 +119,8 @@ class Waiting:
         if self._apart is None:
             self._apart = {}
         self._apart[light.index] = light._context
-        place = self._place
-        if isinstance(place, FieldPlace) and place.group.place is None:
+        base, _ = self._place.base(light.index)
+        if isinstance(base, FieldPlace) and base.group.place is None:
             self._run.following = light._context
 
     def arrived(self, light: Light, value: Any) -> None:

@@ -627,6 +627,22 @@ def test_a_mutation_sees_the_context_variables_of_those_before_it(
 
 
 @both
+def test_so_it_does_where_those_answer_a_leaf(engine: Callable[[Any], Any]) -> None:
+    async def run() -> Outcome:
+        async def add(info: Any) -> str:
+            await asyncio.sleep(0)
+            NAME.set(f"{NAME.get()}+")
+            return NAME.get()
+
+        sdl = "type Query { a: Int } type Mutation { add: String }"
+        return await plan_of(engine, sdl, "mutation { a: add b: add }").run(
+            root=SimpleNamespace(add=add)
+        )
+
+    assert asyncio.run(run()).data == b'{"a":"nobody+","b":"nobody++"}'
+
+
+@both
 def test_the_caller_s_context_variables_are_seen(engine: Callable[[Any], Any]) -> None:
     async def run() -> Outcome:
         async def read(info: Any) -> str:
