@@ -2,11 +2,11 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bench.drills.site import Site
+from deploy.stack import process
 from deploy.stack.service import Service
 
 SLOW = 0.5  # seconds: about a hundred times a call
@@ -70,9 +70,9 @@ async def _hbase_hangs(site: Site, plan: Plan, until: Callable[[float], Awaitabl
 def _supervise(hbase: Service) -> None:
     """As what watches over servers does: HBase ends itself when it finds that it hung for longer
     than its session in ZooKeeper lasts, and is started again."""
-    until = time.monotonic() + ENDING
-    while hbase.identity is not None and time.monotonic() < until:
-        time.sleep(0.1)
+    hung = hbase.identity
+    if hung is not None:
+        process.wait_gone(hung, ENDING)
     hbase.start()
     hbase.wait_ready()
 
