@@ -11,17 +11,22 @@ An operation's way:
    for all the objects at one place of the operation, however many lists they stand in. Each field
    is resolved for all of them before the next, a bulk resolver in one call; then their dicts are
    made in one comprehension and put where they belong.
-3. `complete` takes a column of values of one type to the response: nulls and errors out first,
+3. Where a selection and all below it is read from objects or comes from bulk resolvers or plain
+   functions (`subtrees`), an attempt is made to find its objects and make all of them in one go,
+   without places (`attempts`). If anything is odd, the groups take over, with what resolvers gave
+   or are about to give: none is asked twice.
+4. `complete` takes a column of values of one type to the response: nulls and errors out first,
    lists flattened into one column of items, objects queued as the next group.
-4. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each. The next
+5. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each. The next
    round goes on with all that has arrived a turn after the first did; the rest stays waiting. So
    loads of one level stay in one batch, and what is slow holds up only what hangs on it. Where
    all that is waited for are loads of loaders, nothing can add to their batches: they are loaded
    at once, in the request's own task if it is one (`waiting.WaitingLoad`, `loaders.base.Load`).
-5. `places` know where each value goes, and its path, which is worked out for errors alone. Errors
+   An operation's only field, and each field of a mutation, is awaited in the request's own task.
+6. `places` know where each value goes, and its path, which is worked out for errors alone. Errors
    are settled at a round's end in the order of the response, and nulls climb as far as they must,
    so that the outcome is what graphql-core's depth-first order gives.
-6. `encode` writes the bytes, in pieces when there are many.
+7. `encode` writes the bytes, in pieces when there are many.
 
 What the usual path can't take (an error, a null where none may be, an odd class of value) goes
 down a slow one that is exact, for that group's slice alone; `kinds` says which classes are usual.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from inspect import iscoroutinefunction
 from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -48,8 +49,11 @@ class Attribute:
     def __init__(self, name: str, keyed: bool, arguments: Arguments) -> None:
         self.name, self.keyed, self.arguments = name, keyed, arguments
         self._get = attrgetter(name)
-        plain = name.isidentifier() and not keyword.iskeyword(name)
-        self.expression = f"o.{name}" if plain else f"getattr(o, {name!r})"
+        self._plain = name.isidentifier() and not keyword.iskeyword(name)
+
+    def of_object(self, o: str) -> str:
+        """The expression that reads it."""
+        return f"{o}.{self.name}" if self._plain else f"getattr({o}, {self.name!r})"
 
     def start(self, run: Run, field: Field, objs: Sequence[Any], place: Place) -> list[Any]:
         try:
@@ -100,8 +104,10 @@ class Call:
         self._function, self._arguments = function, arguments
         self._new_info, self._shared_info = new_info, shared_info
         self._expression = expression if arguments.none else _with_keywords(expression)
+        self.placeless = shared_info and not iscoroutinefunction(function)
+        """Whether it asks for no path, and has nothing to be awaited as far as it says."""
 
-    def start(self, run: Run, field: Field, objs: Sequence[Any], place: Place) -> list[Any]:
+    def start(self, run: Run, field: Field, objs: Sequence[Any], place: Place | None) -> list[Any]:
         """A value, an awaitable or an exception for each object."""
         count = len(objs)
         try:

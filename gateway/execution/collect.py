@@ -30,9 +30,10 @@ from graphql.execution.collect_fields import (
 )
 from graphql.execution.values import VariableValues
 
-from gateway.execution.bind import Source, bind
+from gateway.execution.bind import Attribute, Call, Source, bind
 from gateway.execution.complete import Completer, completer_of
 from gateway.execution.generate import Build
+from gateway.execution.subtrees import NotStraight, Subtree
 
 if TYPE_CHECKING:
     from gateway.execution.plan import Variant
@@ -166,3 +167,19 @@ class Selection:
     @cached_property
     def build(self) -> Build:
         return Build(self)
+
+    @cached_property
+    def lone(self) -> Field | None:
+        """Its only field, if one object's value is got by itself."""
+        fields = self.fields
+        apart = len(fields) == 1 and isinstance(fields[0].source, Attribute | Call)
+        return fields[0] if apart else None
+
+    @cached_property
+    def subtree(self) -> Subtree | None:
+        """What makes all below it in one go, if that can be."""
+        try:
+            subtree = Subtree(self)
+        except NotStraight:
+            return None
+        return subtree if subtree.root.parts else None

@@ -124,7 +124,9 @@ class Build:
                 assert isinstance(field.source, Attribute)
                 assert isinstance(field.completer, Leaf)
                 source = field.source
-                read = f"o.get({source.name!r})" if dicts and source.keyed else source.expression
+                read = (
+                    f"o.get({source.name!r})" if dicts and source.keyed else source.of_object("o")
+                )
                 reads.append(f" for v{n} in ({read},)")
                 check, value = field.completer.inline(n, env, source.keyed)
                 if check:
@@ -141,7 +143,7 @@ class Build:
         if checks:
             made += f" if {' and '.join(checks)} else odd()"
         code = f"def build({head}):\n    return [{made} for {loop}{''.join(reads)}]\n"
-        exec(_compiled(code), env)
+        exec(compiled(code), env)
         return env["build"]  # type: ignore[no-any-return]
 
     def _slow(
@@ -180,5 +182,5 @@ class Build:
 
 
 @lru_cache(4096)
-def _compiled(source: str) -> CodeType:
+def compiled(source: str) -> CodeType:
     return compile(source, "<plan>", "exec")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from gateway.execution.asking import ask_and_begin
+from gateway.execution.attempts import Attempt
 from gateway.execution.bind import Attribute, Bulk
 from gateway.execution.frames import without_frame
 from gateway.execution.generate import Odd
@@ -29,6 +31,10 @@ class Group:
 
 def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
+    subtree = selection.subtree
+    if subtree is not None and run.given is None and place is not None and subtree.promising():
+        Attempt(run, subtree, objs, place).begin()
+        return
     build = selection.build
     group = Group(selection, objs, place)
     columns: list[Sequence[Any]] = []
@@ -37,14 +43,15 @@ def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place
         at = FieldPlace(group, field, field.nonnull)
         numbers: Sequence[int] | None = None
         if isinstance(source, Bulk):
-            given = run.call_bulk(field, source, objs, at)
+            given = ask_and_begin(run, field, source, objs, at)
             if given is None:
                 if leaf is not None:
                     columns.append([None] * len(objs))
                 continue
             values, kinds = given, None
         else:
-            values = source.start(run, field, objs, at)
+            before: Any = run.given_before(field, objs)
+            values = source.start(run, field, objs, at) if before is None else before
             kinds = set(map(type, values))
             if not kinds <= PLAIN:
                 values, numbers, kinds = run.begin(values, at, completer)

@@ -88,7 +88,7 @@ def field_position(place: Place, i: int) -> tuple[Place, int]:
     return base, i
 
 
-def make_info(run: Run, field: Field, place: Place, i: int) -> GraphQLResolveInfo[Any]:
+def make_info(run: Run, field: Field, place: Place | None, i: int) -> GraphQLResolveInfo[Any]:
     """The info of a position of the field."""
     operation = run.variant.plan.operation
     return tuple.__new__(

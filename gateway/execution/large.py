@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.collector import set_aside
+from gateway.execution.asking import ask
 from gateway.execution.completed import SLICE, Completed
 from gateway.execution.dropped import drop
 from gateway.execution.groups import Group, Work
@@ -102,7 +103,7 @@ def _ask(
 ) -> None:
     """A bulk resolver, once for many slices. What it gives at once goes in when they are made."""
     at = JoinedPlace([FieldPlace(group, field, field.nonnull) for group in groups], counts)
-    values = run.ask_bulk(field, source, objs, at)
+    values = ask(run, field, source, objs, at)
     if values is not None:
         given.append((field.completer, values, at, run.ambient))
 

@@ -51,25 +51,26 @@ class Leaf(Completed):
         self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
     ) -> Sequence[Any]:
         """What stands in the response for each; null for those that failed."""
-        if kinds is None:
-            kinds = kinds_of(values)
+        try:
+            return self.usual(values, kinds_of(values) if kinds is None else kinds)
+        except Exception:  # found again, and where
+            return [self._one(run, value, place, i) for i, value in enumerate(values)]
+
+    def usual(self, values: Sequence[Any], kinds: set[type]) -> Sequence[Any]:
+        """The same where all is as usual. Raises if not, whatever it may be."""
         exact = self._exact
-        if exact is not None:
-            if kinds == {exact} or not kinds:
-                if self._in_range(values):
-                    return values
-            elif (
-                not self.nonnull
-                and kinds <= {exact, NULL}
-                and self._in_range([value for value in values if value is not None])
-            ):
+        if exact is None:
+            return self._coerced(values, kinds)
+        if kinds == {exact} or not kinds:
+            if self._in_range(values):
                 return values
-        else:
-            try:
-                return self._coerced(values, kinds)
-            except Exception:  # found again, and where, below
-                pass
-        return [self._one(run, value, place, i) for i, value in enumerate(values)]
+        elif (
+            not self.nonnull
+            and kinds <= {exact, NULL}
+            and self._in_range([value for value in values if value is not None])
+        ):
+            return values
+        raise TypeError
 
     def _in_range(self, values: Sequence[Any]) -> bool:
         if not values:

@@ -12,7 +12,7 @@ import asyncio
 from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import Context
+from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,28 +20,28 @@ from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.completed import SLICE
+from gateway.execution.bind import Attribute, Call
+from gateway.execution.completed import SLICE, Completed
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
-from gateway.execution.groups import make_group
+from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
 from gateway.execution.tasks import Light, enter, leave
 from gateway.execution.waiting import (
+    Goal,
     Then,
     Waiting,
     WaitingBatch,
-    WaitingBulk,
     WaitingLoad,
-    each,
 )
-from loaders.base import Batch, Load
+from loaders.base import Batch
 
 if TYPE_CHECKING:
-    from gateway.execution.bind import Bulk
-    from gateway.execution.collect import Field
+    from gateway.execution.attempts import Given
+    from gateway.execution.collect import Field, Selection
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
 
@@ -83,16 +83,18 @@ class Run:
         self.litter: list[Sequence[Any]] = []
         """What slices of something large held, to be let go of a slice at a time."""
 
+    given: Given | None = None
+    """What resolvers gave before, of objects that are made once more."""
     ambient: Context | None = None
     """What is done now is done in this context, a resolver's; None for the request's own."""
+    following: Context | None = None
+    """The context of the steps from now on, once one was run again: what it set the first time is
+    not to be seen."""
     nulled = False
     """Whether a null has climbed, so that a value that arrives may have no place any more."""
     lone: Light | None = None
     """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
     of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
-    following: Context | None = None
-    """What a mutation's resolver set is seen by those that follow it, as graphql-core awaits
-    them one after the other in one task."""
     made = unrested = 0
     """Objects, in all and since the clock was last looked at."""
     sliced = False
@@ -117,14 +119,13 @@ class Run:
         self._task = asyncio.current_task()
         try:
             for step in self.variant.steps:
-                data, following, errors = self.data, self.following, len(self.errors)
-                self.queue.append((step, [self.root], None, following))
-                await self._finish()
+                data, errors = self.data, len(self.errors)
+                before = self.following or copy_context()
+                await self._do(step)
                 while self._again is not None and self._again():
-                    self.data = data
+                    self.data, self.following = data, before
                     del self.errors[errors:]
-                    self.queue.append((step, [self.root], None, following))
-                    await self._finish()
+                    await self._do(step)
                 if self.data is None:
                     break
             while self._unwanted:
@@ -134,6 +135,29 @@ class Run:
             raise
         finally:
             self._task = None
+
+    async def _do(self, step: Selection) -> None:
+        field = step.lone
+        if field is None or self.following is not None:
+            self.queue.append((step, [self.root], None, self.following))
+        else:
+            await self._begin_with(step, field)
+        await self._finish()
+
+    async def _begin_with(self, step: Selection, field: Field) -> None:
+        """A step's only field, awaited in the request's own task: what it sets in its context is
+        seen by all that follows it, a mutation's next fields too, as under graphql-core."""
+        assert isinstance(field.source, Attribute | Call)
+        group = Group(step, [self.root], None)
+        group.out = [self.place_root({field.key: None})]
+        place = FieldPlace(group, field, field.nonnull)
+        (value,) = field.source.start(self, field, group.objs, place)
+        if type(value) is CoroutineType or is_awaitable(value):
+            try:
+                value = await value
+            except Exception as error:
+                value = without_frame(error)
+        field.completer.complete(self, [value], place)
 
     async def _finish(self) -> None:
         """Work until nothing is waited for."""
@@ -231,20 +255,28 @@ class Run:
             others += column.left
         for load in loads:
             others -= isinstance(load, Light)
-        batches: list[WaitingBatch] = []
-        if alone and not (self._unwanted or others):
-            wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
+        if not alone or self._unwanted or others:
             for load in loads:
-                for batch in (load.waits if isinstance(load, Light) else load.load).missing():
-                    if not batch.asked:
-                        wanted.setdefault(batch, []).append(load)
-            batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
+                load.go_on_by_itself()
+            return
+        wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
+        others_ask = set()
         for load in loads:
-            load.go_on_by_itself()
+            for batch in (load.waits if isinstance(load, Light) else load.load).missing():
+                if batch.asked:
+                    others_ask.add(load)
+                else:
+                    wanted.setdefault(batch, []).append(load)
+        batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
+        for load in loads:
+            if isinstance(load, Light) or load in others_ask:
+                load.go_on_by_itself()
+            else:  # its batches tell it
+                self.waiting.add(load)
         for waiting in batches:
             waiting.begin()
         if batches:
-            self._back()
+            self.back()
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
@@ -344,7 +376,7 @@ class Run:
         if len(values) > 1 and set(map(type, values)) == {CoroutineType}:
             waiting = Waiting(self, place, then, len(values))
             waiting.start_all(values)
-            self._back()
+            self.back()
             return waiting.open()
         some_wait: Waiting | None = None
         for i, value in enumerate(values):
@@ -359,54 +391,42 @@ class Run:
                 some_wait.values.append(value)
         if some_wait is None:
             return values, None
-        self._back()
+        self.back()
         return some_wait.open()
 
-    def _back(self) -> None:
+    def back(self) -> None:
         """Be the current task again, after others were."""
         if self._task is None:
             leave(self.loop, None)
         else:
             enter(self.loop, self._task)
 
-    def call_bulk(
-        self, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
-    ) -> Sequence[Any] | None:
-        """The values, if they are there at once; else they are completed when they are."""
-        values = self.ask_bulk(field, source, objs, place)
-        if values is None or set(map(type, values)) <= PLAIN:
-            return values
-        ready, numbers, _ = self.begin(values, place, field.completer)
-        if numbers is None:
-            return ready
-        field.completer.complete(self, ready, some(place, numbers))
-        return None
+    def given_before(self, field: Field, objs: Sequence[Any]) -> Sequence[Any] | Goal | None:
+        """What its resolver gave for these objects, or is about to give."""
+        if self.given is None:
+            return None
+        found = self.given.get(field)
+        if found is None or (not isinstance(found, Goal) and len(found) != len(objs)):
+            return None
+        return self.given.pop(field)
 
-    def ask_bulk(
-        self, field: Field, source: Bulk, objs: Sequence[Any], place: Place
-    ) -> Sequence[Any] | None:
-        """What it gives for each, if that is there at once; else completed when it is."""
-        arguments = source.arguments
+    def make_again(
+        self, selection: Selection, objs: Sequence[Any], place: Place, given: Given
+    ) -> None:
+        """Group by group, with what resolvers gave or are about to give."""
+        queue, self.queue, self.given = self.queue, deque(), given
         try:
-            if arguments is None:
-                values = source.function(self.context, objs)
-            else:
-                values = source.function(self.context, objs, **arguments.of(self))
-        except Exception as error:
-            return [without_frame(error)] * len(objs)
-        if type(values) is Load:
-            if not values.done():
-                self.loads.append(WaitingLoad(self, field, source, place, len(objs), values))
-                return None
-            values = values.result()
-        elif type(values) is CoroutineType or is_awaitable(values):
-            waiting = WaitingBulk(self, field, source, place, len(objs))
-            waiting.start(0, values)
-            self._back()
-            if waiting.opened():
-                return None
-            values = waiting.values[0]
-        return each(values, len(objs), source)
+            make_group(self, selection, objs, place)
+            while self.queue:
+                entry = below, objs, place_below, _ = self.queue.popleft()
+                if len(objs) <= SLICE and not isinstance(below, Completed):
+                    make_group(self, below, objs, place_below)
+                else:
+                    queue.append(entry)
+        finally:
+            self.queue, self.given = queue, None
+            for values in given.values():  # of objects that are others at a second look
+                drop(values)
 
     # -- errors
 

@@ -104,7 +104,8 @@ class Light:
         if self._fut_waiter is not None:
             waits.add_done_callback(self._wakeup, context=self._context)
         else:
-            self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
+            wrong = None if waits is None else self._bad_yield(waits)
+            self._loop.call_soon(self._resume, wrong, context=self._context)
 
     @coroutine
     def carry(self, task: Any) -> Generator[Any, Any, None]:

@@ -16,9 +16,11 @@ from loaders.base import Batch, Load
 from resolvers.bulk import checked
 
 if TYPE_CHECKING:
+    from gateway.execution.attempts import Attempt
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
     from gateway.execution.run import Run
+    from gateway.execution.subtrees import Part
 
 Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
 
@@ -199,18 +201,56 @@ class Waiting:
         return self._run.alive(self._place, index)
 
 
+class Goal:
+    """What a bulk resolver's values are for, if they are awaited: a place of each, or a part of an
+    attempt at a subtree."""
+
+    __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "attempt", "part")
+
+    attempt: Attempt | None
+    part: Part | None
+
+    def __init__(
+        self, run: Run, field: Field, source: Bulk, place: Place | None, count: int
+    ) -> None:
+        self._run, self._field, self._source = run, field, source
+        self._place, self._count, self._ambient = place, count, run.ambient
+        self.attempt = self.part = None
+
+    def move(self, place: Place) -> None:
+        """From an attempt that was given up to places."""
+        self._place, self.attempt, self.part = place, None, None
+
+    def reach(self, given: Any) -> None:
+        """Go on with what the resolver gave."""
+        values = each(given, self._count, self._source)
+        run, attempt, part = self._run, self.attempt, self.part
+        if attempt is None or part is None:
+            run.within(self._ambient, run.settle, values, self._place, self._field.completer)
+        elif self._ambient is None:
+            attempt.arrived(part, values)
+        else:
+            run.within(self._ambient, attempt.arrived, part, values)
+
+    def wanted(self, _: int) -> bool:
+        """Whether something hangs on it."""
+        if self.attempt is not None:
+            return self.attempt.wanted()
+        place = self._place
+        return place is not None and any(self._run.alive(place, i) for i in range(self._count))
+
+
 class WaitingBulk(Waiting):
-    """The same for the one coroutine of a bulk resolver, which `count` objects wait for. Its
-    context is its own: it would run beside them in a loader's task as well."""
+    """The same for the one coroutine of a bulk resolver. Its context is its own: it would run
+    beside them in a loader's task as well."""
 
-    __slots__ = ("_count", "_field", "_source")
+    __slots__ = ("goal",)
 
-    def __init__(self, run: Run, field: Field, source: Bulk, place: Place, count: int) -> None:
-        self._run, self._place, self._total = run, place, 1
+    def __init__(self, run: Run, goal: Goal) -> None:
+        self._run, self._total, self.goal = run, 1, goal
         self._opened, self.left = False, 0
-        self._ambient, self._apart, self.base = run.ambient, None, None
+        self._apart, self.base = None, None
         self.lights, self.indexes, self.values = [], [], []
-        self._field, self._source, self._count = field, source, count
 
     def opened(self) -> bool:
         """Whether it waits: else what it gave is there."""
@@ -226,18 +266,16 @@ class WaitingBulk(Waiting):
         pass
 
     def flush(self) -> None:
-        run, completer = self._run, self._field.completer
-        values = each(self.values[0], self._count, self._source)
-        run.within(self._ambient, run.settle, values, self._place, completer)
+        self.goal.reach(self.values[0])
 
-    def wanted(self, index: int) -> bool:
-        return any(self._run.alive(self._place, i) for i in range(self._count))
+    def wanted(self, _: int) -> bool:
+        return self.goal.wanted(0)
 
 
-class WaitingLoad:
+class WaitingLoad(Goal):
     """The values of a column that are loaded without a coroutine's doing."""
 
-    __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "load")
+    __slots__ = ("load",)
 
     left = 1
     lights: tuple[Light, ...] = ()
@@ -248,30 +286,24 @@ class WaitingLoad:
         run: Run,
         field: Field,
         source: Bulk,
-        place: Place,
+        place: Place | None,
         count: int,
         load: Load[Any, Any],
     ) -> None:
-        self._run, self._field, self._source, self._place = run, field, source, place
-        self._count, self.load, self._ambient = count, load, run.ambient
+        super().__init__(run, field, source, place, count)
+        self.load = load
 
     def go_on_by_itself(self) -> None:
         """Be told when it is there."""
         self._run.waiting.add(self)
-        self.load.tell(self._done)
+        self.load.tell(self.done)
 
-    def _done(self) -> None:
+    def done(self) -> None:
         self._run.waiting.discard(self)
         self._run.has_values(self)
 
     def flush(self) -> None:
-        """Go on with the values."""
-        run, completer = self._run, self._field.completer
-        values = each(self.load.result(), self._count, self._source)
-        run.within(self._ambient, run.settle, values, self._place, completer)
-
-    def wanted(self, _: int) -> bool:
-        return any(self._run.alive(self._place, i) for i in range(self._count))
+        self.reach(self.load.result())
 
     def forget(self) -> None:
         """Nothing hangs on it any more."""
@@ -280,7 +312,8 @@ class WaitingLoad:
 
 
 class WaitingBatch(Waiting):
-    """A loader's batch that is loaded by the run itself; `of` are those that wait for it."""
+    """A loader's batch that is loaded by the run itself; `of` are those that wait for it, and
+    nobody tells those of them that are loads."""
 
     __slots__ = ("_of",)
 
@@ -301,7 +334,11 @@ class WaitingBatch(Waiting):
         pass
 
     def first_or_last(self) -> None:
-        self._run.waiting.discard(self)
+        waiting = self._run.waiting
+        waiting.discard(self)
+        for each in self._of:
+            if type(each) is WaitingLoad and each in waiting and each.load.done():
+                each.done()
 
     def wanted(self, _: int) -> bool:
         return any(

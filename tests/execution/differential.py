@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from graphql import DocumentNode, GraphQLError, GraphQLSchema, parse, print_schema, validate
 
@@ -175,6 +176,29 @@ def complaints() -> Iterator[list[str]]:
     loop.set_exception_handler(None)
 
 
+@contextmanager
+def attempts() -> Iterator[set[str]]:
+    """Whether the engine makes subtrees in one go meanwhile, and gives some up."""
+    from gateway.execution.attempts import Attempt
+
+    found: set[str] = set()
+    finish, give_up = Attempt._finish, Attempt._give_up
+
+    def finished(attempt: Attempt) -> None:
+        finish(attempt)
+        found.add("subtrees")
+
+    def given_up(attempt: Attempt) -> None:
+        found.add("subtrees given up")
+        give_up(attempt)
+
+    with (
+        patch.object(Attempt, "_finish", finished),
+        patch.object(Attempt, "_give_up", given_up),
+    ):
+        yield found
+
+
 async def compare(place: Place, case: Case) -> set[str]:
     """The classes of features that the case had. Raises Difference."""
     name = case.operation.name
@@ -193,7 +217,7 @@ async def compare(place: Place, case: Case) -> set[str]:
         if any(said in reference.how for said in _NOT_ENCODED):
             return {"not to be encoded"}
         raise Difference(f"graphql-core itself {reference.how}")
-    with complaints() as found:
+    with complaints() as found, attempts() as attempted:
         plan = place.engine.compile(case.document, name)
         if plan.fallback is not None:
             raise Difference(f"fell back: {plan.fallback}")
@@ -213,7 +237,7 @@ async def compare(place: Place, case: Case) -> set[str]:
         raise Difference(f"started is {mine.started}")
     if mine.run.trace != reference.run.trace:
         raise Difference(f"effects {mine.run.trace}, but graphql-core {reference.run.trace}")
-    seen = reference.run.seen | mine.run.seen | case.operation.features
+    seen = reference.run.seen | mine.run.seen | case.operation.features | attempted
     seen.add("decorated" if place.world.decorated else "plain")
     if case.mode and mine.how != "answered":
         seen.add(mine.how if case.mode != "rogue" else "self-cancelled")
@@ -304,6 +328,8 @@ FEATURES = (
         "methods",
         "computed attributes",
         "loaders",
+        "subtrees",
+        "subtrees given up",
     ),
     *("timeouts in resolvers", "context variables", "cancelled", "timed out", "self-cancelled"),
 )

@@ -133,4 +133,28 @@ FAULTS = (
         "    if type(values) is list and len(values) == count:\n        return values\n",
         "    if type(values) is list and len(values) == count:\n        return values[::-1]\n",
     ),
+    Fault(
+        "leaves of subtrees are not looked at",
+        "subtrees.py",
+        "        if self._checks:\n",
+        "        if False:\n",
+    ),
+    Fault(
+        "the lists of a subtree get each other's items",
+        "subtrees.py",
+        "return [[next(rest) for _ in range(length)] for length in lengths]",
+        "return [[next(rest) for _ in range(length)] for length in lengths[::-1]][::-1]",
+    ),
+    Fault(
+        "null is made to stand where none may be, in subtrees",
+        "subtrees.py",
+        "            if self._nonnull:\n                raise Odd\n",
+        "",
+    ),
+    Fault(
+        "who waited for an attempt that was given up is not told where the values go",
+        "waiting.py",
+        "self._place, self.attempt, self.part = place, None, None",
+        "pass",
+    ),
 )

@@ -114,6 +114,8 @@ def camel(name: str) -> str:
 
 STYLES = ("attribute", "sync", "async", "mixed", "method", "future", "custom", "task")
 DECORATED_STYLES = ("attribute", "sync", "async", "mixed", "bulk", "hinted", "hinted async")
+STRAIGHT_STYLES = ("attribute", "bulk", "hinted")
+"""Of fields below which all is made in one go, if all values are as usual."""
 _WITH_EXTRAS = ("sync", "async", "mixed", "future", "custom", "task")
 EXTRAS = ("info", "permission", "extension", "timeout", "ambient")
 SCALAR_KINDS = ("json", "even", "shout", "fickle")
@@ -128,6 +130,7 @@ class _Builder:
         self.draw = draw
         self.count = 0
         self.decorated = draw.chance(50)
+        self.straight = self.decorated and draw.chance(40)
         self.ambient = draw.chance(40)
         self.trouble = draw.pick((0, 0, 3, 10, 30))
         self.enums = {f"Enum{n}": [f"V{v}" for v in range(2 + draw.below(3))] for n in range(1)}
@@ -218,12 +221,15 @@ class _Builder:
         fields = []
         for _ in range(count):
             self.count += 1
+            straight = self.straight and attributes
             if self.draw.chance(70 if rich else 40):
-                name = self.draw.pick(self.outputs)
+                name = self.draw.pick(self.outputs[:2] if straight else self.outputs)
             else:
                 name = self.draw.pick((*SCALARS, *self.enums, *self.scalars))
-            type_ = Ref(self._wraps(3), name)
+            type_ = Ref(self._wraps(1 if straight else 3), name)
             style = self.draw.pick(DECORATED_STYLES if self.decorated else STYLES)
+            if straight:
+                style = self.draw.pick(STRAIGHT_STYLES)
             if style == "attribute" and (not attributes or name in self.outputs):
                 style = "sync"
             if style == "bulk" and not attributes:

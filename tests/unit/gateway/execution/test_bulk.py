@@ -88,4 +88,4 @@ async def test_bulk_answers_as_one_at_a_time_does(query: str, variables: Any) ->
 async def test_a_level_is_one_call() -> None:
     calls = Calls()
     await ours(SCHEMA, "{items{nextOne{times nextOne{n}} times}}", context=calls)
-    assert calls.sizes == [5, 5, 4, 4]
+    assert sorted(calls.sizes) == [4, 4, 5, 5]

@@ -1,0 +1,75 @@
+"""Bulk resolvers asked, once for a column of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any
+
+from graphql.pyutils import is_awaitable
+
+from gateway.execution.frames import without_frame
+from gateway.execution.kinds import PLAIN
+from gateway.execution.places import FieldPlace, Place, some
+from gateway.execution.waiting import Goal, WaitingBulk, WaitingLoad, each
+from loaders.base import Load
+
+if TYPE_CHECKING:
+    from gateway.execution.bind import Bulk
+    from gateway.execution.collect import Field
+    from gateway.execution.run import Run
+
+
+def ask_and_begin(
+    run: Run, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
+) -> Sequence[Any] | None:
+    """The values, if they are there at once; else they are completed when they are."""
+    values = ask(run, field, source, objs, place)
+    if values is None or set(map(type, values)) <= PLAIN:
+        return values
+    ready, numbers, _ = run.begin(values, place, field.completer)
+    if numbers is None:
+        return ready
+    field.completer.complete(run, ready, some(place, numbers))
+    return None
+
+
+def ask(
+    run: Run, field: Field, source: Bulk, objs: Sequence[Any], place: Place
+) -> Sequence[Any] | None:
+    """What it gives for each (which may be awaitable), if that is there at once; else completed
+    when it is. What it gave before is not asked again."""
+    found = run.given_before(field, objs)
+    if found is None:
+        found = start(run, field, source, objs, place)
+    elif isinstance(found, Goal):
+        found.move(place)
+    return None if isinstance(found, Goal) else found
+
+
+def start(
+    run: Run, field: Field, source: Bulk, objs: Sequence[Any], place: Place | None
+) -> Sequence[Any] | Goal:
+    """What it gives for each, or what that goes to when it is there."""
+    arguments = source.arguments
+    try:
+        if arguments is None:
+            values = source.function(run.context, objs)
+        else:
+            values = source.function(run.context, objs, **arguments.of(run))
+    except Exception as error:
+        return [without_frame(error)] * len(objs)
+    if type(values) is Load:
+        if not values.done():
+            load = WaitingLoad(run, field, source, place, len(objs), values)
+            run.loads.append(load)
+            return load
+        values = values.result()
+    elif type(values) is CoroutineType or is_awaitable(values):
+        waiting = WaitingBulk(run, Goal(run, field, source, place, len(objs)))
+        waiting.start(0, values)
+        run.back()
+        if waiting.opened():
+            return waiting.goal
+        values = waiting.values[0]
+    return each(values, len(objs), source)

@@ -1,0 +1,96 @@
+"""A try at making a subtree for some objects, as if everything in it were as usual.
+
+If something isn't (an error, a null where none may be, a coroutine, an odd class of value), the
+objects are made once more, group by group with their places. What resolvers gave, or are about to
+give, is not asked of them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from gateway.execution.collect import Field
+    from gateway.execution.places import Place
+    from gateway.execution.run import Run
+    from gateway.execution.subtrees import Part, Spot, Subtree
+    from gateway.execution.waiting import Goal
+
+Given: TypeAlias = "dict[Field, Sequence[Any] | Goal]"
+"""What the resolvers of fields gave, or what it goes to when it is there."""
+
+
+class Attempt:
+    """One try, for the objects of one group."""
+
+    __slots__ = (
+        *("_count", "_objs", "_over", "_place", "_subtree", "_waits"),
+        *("columns", "given", "nulls", "run"),
+    )
+
+    def __init__(self, run: Run, subtree: Subtree, objs: Sequence[Any], place: Place) -> None:
+        self.run, self._subtree, self._objs, self._place = run, subtree, objs, place
+        self.columns: list[Any] = [None] * subtree.size
+        """The objects of each spot, and the values of each field that is made from a column."""
+        self.nulls: dict[Spot, Sequence[Any]] = {}
+        """The spots of which some objects are null, and which."""
+        self.given: Given = {}
+        self._waits = self._count = 0
+        """Fields whose values aren't there yet; objects found."""
+        self._over = False
+
+    def begin(self) -> None:
+        self._subtree.tried += 1
+        try:
+            self.ask(self._subtree.root, self._objs)
+            if not self._waits:
+                self._finish()
+        except Exception:
+            self._give_up()
+
+    def ask(self, spot: Spot, objs: Sequence[Any]) -> None:
+        """Get what is to be shown of these. Raises whatever where it isn't as usual."""
+        self.columns[spot.number] = objs
+        self._count += len(objs)
+        for part in spot.parts:
+            part.ask(self, objs)
+
+    def arrived(self, part: Part, values: Sequence[Any]) -> None:
+        """What a field waited for."""
+        if self._over:
+            return
+        self.given[part.field] = values
+        self._waits -= 1
+        try:
+            part.take(self, values)
+            if not self._waits:
+                self._finish()
+        except Exception:
+            self._give_up()
+
+    def waits_for(self, part: Part, goal: Goal) -> None:
+        goal.attempt, goal.part = self, part
+        self.given[part.field] = goal
+        self._waits += 1
+
+    def made(self, spot: Spot) -> list[dict[str, Any]]:
+        """What stands in the response for a spot's objects. Raises whatever."""
+        return (spot.rows(frozenset(self.nulls)) if self.nulls else spot.usual)(self)
+
+    def wanted(self) -> bool:
+        """Whether one of the objects is still part of the response."""
+        return any(self.run.alive(self._place, i) for i in range(len(self._objs)))
+
+    def _finish(self) -> None:
+        made = self.made(self._subtree.root)
+        self._over = True
+        self._place.put_all(made)
+        below = self._count - len(made)
+        self.run.made += below
+        self.run.unrested += below
+
+    def _give_up(self) -> None:
+        self._subtree.failed += 1
+        self._over = True
+        self.run.make_again(self._subtree.root.selection, self._objs, self._place, self.given)

@@ -1,0 +1,363 @@
+"""What is made in one go where all is as usual, and again, by places, where something isn't.
+
+No resolver is called twice for that, and what is awaited is awaited by both.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+import orjson
+import pytest
+import strawberry
+from graphql import parse
+
+from datasources.protocols import Stores
+from gateway.execution.attempts import Attempt
+from gateway.execution.completed import SLICE
+from gateway.execution.engine import Engine
+from gateway.execution.subtrees import PASSED
+from loaders.base import Loader
+from resolvers.bulk import bulk
+from schema.fields import field as field_of
+from tests.unit.gateway.execution.engines import both, ours, theirs
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+CALLS = Counter(
+    {"size": 5, "image": 2, "friend": 2, "owner": 1, "author": 1, "rank": 1, "tags": 1}
+    | {"comments": 1}
+)
+"""The most for a query: as many as there are pins, or places of that name in it."""
+
+
+class People(Loader[int, Any]):
+    """Loads what it is told to, when it may."""
+
+    def __init__(self, made: Callable[[int], Any]) -> None:
+        super().__init__(cast(Stores, None))
+        self._made = made
+        self.may = asyncio.Event()
+        self.may.set()
+        self.batches: list[list[int]] = []
+
+    async def load_batch(self, keys: list[int]) -> list[Any]:
+        self.batches.append(keys)
+        await self.may.wait()
+        return [self._made(key) for key in keys]
+
+
+class Context:
+    """How the resolvers behave; `calls` counts them."""
+
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.cancelled = 0
+        self.owner: Callable[[int], Any] = lambda n: User(n=n, name=f"u{n}")
+        self.size: Callable[[int], Any] = lambda n: 10 * n
+        self.tags: Callable[[int], Any] = lambda n: ["a", "b"][: n % 3]
+        self.image: Callable[[int], Any] = lambda n: Image(n=n) if n % 2 else None
+        self.comments: Callable[[int], Any] = lambda n: [Comment(n=n)] * (n % 3)
+        self.rank_may = asyncio.Event()
+        self.rank_may.set()
+        self.owners = People(lambda n: self.owner(n))
+        self.authors = People(lambda n: self.owner(n))
+
+
+@bulk
+def owner(context: Context, pins: Sequence["Pin"]) -> Awaitable[Sequence[Any]]:
+    context.calls["owner"] += 1
+    return context.owners.many([pin.n for pin in pins])
+
+
+@bulk
+def author(context: Context, comments: Sequence["Comment"]) -> Awaitable[Sequence[Any]]:
+    context.calls["author"] += 1
+    return context.authors.many([comment.n for comment in comments])
+
+
+@bulk
+async def rank(context: Context, pins: Sequence["Pin"]) -> Sequence[Any]:
+    context.calls["rank"] += 1
+    try:
+        await context.rank_may.wait()
+    except asyncio.CancelledError:
+        context.cancelled += 1
+        raise
+    return [context.size(pin.n) for pin in pins]
+
+
+@bulk
+async def friend(context: Context, users: Sequence["User"]) -> Sequence[Any]:
+    context.calls["friend"] += 1
+    return [context.owner(getattr(user, "n", 0) + 1) for user in users]
+
+
+def size(context: Context, pin: "Pin") -> Any:
+    context.calls["size"] += 1
+    return context.size(pin.n)
+
+
+@bulk
+async def tags(context: Context, pins: Sequence["Pin"]) -> Sequence[Any]:
+    context.calls["tags"] += 1
+    return [context.tags(pin.n) for pin in pins]
+
+
+@bulk
+async def image(context: Context, pins: Sequence["Pin"]) -> Sequence[Any]:
+    context.calls["image"] += 1
+    return [context.image(pin.n) for pin in pins]
+
+
+@bulk
+async def comments(context: Context, pins: Sequence["Pin"]) -> Sequence[Any]:
+    context.calls["comments"] += 1
+    return [context.comments(pin.n) for pin in pins]
+
+
+@strawberry.type
+class User:
+    n: strawberry.Private[int]
+    name: str
+    friend: "User | None" = field_of(friend, "Another.")
+
+
+@strawberry.type
+class Comment:
+    n: int
+    author: User | None = field_of(author, "Who wrote it.")
+
+
+@strawberry.type
+class Image:
+    n: int
+
+
+@strawberry.type
+class Pin:
+    n: int
+    strict_owner: User = field_of(owner, "Whose it is.")
+    owner: User | None = field_of(owner, "The same, if there is one.")
+    strict_rank: int = field_of(rank, "Its rank.")
+    rank: int | None = field_of(rank, "The same, if it has one.")
+    size: int | None = field_of(size, "Its size.")
+    tags: list[str] = field_of(tags, "Words.")
+    image: Image | None = field_of(image, "What odd ones have.")
+    comments: list[Comment] = field_of(comments, "What is said of it.")
+
+
+@strawberry.type
+class Board:
+    pins: list[Pin]
+    first: Pin | None
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def board(self, count: int = 5) -> Board | None:
+        pins = [Pin(n=n) for n in range(count)]
+        return Board(pins=pins, first=pins[0] if pins else None)
+
+
+SCHEMA = strawberry.Schema(Query)._schema
+ALL = """{ board { first { n image { n } } pins { n size tags image { n __typename }
+    comments { n author { name friend { name } } } owner { name friend { name } } rank } } }"""
+
+
+async def turns_until(there: Callable[[], Any]) -> None:
+    for _ in range(1_000):
+        if there():
+            return
+        await asyncio.sleep(0)
+    pytest.fail("waited in vain")
+
+
+@pytest.fixture
+def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The types of which subtrees were given up."""
+    found: list[str] = []
+    give_up = Attempt._give_up
+
+    def noted(attempt: Attempt) -> None:
+        found.append(attempt._subtree.root.selection.type.name)
+        give_up(attempt)
+
+    monkeypatch.setattr(Attempt, "_give_up", noted)
+    return found
+
+
+async def answer(query: str, behave: Callable[[Context], None] = lambda _: None) -> Context:
+    """As graphql-core answers it, without a bulk resolver called twice. The context of our own."""
+    contexts = []
+
+    def new_context() -> Context:
+        contexts.append(Context())
+        behave(contexts[-1])
+        return contexts[-1]
+
+    await both(SCHEMA, query, new_context=new_context)
+    mine = contexts[0]
+    assert mine.calls <= CALLS, mine.calls
+    return mine
+
+
+async def test_what_is_as_usual_is_made_in_one_go(given_up: list[str]) -> None:
+    await answer(ALL)
+    assert given_up == []
+
+
+def _raise(n: int) -> Any:
+    raise ValueError("no image")
+
+
+def _some(value: Any, usual: Callable[[int], Any]) -> Callable[[int], Any]:
+    return lambda n: value if n == 2 else usual(n)
+
+
+def _odd(name: str, value: Any) -> Callable[[Context], None]:
+    return lambda context: setattr(context, name, _some(value, getattr(context, name)))
+
+
+def _generator(context: Context) -> None:
+    usual = context.comments
+    context.comments = lambda n: (comment for comment in usual(n))
+
+
+ODD = {
+    "an error": _odd("owner", ValueError("no owner")),
+    "another class": _odd("owner", "nobody"),
+    "an error among leaves": _odd("size", ValueError("no size")),
+    "too large a number": _odd("size", 2**40),
+    "null for a list": _odd("tags", None),
+    "null in a list": _odd("tags", ["a", None]),
+    "a generator": _generator,
+    "an error in a list": _odd("comments", [Comment(n=1), ValueError("no comment")]),
+    "an error for all": lambda context: setattr(context, "image", _raise),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+async def test_what_is_not_is_made_again_of_what_resolvers_gave(
+    odd: str, given_up: list[str]
+) -> None:
+    await answer(ALL, ODD[odd])
+    assert given_up[0] == "Board"
+
+
+async def test_objects_that_are_null_are_left_out(given_up: list[str]) -> None:
+    def behave(context: Context) -> None:
+        context.owner = lambda n: User(n=n, name=f"u{n}") if n % 3 else None
+
+    await answer(ALL, behave)
+    await answer(ALL, lambda context: setattr(context, "owner", lambda n: None))
+    assert given_up == []
+
+
+async def test_null_where_none_may_be_climbs(given_up: list[str]) -> None:
+    await answer("{ board { pins { n strictOwner { name } } } }", _odd("owner", None))
+    await answer("{ board { pins { n strictRank } } }", _odd("size", None))
+    assert given_up == ["Board", "Board"]
+
+
+QUERY = "{ board { pins { owner { name } rank size image { n } } } }"
+
+
+async def test_what_is_awaited_still_is_gone_on_with_by_places(given_up: list[str]) -> None:
+    """First the owners come, and one is odd; then the ranks, which wait already."""
+
+    def behave(context: Context) -> None:
+        context.owner = _some(ValueError("no owner"), context.owner)
+        context.rank_may = asyncio.Event()
+
+    expected = await theirs_at_once(behave)
+    context = Context()
+    behave(context)
+    running = asyncio.ensure_future(ours(SCHEMA, QUERY, context=context))
+    await turns_until(lambda: given_up)
+    assert not running.done()
+    context.rank_may.set()
+    assert (await running).data == expected
+    assert context.calls <= CALLS
+
+
+async def test_and_so_are_loads(given_up: list[str]) -> None:
+    """First the ranks come, and one is odd; then the owners."""
+
+    def behave(context: Context) -> None:
+        context.size = _some(2**40, context.size)
+        context.owners.may = asyncio.Event()
+
+    expected = await theirs_at_once(behave)
+    context = Context()
+    behave(context)
+    running = asyncio.ensure_future(ours(SCHEMA, QUERY, context=context))
+    await turns_until(lambda: given_up and context.owners.batches)
+    assert not running.done()
+    context.owners.may.set()
+    assert (await running).data == expected
+    assert context.calls <= CALLS
+    assert len(context.owners.batches) == 1
+
+
+async def theirs_at_once(behave: Callable[[Context], None]) -> bytes:
+    """graphql-core's answer to a context of which nothing is held up."""
+    context = Context()
+    behave(context)
+    context.rank_may.set()
+    context.owners.may.set()
+    return orjson.dumps((await theirs(SCHEMA, QUERY, context=context)).data)
+
+
+async def test_a_slow_field_does_not_hold_up_what_is_below_another() -> None:
+    context = Context()
+    context.rank_may = asyncio.Event()
+    query = "{ board { pins { rank comments { author { name } } } } }"
+    running = asyncio.ensure_future(ours(SCHEMA, query, context=context))
+    await turns_until(lambda: context.authors.batches)
+    assert not running.done()
+    context.rank_may.set()
+    await running
+
+
+async def test_a_cancelled_request_ends_what_an_attempt_waits_for() -> None:
+    context = Context()
+    context.rank_may, context.owners.may = asyncio.Event(), asyncio.Event()
+    running = asyncio.ensure_future(ours(SCHEMA, QUERY, context=context))
+    await turns_until(lambda: context.owners.batches)
+    running.cancel()
+    await asyncio.wait([running])
+    assert running.cancelled()
+    assert context.cancelled == 1
+    context.owners.may.set()
+
+
+@pytest.mark.parametrize("count", [0, 1, SLICE, SLICE + 1])
+async def test_more_than_a_slice_is_left_to_what_rests(count: int, given_up: list[str]) -> None:
+    await answer(f"{{ board(count: {count}) {{ pins {{ n image {{ n }} owner {{ name }} }} }} }}")
+    assert given_up == ["Board"] * (count > SLICE)
+
+
+async def test_what_is_often_in_vain_is_not_tried_for_a_while(given_up: list[str]) -> None:
+    plan = Engine(SCHEMA).compile(parse(QUERY))
+
+    async def run(times: int) -> None:
+        for _ in range(times):
+            context = Context()
+            _odd("size", 2**40)(context)
+            await plan.run(context=context)
+
+    await run(8)
+    assert given_up == ["Board"] * 8
+    await run(PASSED)
+    assert given_up.count("Board") == 8
+    await run(1)
+    assert given_up.count("Board") == 9
