@@ -334,7 +334,7 @@ class WaitingBatch(Waiting):
         pass
 
     def first_or_last(self) -> None:
-        waiting = self._run.waiting
+        waiting, self.lights = self._run.waiting, []
         waiting.discard(self)
         for each in self._of:
             if type(each) is WaitingLoad and each in waiting and each.load.done():

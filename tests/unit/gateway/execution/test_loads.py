@@ -1,13 +1,16 @@
 """What bulk resolvers ask of loaders is loaded at once where nothing else can add to it."""
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Sequence
 from typing import Any, cast
 
 import pytest
 import strawberry
+from graphql import parse
 
 from datasources.protocols import Stores
+from gateway.execution.engine import Engine
 from loaders.base import Loader
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
@@ -195,3 +198,19 @@ async def test_a_load_without_a_place_in_the_response_is_not_waited_for() -> Non
         data, errors = await answer("{rows{double broken}}", context)
     assert data == b'{"rows":null}'
     assert errors == ["broken"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["{rows{double}}", "{rows{double other}}", "{rows{awaited other}}", "{rows{double broken}}"],
+)
+async def test_a_request_leaves_no_garbage_in_cycles(query: str) -> None:
+    plan = Engine(SCHEMA).compile(parse(query))
+    await plan.run(context=Context())
+    gc.collect()
+    gc.disable()
+    try:
+        await plan.run(context=Context())
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
