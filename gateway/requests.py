@@ -32,7 +32,7 @@ class Disconnected(Exception):
     """The client left before it had sent its request: nobody waits for an answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Operation:
     """What a request asks to run."""
 

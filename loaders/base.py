@@ -64,25 +64,17 @@ class Batch(Generic[K, V]):
         assert self._loader is not None
         return self._loader.load_now(self, here=True)
 
-    def future(self, key: K) -> "Future[V]":
-        """One that will have the key's value."""
-        future: Future[V] = get_running_loop().create_future()
-        if self.done:
-            settle(future, self.values[key])
-            return future
-        self.wake(future, key)
-        return future
-
     def wake(self, waiter: "Future[V] | Load[K, V]", key: K) -> None:
         """Tell it when the batch is there, in its key's turn."""
-        if not self.asked:
-            self.ask()
-        if self._waiters is None:
+        waiters = self._waiters
+        if waiters is None:
+            if not self.asked:
+                self.ask()
             self._waiters = {key: [waiter]}
-        elif key in self._waiters:
-            self._waiters[key].append(waiter)
+        elif key in waiters:
+            waiters[key].append(waiter)
         else:
-            self._waiters[key] = [waiter]
+            waiters[key] = [waiter]
 
     def forget(self, load: "Load[K, V]") -> None:
         for waiting in (self._waiters or {}).values():
@@ -98,13 +90,16 @@ class Batch(Generic[K, V]):
         self.given, self.done, self.asked = given, True, True
         self._loader = None  # which refers to this batch in turn
         waiters, self._waiters = self._waiters, None
-        if waiters is not None:
-            for key in self.keys if len(waiters) > 1 else waiters:
-                for waiter in waiters.get(key, ()):
+        if waiters is None:
+            return
+        for key in self.keys if len(waiters) > 1 else waiters:
+            if key in waiters:
+                value = self.values[key]
+                for waiter in waiters[key]:
                     if isinstance(waiter, Load):
                         waiter.batch_done()
                     else:
-                        settle(waiter, self.values[key])
+                        settle(waiter, value)
 
 
 class Load(Generic[K, V]):
@@ -285,10 +280,13 @@ class Loader(DataLoader[K, V]):
             if not batch.keys and len(added) == len(keys):
                 batch.begun_by = keys
             batch.keys += added
-            batches |= added
+            if batches:
+                batches |= added
+            else:
+                self._batches = added
             if len(fresh) == len(keys):
                 return Load(keys, batch)
-        each = [batches[key] for key in keys]
+        each = [self._batches[key] for key in keys]
         if each and each.count(each[0]) == len(each):
             return Load(keys, each[0])
         return Load(keys, None, each)
@@ -301,7 +299,12 @@ class Loader(DataLoader[K, V]):
             batch = self._open or self._begin()
             batch.keys.append(key)
             self._batches[key] = batch
-        return batch.future(key)
+        future: Future[V] = self.loop.create_future()
+        if batch.done:
+            settle(future, batch.values[key])
+        else:
+            batch.wake(future, key)
+        return future
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
         if key not in self._batches:

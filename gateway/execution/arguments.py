@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +44,13 @@ _IMMUTABLE = (
 
 
 class Arguments:
-    """The arguments of one field of an operation. `convert` makes them the resolver's."""
+    """The arguments of one field of an operation. `convert` makes them the resolver's; `names` are
+    the resolver's own, if nothing else is to be converted."""
 
-    def __init__(self, field: Field, convert: Convert | None) -> None:
-        self._field, self._convert = field, convert
+    def __init__(
+        self, field: Field, convert: Convert | None, names: Mapping[str, str] | None = None
+    ) -> None:
+        self._field, self._convert, self._names = field, convert, names
         self.none = not field.definition.args
         self._constant: dict[str, Any] | None = None
         self._simple: list[tuple[str, Any, str | None, bool]] | None = None
@@ -75,6 +78,8 @@ class Arguments:
         plan: list[tuple[str, Any, str | None, bool]] = []
         for name, argument in self._field.definition.args.items():
             out = argument.out_name or name
+            if self._names is not None:
+                out = self._names[out]
             node = given.get(name)
             variable = None
             if isinstance(node, VariableNode):
@@ -112,7 +117,7 @@ class Arguments:
                 if value is not Undefined:
                     values[name] = value
             else:
-                return self._converted(values)
+                return values if self._names is not None else self._converted(values)
         field = self._field
         return self._converted(
             get_argument_values(field.definition, field.nodes[0], run.variable_values())

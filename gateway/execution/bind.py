@@ -245,7 +245,8 @@ def _bind_strawberry(field: Field, own: StrawberryField) -> Source | None:
         def new_info(info: Any) -> Any:
             return info_class(_raw_info=info, _field=own)
 
-    return Call(function, f"F({', '.join(parts)})", Arguments(field, convert), new_info, shared)
+    arguments = Arguments(field, convert, names if plain else None)
+    return Call(function, f"F({', '.join(parts)})", arguments, new_info, shared)
 
 
 def _is_plain(type_: Any) -> bool:

@@ -172,7 +172,11 @@ class Light:
                 self._coro = None  # type: ignore[assignment]
                 self._result = value = stop.value
                 sink = self.sink
-                if changed(self._context, sink.base):
+                try:
+                    apart = self._context != sink.base
+                except Exception:  # of values that can't be compared
+                    apart = True
+                if apart:
                     sink.set_apart(self)
                 sink.left -= 1
                 if not (sink.left and sink.indexes):
