@@ -18,6 +18,7 @@ from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
 from typing import TYPE_CHECKING, Any
 
+from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 
 if TYPE_CHECKING:
@@ -277,7 +278,9 @@ class Light:
         """The same, when the coroutine won't read the future's outcome: it counts as read."""
         if future is not None:
             try:
-                future.result()
+                value = future.result()
+                if self.unwanted:
+                    drop(value)
             except CancelledError as error:
                 self._must_cancel = False
                 return error

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import inspect
 from contextlib import suppress
 from typing import Any
 
@@ -270,3 +271,35 @@ async def test_the_loads_of_one_level_stay_one_batch() -> None:
     batches.clear()
     await theirs(schema, "{rows{value}}", context=Loader())
     assert own <= len(batches)
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_what_a_task_gives_as_its_place_is_nulled_is_closed(turns: int) -> None:
+    made = []
+
+    async def item() -> int:
+        return 1
+
+    async def listed() -> list[Any]:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        made.append(item())
+        return made
+
+    async def fail(_: Any, info: Any) -> int:
+        await asyncio.sleep(0)
+        raise ValueError("no value")
+
+    fields = {
+        "listed": GraphQLField(
+            GraphQLList(GraphQLInt), resolve=lambda *_: asyncio.ensure_future(listed())
+        ),
+        "fail": GraphQLField(GraphQLNonNull(GraphQLInt), resolve=fail),
+    }
+    row = GraphQLField(GraphQLObjectType("Row", fields), resolve=lambda *_: 0)
+    schema = GraphQLSchema(GraphQLObjectType("Query", {"row": row}))
+    outcome = await ours(schema, "{ row { listed fail } }")
+    assert outcome.data == b'{"row":null}'
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    assert all(inspect.getcoroutinestate(coro) == inspect.CORO_CLOSED for coro in made)
