@@ -30,7 +30,9 @@ class Waiting:
     (`numbers` are the values' positions, None for all of the column in order).
 
     Of one that changed its context the value goes on in that context, apart from the others: as
-    with graphql-core what hangs on it sees the change, and nothing beside it does.
+    with graphql-core what hangs on it sees the change, and nothing beside it does. (What a
+    resolver below a mutation's field sets is not seen by the next field, as it is there where it
+    happens to be the only one awaited.)
     """
 
     __slots__ = (
