@@ -1,8 +1,8 @@
 """Open-loop load: requests arrive when a Poisson process says, whether or not others are answered.
 
 A latency counts from the scheduled arrival, so waiting for the server counts (Tene, "coordinated
-omission"). The client has a core of its own and does not sleep through the last millisecond before
-an arrival. An ideal server with constant service times has p99 / p50 of 4.3 at 70% of saturation.
+omission"). The client has a core of its own and does not sleep through the last moment before an
+arrival. An ideal server with constant service times has p99 / p50 of 4.3 at 70% of saturation.
 
 `python -m bench.execution.openloop PORT REQUESTS RATE SECONDS WARMUP` prints {"p50", "p99",
 "count", "late"}: seconds; `late` is the 99th percentile of how late the client itself sent.
@@ -20,6 +20,7 @@ from pathlib import Path
 
 CONNECTIONS = 256  # at most; opened when they are needed, as a pool of clients would
 PATIENCE = 10.0  # seconds after the last arrival
+AWAKE = 0.0001  # seconds before an arrival: a timer may be as late as that
 
 
 class _Connection:
@@ -109,8 +110,12 @@ def drive(
             idle.pop().send(rng.choice(requests), arrived)
             if arrived >= measured:
                 late.append(now - arrived)
-        # It sleeps whole milliseconds, and not the last of them: a timer may be as late as that.
-        for fd, _ in poll.poll(max(0, int(1000 * (arrival - clock())) - 1) / 1000):
+        # It sleeps where it can: a process ahead of others that never does is stopped for the
+        # rest of each second after 0.95 of it (sched_rt_runtime_us).
+        gap = arrival - clock() - AWAKE
+        if gap > 0:
+            select.select([poll], [], [], gap)
+        for fd, _ in poll.poll(0):
             connection = by_fd[fd]
             if connection.feed():
                 if connection.arrived >= measured:
