@@ -120,7 +120,7 @@ class Run:
         try:
             for step in self.variant.steps:
                 data, errors = self.data, len(self.errors)
-                before = self.following or copy_context()
+                before = copy_context() if self.following is None else self.following
                 await self._do(step)
                 while self._again is not None and self._again():
                     self.data, self.following = data, before

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any
 
 import orjson
@@ -13,16 +13,18 @@ from gateway.execution.engine import Engine
 
 pytestmark = pytest.mark.anyio
 SCHEMA = build_schema(
-    "type Query { a: Count b: Int! } type Mutation { a: Count b: Int c: Int } type Count { n: Int }"
+    "type Query { a: Count b: Int! } type Mutation { a: Count b: Int c: Int d: Int }"
+    " type Count { n: Int }"
 )
 SET: ContextVar[int] = ContextVar("set", default=0)
 
 
 class Root:
-    """`a` counts its calls; `b` fails in the first; `c` tells what was set by `a`."""
+    """`a` counts its calls; `b` fails in the first; `c` tells what was set by `a`, or by `d` in its
+    first call."""
 
     def __init__(self) -> None:
-        self.calls = {"a": 0, "b": 0}
+        self.calls = {"a": 0, "b": 0, "d": 0}
 
     async def a(self, _: Any) -> dict[str, int]:
         self.calls["a"] += 1
@@ -38,6 +40,12 @@ class Root:
     async def c(self, _: Any) -> int:
         return SET.get()
 
+    async def d(self, _: Any) -> int:
+        self.calls["d"] += 1
+        if self.calls["d"] == 1:
+            SET.set(1)
+        return self.calls["d"]
+
 
 def times(*answers: bool) -> Callable[[], bool]:
     left = list(answers)
@@ -46,7 +54,8 @@ def times(*answers: bool) -> Callable[[], bool]:
 
 async def run(query: str, again: Callable[[], bool]) -> tuple[Any, list[str]]:
     running = Engine(SCHEMA).compile(parse(query)).run(root=Root(), again=again)
-    outcome = await asyncio.create_task(running)  # in a context of its own, as a request has it
+    # In a context of its own, as a request has it: here one in which nothing is set.
+    outcome = await asyncio.create_task(running, context=Context())
     assert outcome.data is not None
     return orjson.loads(outcome.data), [error.message for error in outcome.errors]
 
@@ -70,3 +79,8 @@ async def test_each_field_of_a_mutation_is_run_again_before_the_next() -> None:
 async def test_what_a_field_set_before_it_was_run_again_is_not_seen() -> None:
     again = times(True, True, False, False)
     assert await run("mutation { a { n } c }", again) == ({"a": {"n": 3}, "c": 1}, [])
+
+
+async def test_nor_is_it_by_the_next_field_that_is_run_again() -> None:
+    again = times(True, False, True, False)
+    assert await run("mutation { d c }", again) == ({"d": 2, "c": 0}, [])
