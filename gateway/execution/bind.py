@@ -50,12 +50,14 @@ class Attribute:
         self.name, self.keyed, self.arguments = name, keyed, arguments
         self._get = attrgetter(name)
         self._plain = name.isidentifier() and not keyword.iskeyword(name)
+        self.placeless = not keyed
+        """Whether it asks for no path, as what is called may."""
 
     def of_object(self, o: str) -> str:
         """The expression that reads it."""
         return f"{o}.{self.name}" if self._plain else f"getattr({o}, {self.name!r})"
 
-    def start(self, run: Run, field: Field, objs: Sequence[Any], place: Place) -> list[Any]:
+    def start(self, run: Run, field: Field, objs: Sequence[Any], place: Place | None) -> list[Any]:
         try:
             if not self.keyed:
                 return list(map(self._get, objs))
@@ -73,13 +75,13 @@ class Attribute:
             pass
         return [self._or_error(run, field, obj, place, i) for i, obj in enumerate(objs)]
 
-    def _or_error(self, run: Run, field: Field, obj: Any, place: Place, i: int) -> Any:
+    def _or_error(self, run: Run, field: Field, obj: Any, place: Place | None, i: int) -> Any:
         try:
             return self.of(run, field, obj, place, i)
         except Exception as error:
             return without_frame(error)
 
-    def of(self, run: Run, field: Field, obj: Any, place: Place, i: int) -> Any:
+    def of(self, run: Run, field: Field, obj: Any, place: Place | None, i: int) -> Any:
         """One object's. Raises what reading or calling it does."""
         if not self.keyed:
             return getattr(obj, self.name)

@@ -128,6 +128,10 @@ class Objects(Composite):
         self.type = type_
         self._any_class = type_.is_type_of is None
 
+    def is_of(self, values: Sequence[Any]) -> bool:
+        """Whether these are known to be of the type, as their classes say."""
+        return self._any_class or known_type(self.type, values)
+
     @cached_property
     def _selection(self) -> Selection:
         return self.selection(self.type)
@@ -143,7 +147,7 @@ class Objects(Composite):
             values, place = self.present(run, values, place, kinds)
         if not values:
             return
-        if not (self._any_class or known_type(self.type, values)):
+        if not self.is_of(values):
             self.objects(run, self.type, values, place)
         elif self._leaves is None or len(values) > SLICE:
             run.queue.append((self._selection, values, place, run.ambient))

@@ -17,17 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import isfinite
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.asking import start
 from gateway.execution.bind import Attribute, Bulk, Call, Constant
-from gateway.execution.classes import known_type
 from gateway.execution.completed import SLICE
 from gateway.execution.composites import Objects
 from gateway.execution.generate import Odd, compiled, odd
-from gateway.execution.kinds import PLAIN, all_plain
-from gateway.execution.leaves import Leaf
+from gateway.execution.kinds import all_plain, kinds_of
+from gateway.execution.leaves import NULL, Leaf
 from gateway.execution.lists import Listed
 from gateway.execution.waiting import Goal
 
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = "Callable[[Attempt], list[dict[str, Any]]]"
 
-NULL = type(None)
 PASSED = 256
 """Times that a subtree isn't tried after it was in vain too often."""
 VARIANTS = 8
@@ -75,16 +72,18 @@ class Spot:
     """The objects of one type at one place of a subtree."""
 
     def __init__(self, subtree: Subtree, selection: Selection) -> None:
-        self._subtree, self.selection = subtree, selection
+        self.selection = selection
         self.number = subtree.number()
         self.parts: list[Part] = []
         """The fields that aren't read where the response is made, in its order."""
         self._shown: dict[Field, Argument] = {}
+        self._unusual: dict[frozenset[Spot], Rows] = {}
         for field in selection.fields:
-            if isinstance(field.source, Constant):
+            source = field.source
+            if isinstance(source, Constant):
                 continue
-            plain = isinstance(field.source, Attribute) and not field.source.keyed
-            if not (plain and isinstance(field.completer, Leaf)):
+            attribute = isinstance(source, Attribute) and source.placeless
+            if not (attribute and isinstance(field.completer, Leaf)):
                 self._shown[field] = argument = _argument(subtree, field)
                 self.parts.append(_part(field, argument))
 
@@ -92,10 +91,6 @@ class Spot:
     def usual(self) -> Rows:
         """What makes the response of its objects, where none below them is null."""
         return _Writer(frozenset()).rows(self)
-
-    @cached_property
-    def _unusual(self) -> dict[frozenset[Spot], Rows]:
-        return {}
 
     def rows(self, apart: frozenset[Spot]) -> Rows:
         """The same where the objects of some spots are made apart, as not all are there. Raises
@@ -130,22 +125,19 @@ class Values:
         return attempt.columns[self._number]  # type: ignore[no-any-return]
 
     def _usual(self, values: Sequence[Any]) -> Sequence[Any]:
-        return self._leaf.usual(values, set(map(type, values)))
+        return self._leaf.usual(values, kinds_of(values))
 
 
 class Composed:
     """Objects of one type."""
 
     def __init__(self, subtree: Subtree, completer: Objects) -> None:
-        self._type = completer.type
-        self._any_class = completer.type.is_type_of is None
+        self._completer = completer
         self.spot = Spot(subtree, completer.selection(completer.type))
 
     def _ask(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
         """For what is to be shown of these, of which no class is known to be as usual."""
-        if not (kinds <= PLAIN or all_plain(kinds)):
-            raise Odd
-        if not (self._any_class or known_type(self._type, objs)):
+        if not (all_plain(kinds) and self._completer.is_of(objs)):
             raise Odd
         if objs:
             attempt.ask(self.spot, objs)
@@ -154,14 +146,10 @@ class Composed:
 class One(Composed):
     """An object, or null."""
 
-    def __init__(self, subtree: Subtree, completer: Objects) -> None:
-        super().__init__(subtree, completer)
-        self._nonnull = completer.nonnull
-
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        kinds = set(map(type, values))
+        kinds = kinds_of(values)
         if NULL in kinds:
-            if self._nonnull:
+            if self._completer.nonnull:
                 raise Odd
             attempt.nulls[self.spot] = values
             kinds.discard(NULL)
@@ -186,7 +174,7 @@ class Many(Composed):
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         flat, attempt.columns[self._number] = _flat(values)
-        self._ask(attempt, flat, set(map(type, flat)))
+        self._ask(attempt, flat, kinds_of(flat))
 
     def column(self, attempt: Attempt) -> Sequence[Any]:
         lengths = attempt.columns[self._number]
@@ -197,49 +185,27 @@ Argument: TypeAlias = Values | One | Many
 
 
 class Part:
-    """A field whose values are got apart from the others of its objects."""
+    """A field whose values are got apart from the others of its objects: attributes that are no
+    leaves, or a plain function's."""
 
     def __init__(self, field: Field, argument: Argument) -> None:
         self.field, self.take = field, argument.take
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         """Take the values, now or when they are there."""
-        raise NotImplementedError
-
-
-class Read(Part):
-    """An attribute that is no leaf."""
-
-    def __init__(self, field: Field, source: Attribute, argument: Argument) -> None:
-        super().__init__(field, argument)
-        self._get = attrgetter(source.name)
-
-    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        attempt.given[self.field] = values = list(map(self._get, objs))
-        self.take(attempt, values)
-
-
-class Called(Part):
-    """A plain function's."""
-
-    def __init__(self, field: Field, source: Call, argument: Argument) -> None:
-        super().__init__(field, argument)
-        self._source = source
-
-    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        attempt.given[self.field] = values = self._source.start(attempt.run, self.field, objs, None)
+        source = self.field.source
+        assert isinstance(source, Attribute | Call)
+        attempt.given[self.field] = values = source.start(attempt.run, self.field, objs, None)
         self.take(attempt, values)
 
 
 class Bulked(Part):
     """A bulk resolver's."""
 
-    def __init__(self, field: Field, source: Bulk, argument: Argument) -> None:
-        super().__init__(field, argument)
-        self._source = source
-
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        found = start(attempt.run, self.field, self._source, objs, None)
+        source = self.field.source
+        assert isinstance(source, Bulk)
+        found = start(attempt.run, self.field, source, objs, None)
         if isinstance(found, Goal):
             attempt.waits_for(self, found)
         else:
@@ -264,17 +230,15 @@ def _argument(subtree: Subtree, field: Field) -> Argument:
 def _part(field: Field, argument: Argument) -> Part:
     source = field.source
     if isinstance(source, Bulk):
-        return Bulked(field, source, argument)
-    if isinstance(source, Attribute) and not source.keyed:
-        return Read(field, source, argument)
-    if isinstance(source, Call) and source.placeless:
-        return Called(field, source, argument)
+        return Bulked(field, argument)
+    if isinstance(source, Attribute | Call) and source.placeless:
+        return Part(field, argument)
     raise NotStraight
 
 
 def _flat(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
     """The items of all lists, and how many each has. Raises Odd."""
-    if set(map(type, lists)) != {list}:
+    if kinds_of(lists) != {list}:
         raise Odd
     lengths = list(map(len, lists))
     if sum(lengths) > SLICE:

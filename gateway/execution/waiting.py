@@ -229,8 +229,6 @@ class Goal:
         run, attempt, part = self._run, self.attempt, self.part
         if attempt is None or part is None:
             run.within(self._ambient, run.settle, values, self._place, self._field.completer)
-        elif self._ambient is None:
-            attempt.arrived(part, values)
         else:
             run.within(self._ambient, attempt.arrived, part, values)
 

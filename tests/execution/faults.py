@@ -148,7 +148,7 @@ FAULTS = (
     Fault(
         "null is made to stand where none may be, in subtrees",
         "subtrees.py",
-        "            if self._nonnull:\n                raise Odd\n",
+        "            if self._completer.nonnull:\n                raise Odd\n",
         "",
     ),
     Fault(
