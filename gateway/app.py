@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import partial
+from typing import Any, cast
 
 from prometheus_client import CollectorRegistry
 from starlette.applications import Starlette
@@ -12,6 +13,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from gateway import console
 from gateway.auth import Tokens
@@ -62,7 +64,10 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
             Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
             Mount("/graphiql", StaticFiles(directory=console.STATIC)),
         ]
-    app: ASGIApp = _Front(endpoint, Starlette(routes=routes))
+    # Where a proxy says how it was asked matters to redirects, not to operations.
+    proxied = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
+    front: Any = ProxyHeadersMiddleware(cast(Any, Starlette(routes=routes)), proxied)
+    app: ASGIApp = _Front(endpoint, front)
     if settings.allowed_origins:
         app = CORSMiddleware(
             app,

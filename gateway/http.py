@@ -24,6 +24,10 @@ from gateway.requests import (
 from gateway.served import Served
 from resolvers.context import Context
 
+RESPOND = "pinway.respond"
+"""Where our own server tells, in a request's scope, how a whole response is sent at once: by
+`respond(send, status, headers as text, parts of the body)`, which is false if it can't be."""
+
 
 class GraphQLEndpoint:
     """Answers POST, and GET for queries. An ASGI application."""
@@ -72,7 +76,7 @@ class GraphQLEndpoint:
                 # With the older media type, what was refused answers 200 too: clients read the
                 # errors.
                 status = 400 if media == GRAPHQL_JSON else 200
-        await _respond(send, result.parts(), status, media, extra)
+        await _respond(scope, send, result.parts(), status, media, extra)
         self._served.add(status, perf_counter() - began)
 
     def _viewer(self, headers: Headers) -> int | None:
@@ -88,9 +92,18 @@ def _problem(message: str, code: str) -> Result:
 
 
 async def _respond(
-    send: Send, parts: list[bytes], status: int, media: str, extra: dict[str, str]
+    scope: Scope,
+    send: Send,
+    parts: list[bytes],
+    status: int,
+    media: str,
+    extra: dict[str, str],
 ) -> None:
     size = sum(map(len, parts))
+    if size <= PART and not extra and (respond := scope.get(RESPOND)) is not None:
+        head = b"content-type: %b\r\ncontent-length: %d\r\n" % (_CONTENT_TYPES[media], size)
+        if respond(send, status, head, parts):
+            return
     headers = [
         (b"content-type", _CONTENT_TYPES[media]),
         (b"content-length", b"%d" % size),

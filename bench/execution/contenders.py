@@ -13,12 +13,18 @@ REAL_OURS, REAL_STOCK = "ours, real path", "stock, real path"
 
 
 def uvicorn(python: Path, name: str, app: str, **environment: str) -> Contender:
-    """A Python contender, of bench/execution/apps."""
+    """A Python contender, of bench/execution/apps, as people serve it."""
     command = [
         *(str(python), "-m", "uvicorn", f"bench.execution.apps.{app}:app"),
         *("--port", "{port}", "--loop", "uvloop", "--http", "httptools"),
         *("--lifespan", "off", "--no-access-log", "--log-level", "warning"),
     ]
+    return Contender(name, command, environment)
+
+
+def served(python: Path, name: str, app: str, **environment: str) -> Contender:
+    """The same behind the gateway's own server."""
+    command = [str(python), "-m", "bench.execution.apps.served", app, "{port}"]
     return Contender(name, command, environment)
 
 
@@ -33,9 +39,9 @@ def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender
         uvicorn(python, STOCK, "stock"),
         uvicorn(python, CACHED, "stock", BENCH_CACHES="1"),
         mercurius,
-        uvicorn(python, PLAIN, "ours"),
-        uvicorn(python, BULK, "ours", BENCH_BULK="1"),
-        uvicorn(python, FLOOR, "floor"),
+        served(python, PLAIN, "ours"),
+        served(python, BULK, "ours", BENCH_BULK="1"),
+        served(python, FLOOR, "floor"),
     )
     return {each.name: each for each in found}
 

@@ -16,6 +16,7 @@ from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
+from gateway.serving.sending import Protocol
 from gateway.settings import EMBEDDED, Settings
 
 
@@ -49,6 +50,8 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             app,
             interface="asgi3",
+            http=Protocol,
+            proxy_headers=False,  # create_app looks at them, where they matter
             log_config=None,  # its lines go where ours go
             access_log=False,
             lifespan="off",

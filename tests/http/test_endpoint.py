@@ -57,6 +57,12 @@ def codes(response: httpx.Response) -> list[str]:
     return [error["extensions"]["code"] for error in response.json()["errors"]]
 
 
+async def test_redirects_keep_the_scheme_that_a_proxy_was_asked_with(endpoint: Endpoint) -> None:
+    for scheme in ("http", "https"):
+        response = await endpoint.http.get("/graphiql", headers={"x-forwarded-proto": scheme})
+        assert response.headers["location"] == f"{scheme}://localhost/graphiql/"
+
+
 async def test_a_post_answers_json(endpoint: Endpoint) -> None:
     response = await endpoint.post({"query": "{ viewer { id } }"})
     assert (response.status_code, response.json()) == (200, {"data": {"viewer": None}})
