@@ -15,7 +15,8 @@ import strawberry
 from strawberry.types import Info
 
 from bench.execution.data import data
-from loaders.base import Load, Loader
+from loaders.base import Loader
+from loaders.batches import Load
 
 BULK = os.environ.get("BENCH_BULK") == "1"
 

@@ -12,7 +12,7 @@ from gateway.execution.frames import without_frame
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
 from gateway.execution.waiting import Goal, WaitingBulk, WaitingLoad, each
-from loaders.base import Load
+from loaders.batches import Load
 
 if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
@@ -59,7 +59,7 @@ def start(
             values = source.function(run.context, objs, **arguments.of(run))
     except Exception as error:
         return [without_frame(error)] * len(objs)
-    if type(values) is Load:
+    if isinstance(values, Load):
         if not values.done():
             load = WaitingLoad(run, field, source, place, len(objs), values)
             run.loads.append(load)

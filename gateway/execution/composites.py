@@ -126,11 +126,12 @@ class Objects(Composite):
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
         self.type = type_
-        self._any_class = type_.is_type_of is None
+        self.any_class = type_.is_type_of is None
+        """Whether objects of any class are of the type."""
 
     def is_of(self, values: Sequence[Any]) -> bool:
         """Whether these are known to be of the type, as their classes say."""
-        return self._any_class or known_type(self.type, values)
+        return self.any_class or known_type(self.type, values)
 
     @cached_property
     def _selection(self) -> Selection:
@@ -147,7 +148,7 @@ class Objects(Composite):
             values, place = self.present(run, values, place, kinds)
         if not values:
             return
-        if not self.is_of(values):
+        if not (self.any_class or known_type(self.type, values)):
             self.objects(run, self.type, values, place)
         elif self._leaves is None or len(values) > SLICE:
             run.queue.append((self._selection, values, place, run.ambient))

@@ -37,7 +37,7 @@ from gateway.execution.waiting import (
     WaitingBatch,
     WaitingLoad,
 )
-from loaders.base import Batch
+from loaders.batches import Batch
 
 if TYPE_CHECKING:
     from gateway.execution.attempts import Given
@@ -157,7 +157,7 @@ class Run:
                 value = await value
             except Exception as error:
                 value = without_frame(error)
-        field.completer.complete(self, [value], place)
+        field.completer.complete(self, [value], place, {type(value)})
 
     async def _finish(self) -> None:
         """Work until nothing is waited for."""
@@ -242,9 +242,9 @@ class Run:
         if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
             only = self.loads[0]
             if isinstance(only, WaitingLoad):
-                missing = only.load.missing()
-                if len(missing) == 1 and not missing[0].asked:
-                    return missing[0]
+                batch = only.load.lacks()
+                if batch is not None and not batch.asked:
+                    return batch
         return None
 
     def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:

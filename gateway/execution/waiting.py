@@ -12,7 +12,7 @@ from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 from gateway.execution.places import FieldPlace, Place
 from gateway.execution.tasks import Light, changed, enter
-from loaders.base import Batch, Load
+from loaders.batches import Batch, Load
 from resolvers.bulk import checked
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Waiting:
         light.begin()
         if not light.done_:
             self.lights.append(light)
-            if type(light.waits) is Load:
+            if isinstance(light.waits, Load):
                 run.loads.append(light)
             elif run.waiting or len(self.lights) > 1:
                 light.go_on_by_itself()
@@ -290,7 +290,9 @@ class WaitingLoad(Goal):
         count: int,
         load: Load[Any, Any],
     ) -> None:
-        super().__init__(run, field, source, place, count)
+        self._run, self._field, self._source = run, field, source
+        self._place, self._count, self._ambient = place, count, run.ambient
+        self.attempt = self.part = None
         self.load = load
 
     def go_on_by_itself(self) -> None:
@@ -303,7 +305,11 @@ class WaitingLoad(Goal):
         self._run.has_values(self)
 
     def flush(self) -> None:
-        self.reach(self.load.result())
+        values, attempt = self.load.result(), self.attempt
+        if attempt is None or self._ambient is not None or len(values) != self._count:
+            self.reach(values)
+        else:  # the same in short
+            attempt.arrived(self.part, values)  # type: ignore[arg-type]
 
     def forget(self) -> None:
         """Nothing hangs on it any more."""

@@ -10,7 +10,8 @@ import pytest
 from aiodataloader import DataLoader
 
 from datasources.protocols import Stores
-from loaders.base import Batch, Loader
+from loaders.base import Loader
+from loaders.batches import Batch
 
 pytestmark = pytest.mark.anyio
 NO_STORES = cast(Stores, None)
