@@ -4,6 +4,7 @@ Runs under any Python from 3.6, with the standard library alone, and finds a Pyt
 supports by itself. So its syntax is older than that of the rest, and it imports nothing of it.
 """
 
+import glob
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "bin")
 STAMP = os.path.join(VENV, "pinway-installed.json")
 OLDEST, NEWEST = (3, 11), (3, 14)
+COMPILED = ("setup.py", "gateway/execution/written.pyx")
 LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
 LOCKED_FROM = {
     "run": ["pyproject.toml", "requirements/build.in"],
@@ -107,14 +109,32 @@ def ensure_venv_module(python: str) -> None:
         raise Failure(
             f"{package} is missing: run `sudo apt-get install {package}`, then this again"
         )
-    say(f"installing the Debian package {package}")
+    if not apt_installs(package):
+        raise Failure(f"apt-get could not install {package}: see above")
+
+
+def apt_installs(*packages: str) -> bool:
+    say("installing the Debian packages " + " ".join(packages))
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    for command in (["update"], ["install", "-y", "--no-install-recommends", package]):
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
         done = subprocess.run(
             ["apt-get", "-qq", *command], env=environment, stdout=subprocess.DEVNULL
         )
-    if done.returncode != 0:
-        raise Failure(f"apt-get could not install {package}: see above")
+    return done.returncode == 0
+
+
+def ensure_compiler() -> None:
+    """For the tests of the compiled code: Debian splits Python.h from Python. As root install what
+    is missing; else setup.py goes without."""
+    code = (
+        "import os, sysconfig; print(sysconfig.get_config_var('CC') or 'cc'); "
+        "print(os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))"
+    )
+    found = (output_of(command_of("python"), "-c", code) or "cc\nFalse").split("\n")
+    there = shutil.which(found[0].split()[0]) and found[1] == "True"
+    if not there and shutil.which("apt-get") and os.geteuid() == 0:
+        version = dotted(version_of(command_of("python")))
+        apt_installs("gcc", "libc6-dev", f"python{version}-dev")
 
 
 def installed() -> dict:
@@ -145,7 +165,7 @@ def ensure_venv() -> None:
 def digest(level: str) -> str:
     """Changes with all that decides what is installed at a level."""
     text = hashlib.sha256()
-    for name in (lock_file(level), "pyproject.toml"):
+    for name in (lock_file(level), "pyproject.toml", *COMPILED):
         with open(os.path.join(ROOT, name), "rb") as file:
             text.update(file.read())
     return text.hexdigest()
@@ -164,12 +184,21 @@ def ensure_installed(level: str) -> None:
         os.remove(STAMP)
     say(f"installing the locked packages of {lock_file(level)} into .venv")
     pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
+    if level == "test":
+        ensure_compiler()
+    for built in glob.glob(os.path.join(ROOT, COMPILED[1].replace(".pyx", ".*.so"))):
+        os.remove(built)  # if it can't be built anew, none is better than an old one
     for what in (
         ["--require-hashes", "-r", lock_file(level)],
         ["--no-deps", "--no-build-isolation", "--editable", "."],
     ):
         if subprocess.run([*pip, "install", *what], cwd=ROOT).returncode != 0:
             raise Failure("could not install the packages: see above; run this again to go on")
+    if output_of(command_of("python"), "-c", "import gateway.execution.written") is None:
+        say(
+            "responses are written without compiled code, which is slower: there is no C compiler, "
+            "or no Python.h (Debian: apt-get install gcc python3-dev; then remove .venv)"
+        )
     with open(STAMP, "w") as file:
         json.dump({"root": ROOT, level: digest(level)}, file)
     say(f"installed in {time.time() - started:.0f} s")

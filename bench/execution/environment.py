@@ -37,7 +37,15 @@ def python(chosen: str | None) -> Path:
         pip = [str(made), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         _run([*pip, "--require-hashes", "-r", str(LOCK)])
         (folder / "made").touch()
+    # It has a file of its own for each interpreter.
+    _run([str(made), "setup.py", "-q", "build_ext", "--inplace"], ROOT)
     return made
+
+
+def compiled(interpreter: Path) -> bool:
+    """Whether the project's compiled code is there for it."""
+    code = "from gateway.execution.forms import written; print(written is not None)"
+    return _output([str(interpreter), "-c", code], ROOT) == "True"
 
 
 def optimized(interpreter: Path) -> bool:
@@ -97,10 +105,12 @@ def versions(interpreter: Path) -> list[str]:
         MERCURIUS,
     )
     built = "with" if optimized(interpreter) else "without"
+    written = "compiled code" if compiled(interpreter) else "Python"
     text = _output([str(interpreter), "-c", code]).splitlines()
     return [
         f"Python {text[0]}, built {built} profile-guided optimization",
         text[1],
+        f"responses written by {written}",
         f"Node {_output([str(NODE), '--version'])}: {mercurius}",
     ]
 

@@ -25,26 +25,28 @@ class Attempt:
     """One try, for the objects of one group."""
 
     __slots__ = (
-        *("_count", "_objs", "_over", "_place", "_subtree", "_waits"),
-        *("columns", "given", "nulls", "run"),
+        *("_count", "_objs", "_over", "_place"),
+        *("columns", "given", "nulls", "run", "subtree", "waits"),
     )
 
     def __init__(self, run: Run, subtree: Subtree, objs: Sequence[Any], place: Place) -> None:
-        self.run, self._subtree, self._objs, self._place = run, subtree, objs, place
+        self.run, self.subtree, self._objs, self._place = run, subtree, objs, place
         self.columns: list[Any] = [None] * subtree.size
         """The objects of each spot, and the values of each field that is made from a column."""
-        self.nulls: dict[Spot, Sequence[Any]] = {}
-        """The spots of which some objects are null, and which."""
+        self.nulls: set[Spot] = set()
+        """The spots of which some objects are null."""
         self.given: Given = {}
-        self._waits = self._count = 0
-        """Fields whose values aren't there yet; objects found."""
+        self.waits = 0
+        """Fields whose values aren't there yet."""
+        self._count = 0
+        """Objects found."""
         self._over = False
 
     def begin(self) -> None:
-        self._subtree.tried += 1
+        self.subtree.tried += 1
         try:
-            self.ask(self._subtree.root, self._objs)
-            if not self._waits:
+            self.ask(self.subtree.root, self._objs)
+            if not self.waits:
                 self._finish()
         except Exception:
             self._give_up()
@@ -61,18 +63,13 @@ class Attempt:
         if self._over:
             return
         self.given[part.field] = values
-        self._waits -= 1
+        self.waits -= 1
         try:
             part.take(self, values)
-            if not self._waits:
+            if not self.waits:
                 self._finish()
         except Exception:
             self._give_up()
-
-    def waits_for(self, part: Part, goal: Goal) -> None:
-        goal.attempt, goal.part = self, part
-        self.given[part.field] = goal
-        self._waits += 1
 
     def made(self, spot: Spot) -> list[dict[str, Any]]:
         """What stands in the response for a spot's objects. Raises whatever."""
@@ -83,7 +80,9 @@ class Attempt:
         return any(self.run.alive(self._place, i) for i in range(len(self._objs)))
 
     def _finish(self) -> None:
-        made = self.made(self._subtree.root)
+        form = self.subtree.form
+        made: Sequence[Any]
+        made = self.made(self.subtree.root) if form is None else form.write(self.columns)
         self._over = True
         self._place.put_all(made)
         below = self._count - len(made)
@@ -91,6 +90,6 @@ class Attempt:
         self.run.unrested += below
 
     def _give_up(self) -> None:
-        self._subtree.failed += 1
+        self.subtree.failed += 1
         self._over = True
-        self.run.make_again(self._subtree.root.selection, self._objs, self._place, self.given)
+        self.run.make_again(self.subtree.root.selection, self._objs, self._place, self.given)

@@ -158,6 +158,18 @@ class Leaf(Completed):
         env[f"coerce{n}"], env[f"learn{n}"] = self.coerce, self._learner(plain, keyed)
         return "", f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
 
+    def written(self) -> tuple[str, Callable[[Any], Any] | None]:
+        """What kind it is to written.Form, and what is written for a value if that is "other"."""
+        if self.type is GraphQLID:
+            return "ID", None
+        for scalar, kind in _EXACT:
+            if kind is self._exact:
+                return scalar.name, None
+        if isinstance(self.type, GraphQLEnumType):
+            return "other", _Names(self).__getitem__
+        plain, learn = self._plain, self._learner(self._plain, keyed=False)
+        return "other", lambda v: self.coerce(v) if type(v) in plain else learn(v)
+
     def _learner(self, plain: set[type], keyed: bool) -> Callable[[Any], Any]:
         def learn(value: Any) -> Any:
             kind = type(value)

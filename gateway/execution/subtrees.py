@@ -2,8 +2,9 @@
 
 Where each field below an object is read from it, comes from a bulk resolver or from a plain
 function, no place and no path is needed unless something goes wrong. So the objects are found
-first, column by column (`attempts`), and the response is made of them in the end: one comprehension
-for all objects, with the objects in them, for each level of lists.
+first, column by column (`attempts`), and the response is made of them in the end: written at once
+by compiled code (`forms`), or else, as here, in one comprehension for all objects, with the objects
+in them, for each level of lists.
 
     def rows(attempt):
         columns = attempt.columns
@@ -23,8 +24,9 @@ from gateway.execution.asking import start
 from gateway.execution.bind import Attribute, Bulk, Call, Constant
 from gateway.execution.completed import SLICE
 from gateway.execution.composites import Objects
+from gateway.execution.forms import form_of
 from gateway.execution.generate import Odd, compiled, odd
-from gateway.execution.kinds import all_plain, kinds_of
+from gateway.execution.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.leaves import NULL, Leaf
 from gateway.execution.lists import Listed
 from gateway.execution.waiting import Goal
@@ -32,9 +34,13 @@ from gateway.execution.waiting import Goal
 if TYPE_CHECKING:
     from gateway.execution.attempts import Attempt
     from gateway.execution.collect import Field, Selection
+    from gateway.execution.written import Form
 
 Rows: TypeAlias = "Callable[[Attempt], list[dict[str, Any]]]"
+FormOf: TypeAlias = "Callable[[Spot], Form]"
 
+FEW = 8
+"""Times in vain that are no reason yet not to try it."""
 PASSED = 256
 """Times that a subtree isn't tried after it was in vain too often."""
 VARIANTS = 8
@@ -54,9 +60,14 @@ class Subtree:
         self.root = Spot(self, selection)
         self.tried = self.failed = self._passed = 0
 
+    @cached_property
+    def form(self) -> Form | None:
+        """What writes its objects; None without compiled code."""
+        return form_of(self.root)
+
     def promising(self) -> bool:
         """Whether it is worth a try: for a while it isn't where that was often in vain."""
-        if self.failed < 8 or self.failed * 4 < self.tried:
+        if self.failed < FEW or self.failed * 4 < self.tried:
             return True
         self._passed += 1
         if self._passed == PASSED:
@@ -124,6 +135,9 @@ class Values:
     def column(self, attempt: Attempt) -> Sequence[Any]:
         return attempt.columns[self._number]  # type: ignore[no-any-return]
 
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        form.column(self._number)
+
     def _usual(self, values: Sequence[Any]) -> Sequence[Any]:
         return self._leaf.usual(values, kinds_of(values))
 
@@ -133,11 +147,14 @@ class Composed:
 
     def __init__(self, subtree: Subtree, completer: Objects) -> None:
         self._completer = completer
+        self._is_of = None if completer.any_class else completer.is_of
         self.spot = Spot(subtree, completer.selection(completer.type))
 
     def _ask(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
         """For what is to be shown of these, of which no class is known to be as usual."""
-        if not (all_plain(kinds) and self._completer.is_of(objs)):
+        if not (kinds <= PLAIN or all_plain(kinds)):
+            raise Odd
+        if self._is_of is not None and not self._is_of(objs):
             raise Odd
         if objs:
             attempt.ask(self.spot, objs)
@@ -146,23 +163,32 @@ class Composed:
 class One(Composed):
     """An object, or null."""
 
+    def __init__(self, subtree: Subtree, completer: Objects) -> None:
+        super().__init__(subtree, completer)
+        self._number = subtree.number()
+        """The column of those, where some are null."""
+
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        kinds = kinds_of(values)
+        kinds = set(map(type, values))
         if NULL in kinds:
             if self._completer.nonnull:
                 raise Odd
-            attempt.nulls[self.spot] = values
+            attempt.columns[self._number] = values
+            attempt.nulls.add(self.spot)
             kinds.discard(NULL)
             values = [value for value in values if value is not None]
         self._ask(attempt, values, kinds)
 
     def column(self, attempt: Attempt) -> Sequence[Any]:
         """Where some are null: the others as they are shown, and null for those."""
-        values = attempt.nulls[self.spot]
+        values: Sequence[Any] = attempt.columns[self._number]
         if attempt.columns[self.spot.number] is None:  # all are null
             return values
         made = iter(attempt.made(self.spot))
         return [None if value is None else next(made) for value in values]
+
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        form.one(form_of(self.spot), self._number)
 
 
 class Many(Composed):
@@ -174,11 +200,14 @@ class Many(Composed):
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         flat, attempt.columns[self._number] = _flat(values)
-        self._ask(attempt, flat, kinds_of(flat))
+        self._ask(attempt, flat, set(map(type, flat)))
 
     def column(self, attempt: Attempt) -> Sequence[Any]:
         lengths = attempt.columns[self._number]
         return _split(attempt.made(self.spot) if any(lengths) else [], lengths)
+
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        form.many(form_of(self.spot), self._number)
 
 
 Argument: TypeAlias = Values | One | Many
@@ -205,11 +234,11 @@ class Bulked(Part):
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         source = self.field.source
         assert isinstance(source, Bulk)
-        found = start(attempt.run, self.field, source, objs, None)
+        attempt.given[self.field] = found = start(attempt.run, self.field, source, objs, None)
         if isinstance(found, Goal):
-            attempt.waits_for(self, found)
+            found.attempt, found.part = attempt, self
+            attempt.waits += 1
         else:
-            attempt.given[self.field] = found
             self.take(attempt, found)
 
 
@@ -238,13 +267,16 @@ def _part(field: Field, argument: Argument) -> Part:
 
 def _flat(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
     """The items of all lists, and how many each has. Raises Odd."""
+    if len(lists) == 1:
+        (only,) = lists
+        if type(only) is not list or len(only) > SLICE:
+            raise Odd
+        return only, [len(only)]
     if kinds_of(lists) != {list}:
         raise Odd
     lengths = list(map(len, lists))
     if sum(lengths) > SLICE:
         raise Odd
-    if len(lists) == 1:
-        return lists[0], lengths
     return [item for items in lists for item in items], lengths
 
 

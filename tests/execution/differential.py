@@ -178,7 +178,8 @@ def complaints() -> Iterator[list[str]]:
 
 @contextmanager
 def attempts() -> Iterator[set[str]]:
-    """Whether the engine makes subtrees in one go meanwhile, and gives some up."""
+    """Whether the engine makes subtrees in one go meanwhile, has compiled code write them, and
+    gives some up."""
     from gateway.execution.attempts import Attempt
 
     found: set[str] = set()
@@ -187,6 +188,8 @@ def attempts() -> Iterator[set[str]]:
     def finished(attempt: Attempt) -> None:
         finish(attempt)
         found.add("subtrees")
+        if attempt.subtree.form is not None:
+            found.add("subtrees written")
 
     def given_up(attempt: Attempt) -> None:
         found.add("subtrees given up")
@@ -332,6 +335,7 @@ FEATURES = (
         "computed attributes",
         "loaders",
         "subtrees",
+        "subtrees written",
         "subtrees given up",
     ),
     *("timeouts in resolvers", "context variables", "cancelled", "timed out", "self-cancelled"),

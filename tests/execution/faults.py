@@ -14,6 +14,8 @@ class Fault:
     file: str
     old: str
     new: str
+    generated: bool = False
+    """Whether it is in what stands in for the compiled code."""
 
     def apply(self, package: Path) -> None:
         """Break the copy of the package. Raises ValueError if it isn't as expected."""
@@ -138,12 +140,26 @@ FAULTS = (
         "subtrees.py",
         "        if self._checks:\n",
         "        if False:\n",
+        generated=True,
+    ),
+    Fault(
+        "compiled code writes null for what is empty",
+        "written.pyx",
+        "        if value is None and not self.nonnull:\n",
+        "        if not value and not self.nonnull:\n",
+    ),
+    Fault(
+        "compiled code writes one object for all",
+        "written.pyx",
+        "        state[self.number].next = row + 1\n",
+        "        state[self.number].next = row\n",
     ),
     Fault(
         "the lists of a subtree get each other's items",
         "subtrees.py",
         "return [[next(rest) for _ in range(length)] for length in lengths]",
         "return [[next(rest) for _ in range(length)] for length in lengths[::-1]][::-1]",
+        generated=True,
     ),
     Fault(
         "null is made to stand where none may be, in subtrees",

@@ -19,12 +19,20 @@ CASES = 4_000
 def test_a_fault_in_the_engine_is_caught(fault: Fault, tmp_path: Path) -> None:
     shutil.copytree(HERE / "gateway", tmp_path / "gateway", ignore=_no_static)
     fault.apply(tmp_path / "gateway" / "execution")
+    if fault.file.endswith(".pyx"):
+        shutil.copy(HERE / "setup.py", tmp_path)
+        build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"]
+        subprocess.run(build, cwd=tmp_path, capture_output=True, check=True)
     command = [sys.executable, "-W", "ignore", "-m", "tests.execution.differential"]
     command += ["--cases", str(CASES), "--seed", "fault"]
     ended = subprocess.run(
         command,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(HERE)},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(HERE),
+            "PINWAY_COMPILED": "0" if fault.generated else "1",
+        },
         capture_output=True,
         text=True,
         timeout=200,

@@ -15,6 +15,7 @@ import strawberry
 from graphql import parse
 
 from datasources.protocols import Stores
+from gateway.execution import forms
 from gateway.execution.attempts import Attempt
 from gateway.execution.completed import SLICE
 from gateway.execution.engine import Engine
@@ -30,6 +31,14 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(params=["written by compiled code", "made as dicts"], autouse=True)
+def _how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "made as dicts":
+        monkeypatch.setattr(forms, "written", None)
+    else:
+        assert forms.written is not None, "it is not compiled: see what bootstrap.py says"
 
 
 CALLS = Counter(
@@ -189,7 +198,7 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     give_up = Attempt._give_up
 
     def noted(attempt: Attempt) -> None:
-        found.append(attempt._subtree.root.selection.type.name)
+        found.append(attempt.subtree.root.selection.type.name)
         give_up(attempt)
 
     monkeypatch.setattr(Attempt, "_give_up", noted)

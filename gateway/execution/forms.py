@@ -1,0 +1,51 @@
+"""How a subtree's objects are written as JSON by compiled code, where that was built.
+
+PINWAY_COMPILED=0 in the environment does without it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from gateway.execution.bind import Attribute, Constant
+from gateway.execution.leaves import Leaf
+
+try:
+    if os.environ.get("PINWAY_COMPILED") == "0":
+        raise ImportError
+    from gateway.execution import written
+except ImportError:  # there was no compiler, or it isn't wanted
+    written = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from gateway.execution.subtrees import Spot
+    from gateway.execution.written import Form
+
+
+def form_of(spot: Spot) -> Form | None:
+    """The form of a spot's objects and of all below them; None without compiled code."""
+    return None if written is None else _form(spot)
+
+
+def _form(spot: Spot) -> Form:
+    form = written.Form(spot.number)
+    for field in spot.selection.fields:
+        form.key(field.key)
+        shown, source = spot.shown(field), field.source
+        if shown is not None:
+            shown.add_to(form, _form)
+        elif isinstance(source, Constant):
+            form.constant(source.value)
+        else:
+            assert isinstance(source, Attribute)
+            assert isinstance(field.completer, Leaf)
+            form.attribute(source.name, *_leaf(field.completer))
+    form.end()
+    return form
+
+
+def _leaf(leaf: Leaf) -> tuple[str, bool, Any]:
+    """As written.Form.attribute takes it."""
+    kind, shown = leaf.written()
+    return kind, leaf.nonnull, shown
