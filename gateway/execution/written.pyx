@@ -57,13 +57,15 @@ cdef class Form:
     """How the objects of one type at one place are written: told field by field, `end` last."""
 
     cdef int number  # the objects' column
+    cdef int most  # the last column that is asked for
     cdef list parts
     cdef bytearray text
     cdef bytes last
     cdef Py_ssize_t room
 
     def __init__(self, int number):
-        self.number, self.parts, self.text, self.room = number, [], bytearray(b"{"), 256
+        self.number, self.most, self.room = number, number, 256
+        self.parts, self.text = [], bytearray(b"{")
 
     def key(self, str key):
         """The next field's."""
@@ -83,16 +85,19 @@ cdef class Form:
     def column(self, int number):
         """Values that are written as they are, one for each of the objects."""
         self._add(COLUMN).number = number
+        self.most = max(self.most, number)
 
     def one(self, Form form, int number):
         """An object; where that column is there, null in the rows in which it is null."""
         cdef Part part = self._add(ONE)
         part.form, part.number = form, number
+        self.most = max(self.most, number, form.most)
 
     def many(self, Form form, int number):
         """As many objects as the column says."""
         cdef Part part = self._add(MANY)
         part.form, part.number = form, number
+        self.most = max(self.most, number, form.most)
 
     def end(self):
         self.last = bytes(self.text) + b"}"
@@ -103,7 +108,10 @@ cdef class Form:
         cdef tuple rows = tuple([None if each is None else tuple(each) for each in columns])
         cdef list made = []
         cdef Text out
-        cdef Column *state = <Column *> PyMem_Malloc(n * sizeof(Column))
+        cdef Column *state
+        if n <= self.most:
+            raise NotAsUsual
+        state = <Column *> PyMem_Malloc(n * sizeof(Column))
         out.data = <char *> PyMem_Malloc(self.room)
         try:
             if state is NULL or out.data is NULL:

@@ -140,6 +140,12 @@ def test_a_column_that_is_too_short_is_not_read_past_its_end(short: int) -> None
         nested().write(columns)
 
 
+@pytest.mark.parametrize("count", range(6))
+def test_columns_that_are_not_there_are_not_read(count: int) -> None:
+    with pytest.raises(NotAsUsual):
+        nested().write([[object()]] * count)
+
+
 def test_a_list_that_a_property_changes_meanwhile_is_written_as_it_was() -> None:
     objects: list[Any] = []
 
