@@ -36,6 +36,8 @@ class Loader(DataLoader[K, V]):
         # In place of aiodataloader's, which keeps a future for each key.
         self._stores = stores
         self._values: dict[K, V | BaseException] = {}
+        self._held = False
+        """Whether a load looks into them, too: then nothing is taken out of that dict."""
         self._pending: dict[K, Batch[K, V]] = {}
         """Where each key is that is not loaded yet, and is to be remembered."""
         self._begun: Batch[K, V] | None = None
@@ -79,6 +81,7 @@ class Loader(DataLoader[K, V]):
             if len(new) == len(keys):
                 return Load(keys, batch)
             if not others:
+                self._held = True
                 return LoadOfRest(keys, batch, self, fresh[0])
         ready = _ready(self, [key for key in keys if key in values], values)
         each = [pending.get(key, ready) for key in keys]
@@ -132,7 +135,9 @@ class Loader(DataLoader[K, V]):
         if batch is not None:
             batch.forget_values([key])
         elif key in self.known():
-            self._values = {k: value for k, value in self._values.items() if k != key}
+            if self._held:
+                self._values, self._held = dict(self._values), False
+            del self._values[key]
         return self
 
     def clear_all(self) -> "Loader[K, V]":
@@ -149,12 +154,12 @@ class Loader(DataLoader[K, V]):
         return self._pending
 
     def known(self) -> dict[K, V | BaseException]:
-        """What was loaded. What is in it stays in it: another takes its place if need be."""
+        """What was loaded."""
         for batch in self._ended:
             if self._values:
                 self._values.update(zip(batch.keys, batch.given, strict=True))
             else:
-                self._values = batch.values
+                self._values, self._held = batch.values, True
         self._ended.clear()
         return self._values
 

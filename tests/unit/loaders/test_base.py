@@ -121,6 +121,20 @@ async def test_batches_and_answers_are_aiodataloaders_for_random_interleavings()
     assert shared > 100  # batches that several tasks had a part in
 
 
+async def test_what_a_load_has_found_stays_in_it_when_a_key_is_cleared() -> None:
+    loader = Ours(Table())
+    twice = loader.many([5, 5, 6])
+    assert await twice == ["5 in 0", "5 in 0", "6 in 0"]
+    loader.clear(5)
+    assert twice.result() == ["5 in 0", "5 in 0", "6 in 0"]
+    rest = loader.many([6, 8])
+    loader.clear(6)
+    assert await rest == ["6 in 0", "8 in 1"]
+    assert await loader.many([5, 6, 8]) == ["5 in 2", "6 in 2", "8 in 1"]
+    loader.clear(8)
+    assert await loader.many([8, 6]) == ["8 in 3", "6 in 2"]
+
+
 def test_many_keys_make_no_more_futures_than_one() -> None:
     async def count() -> list[int]:
         loop, made = asyncio.get_running_loop(), 0
