@@ -37,7 +37,7 @@ def python(chosen: str | None) -> Path:
         pip = [str(made), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         _run([*pip, "--require-hashes", "-r", str(LOCK)])
         (folder / "made").touch()
-    # It has a file of its own for each interpreter.
+    # The compiled code: a file for each interpreter, built anew only where it changed.
     _run([str(made), "setup.py", "-q", "build_ext", "--inplace"], ROOT)
     return made
 

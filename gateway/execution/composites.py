@@ -148,7 +148,7 @@ class Objects(Composite):
             values, place = self.present(run, values, place, kinds)
         if not values:
             return
-        if not (self.any_class or known_type(self.type, values)):
+        if not self.is_of(values):
             self.objects(run, self.type, values, place)
         elif self._leaves is None or len(values) > SLICE:
             run.queue.append((self._selection, values, place, run.ambient))

@@ -6,7 +6,7 @@ PINWAY_COMPILED=0 in the environment does without it.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gateway.execution.bind import Attribute, Constant
 from gateway.execution.leaves import Leaf
@@ -40,12 +40,7 @@ def _form(spot: Spot) -> Form:
         else:
             assert isinstance(source, Attribute)
             assert isinstance(field.completer, Leaf)
-            form.attribute(source.name, *_leaf(field.completer))
+            kind, coerced = field.completer.written()
+            form.attribute(source.name, kind, field.completer.nonnull, coerced)
     form.end()
     return form
-
-
-def _leaf(leaf: Leaf) -> tuple[str, bool, Any]:
-    """As written.Form.attribute takes it."""
-    kind, shown = leaf.written()
-    return kind, leaf.nonnull, shown

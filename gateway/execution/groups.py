@@ -12,7 +12,6 @@ from gateway.execution.frames import without_frame
 from gateway.execution.generate import Odd
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
-from gateway.execution.subtrees import FEW
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
@@ -33,12 +32,7 @@ class Group:
 def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
     subtree = selection.subtree
-    if (
-        subtree is not None
-        and run.given is None
-        and place is not None
-        and (subtree.failed < FEW or subtree.promising())
-    ):
+    if subtree is not None and run.given is None and place is not None and subtree.promising():
         Attempt(run, subtree, objs, place).begin()
         return
     build = selection.build

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 Rows: TypeAlias = "Callable[[Attempt], list[dict[str, Any]]]"
 FormOf: TypeAlias = "Callable[[Spot], Form]"
 
-FEW = 8
-"""Times in vain that are no reason yet not to try it."""
 PASSED = 256
 """Times that a subtree isn't tried after it was in vain too often."""
 VARIANTS = 8
@@ -67,7 +65,7 @@ class Subtree:
 
     def promising(self) -> bool:
         """Whether it is worth a try: for a while it isn't where that was often in vain."""
-        if self.failed < FEW or self.failed * 4 < self.tried:
+        if self.failed < 8 or self.failed * 4 < self.tried:
             return True
         self._passed += 1
         if self._passed == PASSED:

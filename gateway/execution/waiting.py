@@ -290,6 +290,7 @@ class WaitingLoad(Goal):
         count: int,
         load: Load[Any, Any],
     ) -> None:
+        # As Goal's, in short: a load is what a page has most of.
         self._run, self._field, self._source = run, field, source
         self._place, self._count, self._ambient = place, count, run.ambient
         self.attempt = self.part = None
@@ -308,7 +309,7 @@ class WaitingLoad(Goal):
         values, attempt = self.load.result(), self.attempt
         if attempt is None or self._ambient is not None or len(values) != self._count:
             self.reach(values)
-        else:  # the same in short
+        else:  # as `reach` does it, in short
             attempt.arrived(self.part, values)  # type: ignore[arg-type]
 
     def forget(self) -> None:

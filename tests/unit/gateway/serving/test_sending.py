@@ -6,11 +6,13 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
+from unittest.mock import patch
 
 import pytest
 import uvicorn
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import FlowControl
 
 from gateway.http import RESPOND
 from gateway.serving.loops import fast_loop
@@ -164,15 +166,22 @@ async def test_a_head_does_not_wait_for_a_body_that_is_not_there_yet() -> None:
 
 @in_each_loop
 async def test_an_application_waits_for_a_client_that_does_not_read() -> None:
-    async with served() as port:
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            client.setblocking(False)
-            client.sendall(request("/endless"))
-            before = -1
-            while not sent or before != len(sent):
-                before = len(sent)
-                await asyncio.sleep(0.3)
-            assert len(sent) < 1_000
+    paused = asyncio.Event()
+    pause = FlowControl.pause_writing
+
+    def noted(flow: FlowControl) -> None:
+        pause(flow)
+        paused.set()
+
+    with patch.object(FlowControl, "pause_writing", noted):
+        async with served() as port:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(request("/endless"))
+                await asyncio.wait_for(paused.wait(), 30)
+                count = len(sent)
+                for _ in range(100):
+                    await asyncio.sleep(0)
+                assert len(sent) == count < 1_000
 
 
 class Transport:
