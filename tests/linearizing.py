@@ -2,8 +2,9 @@
 
 Clients drag, save, delete, move and sort at random, at once. Each transaction that locked a board
 is noted with the board's version at its end. In the order of these versions (for those that touch
-both boards, of both) the model does the same; then every answer, every page that was read
-meanwhile, and the end must be what the model says, and the order must not contradict the time.
+both boards, of both) the model does the same; then every answer, the rows that each transaction
+left (those of gone pins, too: a sort may go by them), every page that was read meanwhile, and the
+end must be what the model says, and the order must not contradict the time.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from feed_engine import writes
 from feed_engine.change import Respace
 from feed_engine.follow_through import change_of, settle
 from feed_engine.jobs import run_job
+from feed_engine.order import HIGHEST
 from feed_engine.writes import PinMoved, Reordered, arrange, hold
 from loaders import Loaders
 from tests.faulty import with_part
@@ -29,8 +31,11 @@ from tests.people import People
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 PINS = 8  # on each board at first
+MOST = 1000  # rows of a board, gone pins' and all
 Lists = dict[int, list[int]]
 """By board its pins, from the top down."""
+Shown = tuple[int, bool]
+"""A row's pin, and whether it is on the board."""
 
 
 @dataclass
@@ -50,10 +55,12 @@ class Call:
 
 @dataclass
 class Step:
-    """A transaction: the versions that it left its boards at, and whether it changed them."""
+    """A transaction: the versions and rows that it left its boards with, and whether it changed
+    them."""
 
     call: Call
     versions: dict[int, int]
+    rows: dict[int, list[Shown]]
     changed: bool
     reached: int | None = None  # of a sort
 
@@ -129,7 +136,8 @@ class _Objects:
             versions = {id: head.version for id, head in heads.items()}
             if versions:
                 call = _CALL.get()
-                steps.append(Step(call, versions, noting.changed, noting.reached))
+                rows = {id: await _rows(tx, id) for id in versions}
+                steps.append(Step(call, versions, rows, noting.changed, noting.reached))
             return result
 
         result = await self._objects.transact(shard, noted)
@@ -294,6 +302,7 @@ class History:
         states = {board: [State(rows.shown(), 0, None)] for board, rows in model.items()}
         for step in order:
             _replay(model, step)
+            assert {id: model[id].all() for id in step.versions} == step.rows
             moves += len(step.versions) > 1
             for board in step.versions:
                 states[board].append(State(model[board].shown(), moves, step.call))
@@ -346,6 +355,9 @@ class Rows:
 
     ids: list[int]
     gone: set[int] = field(default_factory=set)
+
+    def all(self) -> list[Shown]:
+        return [(id, id not in self.gone) for id in self.ids]
 
     def shown(self) -> list[int]:
         return [id for id in self.ids if id not in self.gone]
@@ -410,12 +422,14 @@ def _home(model: Model, pin: int) -> int:
 
 
 def _drop(rows: Rows, call: Call) -> None:
-    below = call.before
+    """Where it is shown there already, it stays, whatever rows of gone pins are in between."""
+    [pin], below = call.pins, call.before
     if below is None and call.after is not None:
         assert rows.holds(call.after)
-        below = rows.above(call.after, [*rows.gone, call.pins[0]])
+        below = rows.above(call.after, [*rows.gone, pin])
     assert below is None or rows.holds(below)
-    rows.put(call.pins[0], below)
+    if not rows.holds(pin) or rows.above(pin, list(rows.gone)) != below:
+        rows.put(pin, below)
 
 
 def _check_neighbors(rows: Rows, call: Call, placed: Reordered) -> None:
@@ -435,6 +449,13 @@ def _sort(rows: Rows, call: Call, reached: int) -> None:
             below = rows.above(call.after, call.pins)
         rows.put(call.pins[number], below)
     call.done = reached
+
+
+async def _rows(tx: ShardTx, board_id: int) -> list[Shown]:
+    """All rows of a board, from the top down."""
+    rows = await tx.rows_below(ListKey(ON_BOARD, board_id), HIGHEST, MOST)
+    assert len(rows) < MOST
+    return [(row.to_id, row.active) for row in rows]
 
 
 async def _pack(stores: Stores, board: Board, ids: list[int]) -> None:
