@@ -16,9 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-THRESHOLDS = (3_000, 1, 1)
-"""New objects to a pass, and passes of a generation to one of the next: more objects than Python
-has it, of which most are gone by then, and of the older ones few."""
+THRESHOLDS = (10_000, 1, 1)
+"""New objects to a pass, and passes of a generation to one of the next. More objects than requests
+in flight hold, as a rule: they are gone before anybody looks at them. A pass takes a millisecond
+or so."""
+INTERVAL = 1.0
+"""Seconds between two looks at the memory in use, each of which takes longer the more it is."""
 PATIENCE = 30.0
 """Seconds that memory stays doubled before all is looked at: one huge response is gone by then."""
 
@@ -65,6 +68,8 @@ class _Frozen:
         self._in_use, self._clock = in_use, clock
         self._base = 0
         """Memory in use when all was looked at."""
+        self._looked = float("-inf")
+        """When the memory in use was looked at."""
         self._doubled: float | None = None
         """Since when it is more than twice that."""
         self._all = False
@@ -83,10 +88,14 @@ class _Frozen:
                 self.begin()
             return
         gc.freeze()
+        now = self._clock()
+        if now - self._looked < INTERVAL:
+            return
+        self._looked = now
         if self._in_use() <= 2 * self._base:
             self._doubled = None
         elif self._doubled is None:
-            self._doubled = self._clock()
-        elif self._clock() - self._doubled >= PATIENCE:
+            self._doubled = now
+        elif now - self._doubled >= PATIENCE:
             gc.unfreeze()
             self._all = True

@@ -61,7 +61,7 @@ class Deadline:
 
     def __enter__(self) -> None:
         loop = get_running_loop()
-        task = current_task()
+        task = current_task(loop)
         assert task is not None
         self._task: Task[Any] = task
         self._expired, self._cancelling = False, task.cancelling()

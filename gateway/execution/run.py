@@ -29,7 +29,7 @@ from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
-from gateway.execution.tasks import Light, enter, leave
+from gateway.execution.tasks import Light, enter, leave, next_turn
 from gateway.execution.waiting import (
     Goal,
     Then,
@@ -116,7 +116,7 @@ class Run:
 
     async def execute(self) -> None:
         """Fill `data` and `errors`."""
-        self._task = asyncio.current_task()
+        self._task = asyncio.current_task(self.loop)
         try:
             for step in self.variant.steps:
                 data, errors = self.data, len(self.errors)
@@ -223,7 +223,9 @@ class Run:
         lone, self.lone = self.lone, None
         loads, self.loads = self.loads, []
         if loads:
-            self._ask(loads, alone=lone is None)
+            for_a_turn = self._ask(loads, alone=lone is None)
+            if for_a_turn:
+                await self._for_a_turn(for_a_turn)
         if lone is not None:
             if not loads:
                 await lone.carry(self._task)
@@ -237,6 +239,18 @@ class Run:
         else:
             await self._wait()
 
+    async def _for_a_turn(self, lights: Sequence[Light]) -> None:
+        """What only makes way for others goes on with this task, in the next turn of the loop."""
+        try:
+            await next_turn()
+        except BaseException:
+            for light in lights:
+                light.go_on_by_itself()
+            raise
+        for light in lights:
+            light.go_on()
+        self.back()
+
     def _alone(self) -> Batch[Any, Any] | None:
         """The batch that is all that is waited for, if there is one and nobody asked for it."""
         if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
@@ -247,9 +261,10 @@ class Run:
                     return batch
         return None
 
-    def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
+    def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> list[Light]:
         """Ask the loaders, or load all batches at once: where these loads are all that is waited
-        for, nothing of this request can add to them any more."""
+        for, nothing of this request can add to them any more. Those that wait for a turn of the
+        loop alone, unless there are others."""
         others = 0
         for column in self.waiting:
             others += column.left
@@ -258,7 +273,7 @@ class Run:
         if not alone or self._unwanted or others:
             for load in loads:
                 load.go_on_by_itself()
-            return
+            return []
         wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
         others_ask = set()
         for load in loads:
@@ -273,10 +288,15 @@ class Run:
                 load.go_on_by_itself()
             else:  # its batches tell it
                 self.waiting.add(load)
-        for waiting in batches:
-            waiting.begin()
-        if batches:
+        begun = [waiting.begin() for waiting in batches]
+        if begun:
             self.back()
+        if all(light.makes_way() for light in begun):
+            return begun
+        for light in begun:
+            if not light.done_:
+                light.go_on_by_itself()
+        return []
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""

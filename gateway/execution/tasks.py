@@ -108,6 +108,14 @@ class Light:
             wrong = None if waits is None else self._bad_yield(waits)
             self._loop.call_soon(self._resume, wrong, context=self._context)
 
+    def makes_way(self) -> bool:
+        """Whether it was begun, and waits for the next turn of the loop alone."""
+        return self.waits is None and not (self.done_ or self._must_cancel)
+
+    def go_on(self) -> None:
+        """In the next turn, from inside another task, which the caller makes current again."""
+        self._context.run(self._wakeup, None)
+
     @coroutine
     def carry(self, task: Any) -> Generator[Any, Any, None]:
         """After the first step: go on to the end inside `task`, the current one, which so waits
@@ -378,6 +386,12 @@ class Light:
     def __repr__(self) -> str:
         state = "finished" if self.done_ else "pending"
         return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
+
+
+@coroutine
+def next_turn() -> Generator[None, None, None]:
+    """Make way for all others that want a turn of the loop."""
+    yield
 
 
 def changed(context: contextvars.Context, base: contextvars.Context | None) -> bool:

@@ -331,11 +331,10 @@ class WaitingBatch(Waiting):
         self.base, self.lights = light._context, [light]
         run.waiting.add(self)
 
-    def begin(self) -> None:
+    def begin(self) -> Light:
         light = self.lights[0]
         light.begin()
-        if not light.done_:
-            light.go_on_by_itself()
+        return light
 
     def set_apart(self, light: Light) -> None:
         pass

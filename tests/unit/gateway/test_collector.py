@@ -80,6 +80,22 @@ def test_cycles_among_what_was_left_out_are_found_when_memory_stays_doubled() ->
             assert not passed(600, at)  # twice what it was then, not more
 
 
+def test_the_memory_in_use_is_looked_at_once_a_second() -> None:
+    looks, now = 0, 0.0
+
+    def in_use() -> int:
+        nonlocal looks
+        looks += 1
+        return 100
+
+    with short_passes(in_use=in_use, clock=lambda: now):
+        looks = 0
+        for at in (0.0, 0.1, 0.9, 1.0, 1.5):
+            now = at
+            gc.collect(1)
+    assert looks == 2
+
+
 def test_the_collector_is_left_as_it_was() -> None:
     thresholds, callbacks = gc.get_threshold(), list(gc.callbacks)
     with short_passes():

@@ -136,6 +136,13 @@ async def test_loads_that_are_alone_begin_in_the_turn_in_which_they_are_asked(qu
     assert len(context.one.batches) == 1
 
 
+async def test_two_loads_at_once_take_as_many_turns_as_one() -> None:
+    one, two = Context(), Context()
+    await answer("{rows{double}}", one)
+    await answer("{rows{double other}}", two)
+    assert two.one.turns == one.one.turns
+
+
 async def test_loads_wait_for_a_coroutine_that_may_ask_the_same_loader() -> None:
     context = Context()
     data, _ = await answer("{rows{double later}}", context)
@@ -161,33 +168,42 @@ async def test_a_timeout_of_the_resolver_holds_for_what_it_loads() -> None:
     assert data == b'{"rows":[{"inTime":-1},{"inTime":-1},{"inTime":-1}]}'
 
 
+@pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}", "{rows{awaited}}"])
-async def test_a_cancelled_request_leaves_no_load_behind(query: str) -> None:
+async def test_a_cancelled_request_leaves_no_load_behind(query: str, held: bool) -> None:
     context = Context()
-    context.one.hold = context.other.hold = asyncio.Event()
+    if held:  # else each load takes a turn of the loop
+        context.one.hold = context.other.hold = asyncio.Event()
     before = asyncio.all_tasks()
     request = asyncio.create_task(ours(SCHEMA, query, context=context))
     await context.one.begins.wait()
     request.cancel()
     with pytest.raises(asyncio.CancelledError):
         await request
-    assert context.one.cancelled == 1
+    if held:
+        assert context.one.cancelled == 1
     await asyncio.sleep(0)
     assert asyncio.all_tasks() == before
 
 
+@pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}"])
-async def test_who_else_waits_for_a_load_of_a_cancelled_request_gets_it(query: str) -> None:
+async def test_who_else_waits_for_a_load_of_a_cancelled_request_gets_it(
+    query: str, held: bool
+) -> None:
     context = Context()
-    context.one.hold = context.other.hold = asyncio.Event()
+    hold = asyncio.Event()
+    if held:
+        context.one.hold = context.other.hold = hold
     request = asyncio.create_task(ours(SCHEMA, query, context=context))
     await context.one.begins.wait()
     both = [context.one.load(1), asyncio.ensure_future(context.one.many([2, 1]))]
-    await asyncio.sleep(0)
+    if held:
+        await asyncio.sleep(0)
     request.cancel()
     with pytest.raises(asyncio.CancelledError):
         await request
-    context.one.hold.set()
+    hold.set()
     assert await asyncio.gather(*both) == [2, [4, 2]]
     assert context.one.batches == [[0, 1, 2]] * 2
 
