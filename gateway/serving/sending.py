@@ -11,7 +11,6 @@ does): it finds how in the request's scope, at RESPOND.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import (
@@ -74,7 +73,7 @@ class Protocol(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        cast(dict[str, Any], cycle.scope)[RESPOND] = partial(_respond, cycle)
+        cast(dict[str, Any], cycle.scope)[RESPOND] = _respond
         super()._start_asgi_task(cycle, app)
 
 
@@ -92,7 +91,6 @@ def _default(headers: list[tuple[bytes, bytes]]) -> bytes:
 
 
 def _respond(
-    cycle: RequestResponseCycle,
     send: Callable[..., Any],
     status: int,
     headers: bytes,
@@ -100,8 +98,9 @@ def _respond(
 ) -> bool:
     """Send a whole response. False where it has to be sent step by step: to a middleware that
     looks at it, or when the connection isn't open and ready any more, or not to be kept open."""
+    cycle = getattr(send, "__self__", None)
     if (
-        send != cycle.send
+        not isinstance(cycle, RequestResponseCycle)
         or cycle.disconnected
         or cycle.response_started
         or cycle.flow.write_paused

@@ -1,8 +1,10 @@
 """What a connection sends in one turn of the event loop goes out together, and as it would have."""
 
 import asyncio
+import gc
 import re
 import socket
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -150,6 +152,23 @@ async def test_a_middleware_sees_what_is_sent() -> None:
         found = await answers(port, *asked)
     assert at_once == [False, False]
     assert found.count(b"access-control-allow-origin: https://app.example\r\n") == 2
+
+
+@in_each_loop
+async def test_an_answered_request_is_freed_without_the_collector() -> None:
+    cycles: list[weakref.ref[Any]] = []
+
+    async def noted(scope: Scope, receive: Receive, send: Send) -> None:
+        cycles.append(weakref.ref(cast(Any, send).__self__))
+        await app(scope, receive, send)
+
+    async with served(noted) as port:
+        gc.disable()
+        try:
+            await answers(port, request("/whole"), request("/steps"), request("/whole", CLOSE))
+            assert [cycle() for cycle in cycles[:2]] == [None, None]
+        finally:
+            gc.enable()
 
 
 @in_each_loop
