@@ -19,7 +19,7 @@ from typing import Any
 THRESHOLDS = (10_000, 1, 1)
 """New objects to a pass, and passes of a generation to one of the next. More objects than requests
 in flight hold, as a rule: they are gone before anybody looks at them. A pass takes a millisecond
-or so."""
+or so, a few where much of it is garbage."""
 INTERVAL = 1.0
 """Seconds between two looks at the memory in use, each of which takes longer the more it is."""
 PATIENCE = 30.0
