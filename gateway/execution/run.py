@@ -29,7 +29,7 @@ from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
-from gateway.execution.tasks import Light, enter, leave, next_turn
+from gateway.execution.tasks import Light, enter, leave
 from gateway.execution.waiting import (
     Goal,
     Then,
@@ -223,9 +223,7 @@ class Run:
         lone, self.lone = self.lone, None
         loads, self.loads = self.loads, []
         if loads:
-            for_a_turn = self._ask(loads, alone=lone is None)
-            if for_a_turn:
-                await self._for_a_turn(for_a_turn)
+            await self._ask(loads, alone=lone is None)
         if lone is not None:
             if not loads:
                 await lone.carry(self._task)
@@ -242,7 +240,7 @@ class Run:
     async def _for_a_turn(self, lights: Sequence[Light]) -> None:
         """What only makes way for others goes on with this task, in the next turn of the loop."""
         try:
-            await next_turn()
+            await asyncio.sleep(0)
         except BaseException:
             for light in lights:
                 light.go_on_by_itself()
@@ -261,10 +259,9 @@ class Run:
                     return batch
         return None
 
-    def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> list[Light]:
+    async def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
         """Ask the loaders, or load all batches at once: where these loads are all that is waited
-        for, nothing of this request can add to them any more. Those that wait for a turn of the
-        loop alone, unless there are others."""
+        for, nothing of this request can add to them any more."""
         others = 0
         for column in self.waiting:
             others += column.left
@@ -273,7 +270,7 @@ class Run:
         if not alone or self._unwanted or others:
             for load in loads:
                 load.go_on_by_itself()
-            return []
+            return
         wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
         others_ask = set()
         for load in loads:
@@ -289,14 +286,15 @@ class Run:
             else:  # its batches tell it
                 self.waiting.add(load)
         begun = [waiting.begin() for waiting in batches]
-        if begun:
-            self.back()
+        if not begun:
+            return
+        self.back()
         if all(light.makes_way() for light in begun):
-            return begun
+            await self._for_a_turn(begun)
+            return
         for light in begun:
             if not light.done_:
                 light.go_on_by_itself()
-        return []
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""

@@ -110,7 +110,7 @@ class Light:
 
     def makes_way(self) -> bool:
         """Whether it was begun, and waits for the next turn of the loop alone."""
-        return self.waits is None and not (self.done_ or self._must_cancel)
+        return self.waits is None and not self.done_
 
     def go_on(self) -> None:
         """In the next turn, from inside another task, which the caller makes current again."""
@@ -386,12 +386,6 @@ class Light:
     def __repr__(self) -> str:
         state = "finished" if self.done_ else "pending"
         return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
-
-
-@coroutine
-def next_turn() -> Generator[None, None, None]:
-    """Make way for all others that want a turn of the loop."""
-    yield
 
 
 def changed(context: contextvars.Context, base: contextvars.Context | None) -> bool:
