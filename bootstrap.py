@@ -18,7 +18,7 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "bin")
 STAMP = os.path.join(VENV, "pinway-installed.json")
 OLDEST, NEWEST = (3, 11), (3, 14)
-COMPILED = ("setup.py", "gateway/execution/written.pyx")
+COMPILED = ("gateway/execution/written.pyx", "gateway/execution/driven.pyx")
 LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
 LOCKED_FROM = {
     "run": ["pyproject.toml", "requirements/build.in"],
@@ -165,7 +165,7 @@ def ensure_venv() -> None:
 def digest(level: str) -> str:
     """Changes with all that decides what is installed at a level."""
     text = hashlib.sha256()
-    for name in (lock_file(level), "pyproject.toml", *COMPILED):
+    for name in (lock_file(level), "pyproject.toml", "setup.py", *COMPILED):
         with open(os.path.join(ROOT, name), "rb") as file:
             text.update(file.read())
     return text.hexdigest()
@@ -186,17 +186,18 @@ def ensure_installed(level: str) -> None:
     pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
     if level == "test":
         ensure_compiler()
-    for built in glob.glob(os.path.join(ROOT, COMPILED[1].replace(".pyx", ".*.so"))):
-        os.remove(built)  # if it can't be built anew, none is better than an old one
+    for source in COMPILED:
+        for built in glob.glob(os.path.join(ROOT, source.replace(".pyx", ".*.so"))):
+            os.remove(built)  # if it can't be built anew, none is better than an old one
     for what in (
         ["--require-hashes", "-r", lock_file(level)],
         ["--no-deps", "--no-build-isolation", "--editable", "."],
     ):
         if subprocess.run([*pip, "install", *what], cwd=ROOT).returncode != 0:
             raise Failure("could not install the packages: see above; run this again to go on")
-    if output_of(command_of("python"), "-c", "import gateway.execution.written") is None:
+    if output_of(command_of("python"), "-c", "import gateway.execution.driven") is None:
         say(
-            "responses are written without compiled code, which is slower: there is no C compiler, "
+            "requests are answered without compiled code, which is slower: there is no C compiler, "
             "or no Python.h (Debian: apt-get install gcc python3-dev; then remove .venv)"
         )
     with open(STAMP, "w") as file:

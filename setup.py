@@ -1,10 +1,10 @@
-"""Builds the compiled part if there is a C compiler. All works without it, slower."""
+"""Builds the compiled parts if there is a C compiler. All works without it, slower."""
 
 import sys
 
 from setuptools import Extension, setup
 
-SOURCE = "gateway/execution/written.pyx"
+SOURCES = ("gateway/execution/written.pyx", "gateway/execution/driven.pyx")
 
 
 def extensions():
@@ -13,8 +13,13 @@ def extensions():
     except ImportError:
         return []
     flags = [] if sys.platform == "win32" else ["-O3"]
-    name = SOURCE[: -len(".pyx")].replace("/", ".")
-    made = cythonize([Extension(name, [SOURCE], extra_compile_args=flags)], build_dir="build")
+    made = cythonize(
+        [
+            Extension(source[: -len(".pyx")].replace("/", "."), [source], extra_compile_args=flags)
+            for source in SOURCES
+        ],
+        build_dir="build",
+    )
     for extension in made:
         extension.optional = True  # which cythonize does not pass on
     return made

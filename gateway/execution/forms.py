@@ -1,22 +1,12 @@
-"""How a subtree's objects are written as JSON by compiled code, where that was built.
-
-PINWAY_COMPILED=0 in the environment does without it.
-"""
+"""How a subtree's objects are written as JSON by compiled code, where that was built."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from gateway.execution.bind import Attribute, Constant
+from gateway.execution.compiled import written
 from gateway.execution.leaves import Leaf
-
-try:
-    if os.environ.get("PINWAY_COMPILED") == "0":
-        raise ImportError
-    from gateway.execution import written
-except ImportError:  # there was no compiler, or it isn't wanted
-    written = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from gateway.execution.subtrees import Spot

@@ -22,6 +22,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.bind import Attribute, Call
 from gateway.execution.completed import SLICE, Completed
+from gateway.execution.current import enter, leave
 from gateway.execution.dropped import drop
 from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
@@ -29,7 +30,7 @@ from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
 from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
-from gateway.execution.tasks import Light, enter, leave
+from gateway.execution.tasks import Light
 from gateway.execution.waiting import (
     Goal,
     Then,

@@ -13,11 +13,13 @@ import asyncio
 import contextvars
 import itertools
 import sys
-from asyncio import AbstractEventLoop, CancelledError, Future, tasks
+from asyncio import AbstractEventLoop, CancelledError, Future
 from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
 from typing import TYPE_CHECKING, Any
 
+from gateway.execution.compiled import Steps
+from gateway.execution.current import enter, leave
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 
@@ -29,74 +31,17 @@ FORGIVING = sys.version_info >= (3, 13)
 """Whether a task whose cancellations are all taken back is not cancelled, as asyncio has it."""
 
 
-def _entering() -> tuple[Callable[[Any, Any], Any], Callable[[Any, None], Any]]:
-    swap = getattr(tasks, "_swap_current_task", None)
-    if swap is not None:  # from Python 3.12 on
-        return swap, swap
-    current: dict[Any, Any] = tasks._current_tasks  # type: ignore[attr-defined]
-    return current.__setitem__, current.pop
-
-
-enter, leave = _entering()
-"""`enter(loop, task)` makes a task the loop's current one, whichever it was; `leave(loop, None)`
-makes it none. As asyncio's `_enter_task` and `_leave_task` for two tasks, in one call."""
-
-
-class Light:
+class Light(Steps):
     """Stands for one coroutine where asyncio looks for its task."""
 
-    __slots__ = (
-        *("__dict__", "__weakref__", "_context", "_coro", "_fut_waiter", "_loop", "_result"),
-        *("done_", "index", "sink", "waits"),
-    )
-
     _asyncio_future_blocking = False
-    _must_cancel = False
     _cancels = 0
     _message: Any = None
     _name: str | None = None
-    _callbacks: list[tuple[Callable[[Any], Any], contextvars.Context | None]] | None = None
     _error: BaseException | None = None
-    unwanted = False
-    """Whether it was cancelled because nothing in the response hangs on it any more."""
-
-    def __init__(
-        self,
-        loop: AbstractEventLoop,
-        coro: Coroutine[Any, Any, Any],
-        sink: Waiting,
-        index: int,
-    ) -> None:
-        self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
-        self._context = contextvars.copy_context()
-        self._fut_waiter: Any = None
-        self.waits: Any = None
-        self._result: Any = None
-        self.done_ = False
+    sink: Waiting
 
     # -- running
-
-    def begin(self) -> None:
-        """The first step, from inside another task, which the caller makes current again."""
-        enter(self._loop, self)
-        try:
-            waits = self._context.run(self._coro.send, None)
-        except StopIteration as stop:
-            if self._must_cancel:
-                self._stopped(stop.value)
-                return
-            self.done_ = True
-            self._coro = None  # type: ignore[assignment]
-            self.sink.arrived(self, stop.value)
-        except BaseException as raised:
-            self._raised(without_frame(raised))
-        else:
-            self.waits = waits
-            if waits is not None and self._may_wait(waits):
-                waits._asyncio_future_blocking = False  # others may wait for it in this turn
-                self._fut_waiter = waits
-                if self._must_cancel and waits.cancel(msg=self._message):
-                    self._must_cancel = False
 
     def go_on_by_itself(self) -> None:
         """After the first step, and in the same turn of the loop: wake up when what is waited for
@@ -160,45 +105,6 @@ class Light:
                 else:
                     enter(loop, task)
 
-    def _wakeup(self, future: Any) -> None:
-        """The future it waited for is done: asyncio calls this in the coroutine's context.
-
-        Its result, or exception, is read inside the coroutine, by the future's own `__await__`.
-        """
-        loop = self._loop
-        enter(loop, self)
-        self._fut_waiter = None
-        try:
-            if self._must_cancel:
-                waits = self._coro.throw(self._cancelled_at(future))
-            else:
-                waits = self._coro.send(None)
-        except StopIteration as stop:
-            if self._must_cancel or self._callbacks is not None or self.unwanted:
-                self._stopped(stop.value)
-            else:  # the same in short, for most end here
-                self.done_ = True
-                self._coro = None  # type: ignore[assignment]
-                self._result = value = stop.value
-                sink = self.sink
-                try:
-                    apart = self._context != sink.base
-                except Exception:  # of values that can't be compared
-                    apart = True
-                if apart:
-                    sink.set_apart(self)
-                sink.left -= 1
-                if not (sink.left and sink.indexes):
-                    sink.first_or_last()
-                sink.indexes.append(self.index)
-                sink.values.append(value)
-        except BaseException as raised:
-            self._raised(without_frame(raised))
-        else:
-            self._wait(waits)
-        finally:
-            leave(loop, None)
-
     def _resume(self, error: BaseException | None) -> None:
         """The next turn of the loop, after a bare yield, or after one that was wrong."""
         if error is None:
@@ -238,6 +144,24 @@ class Light:
             and waits is not self
             and _loop_of(waits) is self._loop
         )
+
+    def _begun(self, waits: Any) -> None:
+        """The first step ended."""
+        self.waits = waits
+        if waits is not None and self._may_wait(waits):
+            waits._asyncio_future_blocking = False  # others may wait for it in this turn
+            self._fut_waiter = waits
+            if self._must_cancel and waits.cancel(msg=self._message):
+                self._must_cancel = False
+
+    def _ended_at_once(self, value: Any) -> None:
+        """The first step was the last one."""
+        if self._must_cancel:
+            self._stopped(value)
+            return
+        self.done_ = True
+        self._coro = None  # type: ignore[assignment]
+        self.sink.arrived(self, value)
 
     def _stopped(self, value: Any) -> None:
         if self._must_cancel:  # cancelled in its last step, as Task has it
@@ -386,13 +310,6 @@ class Light:
     def __repr__(self) -> str:
         state = "finished" if self.done_ else "pending"
         return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
-
-
-def changed(context: contextvars.Context, base: contextvars.Context | None) -> bool:
-    try:
-        return context != base
-    except Exception:  # of values that can't be compared
-        return True
 
 
 def _loop_of(future: Any) -> Any:

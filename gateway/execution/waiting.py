@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from asyncio import Future
 from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gateway.execution.compiled import Column, start_all
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 from gateway.execution.places import FieldPlace, Place
-from gateway.execution.tasks import Light, changed, enter
+from gateway.execution.steps import changed
+from gateway.execution.tasks import Light
 from loaders.batches import Batch, Load
 from resolvers.bulk import checked
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
 
 
-class Waiting:
+class Waiting(Column):
     """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
     (`numbers` are the values' positions, None for all of the column in order).
 
@@ -35,10 +36,7 @@ class Waiting:
     happens to be the only one awaited.)
     """
 
-    __slots__ = (
-        *("_ambient", "_apart", "_opened", "_place", "_run", "_then", "_total"),
-        *("base", "indexes", "left", "lights", "values"),
-    )
+    __slots__ = ("_ambient", "_apart", "_opened", "_place", "_run", "_then", "_total")
 
     def __init__(self, run: Run, place: Place, then: Then, total: int) -> None:
         self._run, self._place, self._then, self._total = run, place, then, total
@@ -46,14 +44,9 @@ class Waiting:
         self._ambient = run.ambient
         self._apart: dict[int, Context] | None = None
         """The contexts of those, by their index, that changed theirs."""
-        self.base: Context | None = copy_context()
-        """What all had when they began. To compare it with one that wasn't changed is to compare
-        two pointers; one in which something was set to what equals it counts as not changed."""
+        self.base = copy_context()
         self.left = 0
-        self.lights: list[Light] = []
-        """Those that did not end in their first step, until all have ended."""
-        self.indexes: list[int] = []
-        self.values: list[Any] = []
+        self.lights, self.indexes, self.values = [], [], []
 
     def start(self, index: int, awaitable: Any) -> None:
         """Drive an awaitable's first step; the caller makes its own task current again."""
@@ -74,33 +67,7 @@ class Waiting:
     def start_all(self, coros: Sequence[Any]) -> None:
         """The same for a whole column of coroutines, each of which goes on by itself."""
         self._run.go_on()
-        loop = self._run.loop
-        indexes, values, lights = self.indexes, self.values, self.lights
-        for i, coro in enumerate(coros):
-            light = Light(loop, coro, self, i)
-            context = light._context
-            enter(loop, light)
-            try:
-                waits = context.run(coro.send, None)
-            except StopIteration as stop:
-                if light._must_cancel:
-                    light._stopped(stop.value)
-                else:
-                    light.done_ = True
-                    if changed(context, self.base):
-                        self.set_apart(light)
-                    indexes.append(i)
-                    values.append(stop.value)
-            except BaseException as error:
-                light._raised(without_frame(error))
-            else:
-                lights.append(light)
-                if type(waits) is Future and waits._loop is loop and not light._must_cancel:
-                    waits._asyncio_future_blocking = False
-                    waits.add_done_callback(light._wakeup, context=context)
-                    light._fut_waiter = waits
-                else:
-                    light._wait(waits)
+        start_all(self, self._run.loop, coros, Light)
 
     def open(self) -> tuple[list[Any], list[int] | None]:
         """What ended in its first step; from now on what arrives is for another round."""
@@ -332,7 +299,7 @@ class WaitingBatch(Waiting):
         run.waiting.add(self)
 
     def begin(self) -> Light:
-        light = self.lights[0]
+        light: Light = self.lights[0]
         light.begin()
         return light
 

@@ -1,0 +1,3 @@
+from gateway.execution.steps import Column as Column
+from gateway.execution.steps import Steps as Steps
+from gateway.execution.steps import start_all as start_all
