@@ -4,7 +4,11 @@ import sys
 
 from setuptools import Extension, setup
 
-SOURCES = ("gateway/execution/written.pyx", "gateway/execution/driven.pyx")
+SOURCES = (
+    "loaders/promised.pyx",
+    "gateway/execution/written.pyx",
+    "gateway/execution/driven.pyx",
+)
 
 
 def extensions():

@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 from aiodataloader import DataLoader
 
 from datasources.protocols import Stores
-from loaders.batches import Batch, Load, LoadOfRest, settle
+from loaders.batches import Batch, Load, LoadOfRest
+from loaders.compiled import Singles
+from loaders.singles import settle
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -29,6 +31,8 @@ class Loader(DataLoader[K, V]):
 
     _open: Batch[K, V] | None = None
     """The batch that takes keys until its turn comes."""
+    _singles: "Singles[K, V] | None" = None
+    """Its keys that were asked one by one, if nothing else happened since the first of them."""
     has_at_hand = False
     """Whether `at_hand` is worth asking."""
 
@@ -112,17 +116,29 @@ class Loader(DataLoader[K, V]):
     def load(self, key: K) -> "Future[V]":
         if key is None:
             raise TypeError("load() takes a key, not None")
-        pending = self._pending if self._begun is None else self._pending_keys()
-        batch = pending.get(key)
+        singles = self._singles
+        if singles is None:
+            if key in self._pending_keys() or key in self.known():
+                return self._load_elsewhere(key)
+            singles = self._take_singles()
+        future = singles.ask(key)
+        return self._load_elsewhere(key) if future is None else future
+
+    def _take_singles(self) -> "Singles[K, V]":
+        """Have keys asked one by one in the open batch, as long as that is all that happens."""
+        batch = self._open or self._begin()
+        batch.ask()
+        elsewhere = (keys for keys in (self._values, self._pending) if keys)
+        batch.singles = self._singles = Singles(self.loop, *elsewhere)
+        return self._singles
+
+    def _load_elsewhere(self, key: K) -> "Future[V]":
+        """A key that is known, or in a batch already."""
         future: Future[V] = self.loop.create_future()
-        if batch is None:
-            values = self.known() if self._ended else self._values
-            if key in values:
-                settle(future, values[key])
-                return future
-            batch = pending[key] = self._open or self._begin()
-            batch.keys.append(key)
-        batch.wake(future, key)
+        if key in self._values:
+            settle(future, self._values[key])
+        else:
+            self._pending[key].wake(future, key)
         return future
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
@@ -147,11 +163,23 @@ class Loader(DataLoader[K, V]):
         return self
 
     def _pending_keys(self) -> dict[K, Batch[K, V]]:
+        if self._singles is not None:
+            self._mix_singles()
         begun = self._begun
         if begun is not None:
             self._begun = None
             self._pending = dict.fromkeys(begun.keys, begun)
         return self._pending
+
+    def _mix_singles(self) -> None:
+        """Have the open batch's single keys among its others."""
+        batch, self._singles = self._open, None
+        assert batch is not None
+        assert batch.singles is not None
+        keys = batch.singles.keys()
+        batch.keys += keys
+        batch.mix_singles()
+        self._pending.update(dict.fromkeys(keys, batch))
 
     def known(self) -> dict[K, V | BaseException]:
         """What was loaded."""
@@ -171,15 +199,24 @@ class Loader(DataLoader[K, V]):
 
     def dispatch(self, batch: Batch[K, V]) -> None:
         """Load it in a task of its own."""
-        if self._open is batch:
-            self._open = None
+        self._close(batch)
         task = self.loop.create_task(self.load_now(batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
+    def _close(self, batch: Batch[K, V]) -> None:
+        """Take no more keys."""
+        if self._open is not batch:
+            return
+        if self._singles is not None:
+            if batch.keys or self._pending:
+                self._mix_singles()
+            else:
+                batch.keys, self._begun, self._singles = self._singles.keys(), batch, None
+        self._open = None
+
     async def load_now(self, batch: Batch[K, V], *, here: bool = False) -> None:
-        if self._open is batch:
-            self._open = None
+        self._close(batch)
         if batch.forgotten:
             batch.keys = _once(batch.keys)
         keys = batch.keys
@@ -202,6 +239,8 @@ class Loader(DataLoader[K, V]):
                     if pending.get(key) is batch:
                         values[key] = value
             else:
+                if self._singles is not None:
+                    self._mix_singles()
                 self._ended.append(batch)
                 batch.remembered = True
             self._no_more_pending(batch)

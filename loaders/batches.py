@@ -11,8 +11,11 @@ from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from loaders.singles import settle
+
 if TYPE_CHECKING:
     from loaders.base import Loader
+    from loaders.singles import Singles
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -37,6 +40,8 @@ class Batch(Generic[K, V]):
 
     remembered = False
     """Whether the loader has all its values."""
+    singles: "Singles[K, V] | None" = None
+    """Keys that were asked one by one, and who waits for them before all of `_waiters`."""
 
     def __init__(self, loader: "Loader[K, V]", keys: list[K]) -> None:
         self._loader: Loader[K, V] | None = loader
@@ -85,15 +90,29 @@ class Batch(Generic[K, V]):
 
     def awaited(self) -> bool:
         """Whether it has been promised to somebody."""
-        return any((self._waiters or {}).values())
+        return self.singles is not None or any((self._waiters or {}).values())
+
+    def mix_singles(self) -> None:
+        """Have who waits for them among the others."""
+        singles, self.singles = self.singles, None
+        if singles is None:
+            return
+        others, waiters = self._waiters or {}, dict[K, "list[Future[V] | Load[K, V]]"]()
+        for key, futures in singles.by_key().items():
+            waiters[key] = [*futures, *others.pop(key, ())]
+        self._waiters = {**others, **waiters}
 
     def end(self, given: Sequence[V | BaseException]) -> None:
         """Wake who waits, in the order of the keys, as aiodataloader does."""
         self.given, self.done, self.asked = given, True, True
         self._loader = None  # which refers to this batch in turn
-        waiters, self._waiters = self._waiters, None
-        if waiters is None:
+        if self._waiters is None:
+            if self.singles is not None:
+                singles, self.singles = self.singles, None
+                singles.end(given)
             return
+        self.mix_singles()
+        waiters, self._waiters = self._waiters, None
         keys = self.keys
         if len(waiters) == 1:
             keys, given = list(waiters), [given[keys.index(key)] for key in waiters]
@@ -269,13 +288,3 @@ class LoadOfRest(Load[K, V]):
         if batch.remembered and self._loader.known() is self._known:
             return self._known  # with the batch's
         return {**self._known, **batch.values}
-
-
-def settle(future: "Future[Any]", value: Any) -> None:
-    """Give it a value or an error, unless it was cancelled."""
-    if future.done():
-        return
-    if isinstance(value, BaseException):
-        future.set_exception(value)
-    else:
-        future.set_result(value)

@@ -5,6 +5,8 @@ from asyncio import Future
 
 from cpython.object cimport PyObject, PyObject_RichCompareBool, Py_NE
 
+from loaders.promised cimport Promise, Waiter
+
 from gateway.execution.current import enter, leave
 from gateway.execution.frames import without_frame
 
@@ -36,6 +38,8 @@ cdef extern from *:
         PYGEN_ERROR
         PYGEN_NEXT
     object PyContext_CopyCurrent()
+    int PyContext_Enter(object context) except -1
+    int PyContext_Exit(object context) except -1
     PySendResult PyIter_Send(object coro, object value, PyObject **got) noexcept
     PySendResult step_inside(object context, object coro, PyObject **got) noexcept
     int raise_it() except -1
@@ -49,7 +53,7 @@ cdef class Column:
     cdef public Py_ssize_t left
 
 
-cdef class Steps:
+cdef class Steps(Waiter):
     cdef public object _callbacks, _context, _coro, _fut_waiter, _loop, _result, waits
     cdef public Column sink
     cdef public Py_ssize_t index
@@ -71,7 +75,15 @@ cdef class Steps:
         else:
             self.failed()
 
-    def _wakeup(self, future):
+    cdef int wake(self, Promise promise) except -1:
+        """As if `_wakeup` were called back in the coroutine's context."""
+        PyContext_Enter(self._context)
+        try:
+            self._wakeup(promise)
+        finally:
+            PyContext_Exit(self._context)
+
+    cpdef _wakeup(self, future):
         cdef PyObject *got = NULL
         cdef PySendResult how
         self._fut_waiter = None
@@ -85,11 +97,27 @@ cdef class Steps:
             if how == PYGEN_RETURN:
                 self.ended(owned(got))
             elif how == PYGEN_NEXT:
-                self._wait(owned(got))
+                self.wait(owned(got))
             else:
                 self.failed()
         finally:
             leave(loop, None)
+
+    cdef wait(self, waits):
+        cdef Promise promise
+        if not self._must_cancel:
+            if type(waits) is Promise:
+                promise = waits
+                if promise._loop is self._loop and promise.tell(self):
+                    promise._asyncio_future_blocking = False
+                    self._fut_waiter = promise
+                    return
+            elif type(waits) is Future and waits._loop is self._loop:
+                waits._asyncio_future_blocking = False
+                waits.add_done_callback(self._wakeup, context=self._context)
+                self._fut_waiter = waits
+                return
+        self._wait(waits)
 
     cdef ended(self, value):
         cdef Column sink = self.sink
@@ -127,14 +155,8 @@ def start_all(Column column, loop, coros, make):
         enter(loop, light)
         how = step_inside(light._context, coro, &got)
         if how == PYGEN_NEXT:
-            waits = owned(got)
             column.lights.append(light)
-            if type(waits) is Future and waits._loop is loop and not light._must_cancel:
-                waits._asyncio_future_blocking = False
-                waits.add_done_callback(light._wakeup, context=light._context)
-                light._fut_waiter = waits
-            else:
-                light._wait(waits)
+            light.wait(owned(got))
         elif how == PYGEN_ERROR:
             light.failed()
         else:

@@ -155,6 +155,18 @@ FAULTS = (
         "        state[self.number].next = row\n",
     ),
     Fault(
+        "compiled code steps all in one context",
+        "driven.pyx",
+        "        if changed(self._context, sink.base):\n            sink.set_apart(self)\n",
+        "",
+    ),
+    Fault(
+        "compiled code gives what was awaited to the wrong objects",
+        "driven.pyx",
+        "        sink.indexes.append(self.index)\n",
+        "        sink.indexes.append(len(sink.indexes))\n",
+    ),
+    Fault(
         "the lists of a subtree get each other's items",
         "subtrees.py",
         "return [[next(rest) for _ in range(length)] for length in lengths]",

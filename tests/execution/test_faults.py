@@ -21,6 +21,7 @@ def test_a_fault_in_the_engine_is_caught(fault: Fault, tmp_path: Path) -> None:
     fault.apply(tmp_path / "gateway" / "execution")
     if fault.file.endswith(".pyx"):
         shutil.copy(HERE / "setup.py", tmp_path)
+        shutil.copytree(HERE / "loaders", tmp_path / "loaders")
         build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"]
         subprocess.run(build, cwd=tmp_path, capture_output=True, check=True)
     command = [sys.executable, "-W", "ignore", "-m", "tests.execution.differential"]

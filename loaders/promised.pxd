@@ -1,0 +1,17 @@
+cdef class Waiter:
+    cdef int wake(self, Promise promise) except -1
+
+
+cdef class Promise:
+    cdef public bint _asyncio_future_blocking
+    cdef readonly object _loop
+    cdef object value, traceback
+    cdef Waiter waiter
+    cdef list callbacks
+    cdef int state
+
+    cdef bint tell(self, Waiter waiter)
+    cdef cancelled_error(self)
+    cdef int settle(self, int state, value) except -1
+    cdef schedule(self)
+    cdef schedule_callbacks(self)

@@ -1,0 +1,1 @@
+from loaders.singles import Singles as Singles

@@ -1,0 +1,238 @@
+# cython: language_level=3
+"""As `singles`, compiled: who asks for a key has a promise in place of an asyncio.Future, and all
+who wait in compiled code (`Waiter`) are woken by one callback of the loop."""
+
+from asyncio import CancelledError, InvalidStateError
+from contextvars import copy_context
+
+from cpython.object cimport PyObject
+
+cdef extern from *:
+    """
+    static void stop_with(PyObject *value) {
+        if (!PyTuple_Check(value) && !PyExceptionInstance_Check(value)) {
+            PyErr_SetObject(PyExc_StopIteration, value);
+            return;
+        }
+        PyObject *stop = PyObject_CallOneArg(PyExc_StopIteration, value);
+        if (stop == NULL) return;
+        PyErr_SetObject(PyExc_StopIteration, stop);
+        Py_DECREF(stop);
+    }
+    static void set_iternext(PyObject *type, PyObject *(*next)(PyObject *)) {
+        ((PyTypeObject *) type)->tp_iternext = next;
+        PyType_Modified((PyTypeObject *) type);
+    }
+    """
+    ctypedef PyObject *(*Next "iternextfunc")(PyObject *)
+    void stop_with(object value) noexcept
+    void set_iternext(object type, Next next) noexcept
+    void Py_INCREF(object o) noexcept
+
+cdef enum: PENDING, VALUE, ERROR, CANCELLED
+
+
+cdef class Waiter:
+    """What waits without a callback."""
+
+    cdef int wake(self, Promise promise) except -1:
+        """The promise is done."""
+        raise NotImplementedError
+
+
+cdef class Promise:
+    """To asyncio a future: what it does, and nothing besides."""
+
+    cdef bint tell(self, Waiter waiter):
+        """Whether it will wake this one when it is done."""
+        if self.state != PENDING or self.waiter is not None or self.callbacks is not None:
+            return False
+        self.waiter = waiter
+        return True
+
+    def done(self):
+        return self.state != PENDING
+
+    def cancelled(self):
+        return self.state == CANCELLED
+
+    def result(self):
+        if self.state == VALUE:
+            return self.value
+        if self.state == ERROR:
+            raise self.value.with_traceback(self.traceback)
+        if self.state == CANCELLED:
+            raise self.cancelled_error()
+        raise InvalidStateError("Result is not set.")
+
+    def exception(self):
+        if self.state == CANCELLED:
+            raise self.cancelled_error()
+        if self.state == PENDING:
+            raise InvalidStateError("Exception is not set.")
+        return self.value if self.state == ERROR else None
+
+    cdef cancelled_error(self):
+        return CancelledError() if self.value is None else CancelledError(self.value)
+
+    def set_result(self, value):
+        self.settle(VALUE, value)
+        self.schedule()
+
+    def set_exception(self, error):
+        self.settle(ERROR, error)
+        self.schedule()
+
+    def cancel(self, msg=None):
+        if self.state != PENDING:
+            return False
+        self.settle(CANCELLED, msg)
+        self.schedule()
+        return True
+
+    cdef int settle(self, int state, value) except -1:
+        if self.state != PENDING:
+            raise InvalidStateError("invalid state")
+        if state == ERROR:
+            if isinstance(value, StopIteration):  # which would end who awaits it
+                value, cause = RuntimeError("StopIteration interacts badly with generators"), value
+                value.__cause__ = cause
+            self.traceback = value.__traceback__
+        self.state, self.value = state, value
+        return 0
+
+    cdef schedule(self):
+        if self.waiter is not None:
+            self._loop.call_soon(wake_all, [self])
+        self.schedule_callbacks()
+
+    cdef schedule_callbacks(self):
+        callbacks, self.callbacks = self.callbacks, None
+        if callbacks is not None:
+            for callback, context in callbacks:
+                self._loop.call_soon(callback, self, context=context)
+
+    def add_done_callback(self, callback, *, context=None):
+        if context is None:
+            context = copy_context()
+        if self.state != PENDING:
+            self._loop.call_soon(callback, self, context=context)
+        elif self.callbacks is None:
+            self.callbacks = [(callback, context)]
+        else:
+            self.callbacks.append((callback, context))
+
+    def remove_done_callback(self, callback):
+        before = self.callbacks or []
+        kept = [entry for entry in before if entry[0] != callback]
+        self.callbacks = kept or None
+        return len(before) - len(kept)
+
+    def get_loop(self):
+        return self._loop
+
+    def __await__(self):
+        return self
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        """As `next_of`, which is put in its place."""
+
+    def __repr__(self):
+        return f"<Promise {('pending', 'finished', 'finished', 'cancelled')[self.state]}>"
+
+
+cdef PyObject *next_of(PyObject *promise) except NULL:
+    """`Promise.__next__`, which ends with a value without the exception and the traceback that
+    Cython's methods make for it."""
+    cdef Promise self = <Promise> promise
+    if self.state == VALUE:
+        stop_with(self.value)
+        return NULL
+    if self.state == PENDING:
+        if self._asyncio_future_blocking:
+            raise RuntimeError("await wasn't used with future")
+        self._asyncio_future_blocking = True
+        Py_INCREF(self)
+        return promise
+    self.result()
+    return NULL
+
+
+set_iternext(Promise, <Next> next_of)
+
+
+def wake_all(list promises):
+    """Those who wait for these, in compiled code."""
+    cdef Promise promise
+    cdef Waiter waiter
+    for promise in promises:
+        waiter, promise.waiter = promise.waiter, None
+        try:
+            waiter.wake(promise)
+        except Exception as error:  # the others are woken all the same
+            promise._loop.call_exception_handler(
+                {"message": f"could not wake {waiter!r}", "exception": error, "future": promise}
+            )
+
+
+cdef class Singles:
+    cdef object loop
+    cdef tuple elsewhere
+    cdef dict asked
+
+    def __init__(self, loop, *elsewhere):
+        self.loop, self.elsewhere, self.asked = loop, elsewhere, {}
+
+    def ask(self, key):
+        cdef Promise promise
+        for found in self.elsewhere:
+            if key in found:
+                return None
+        promise = Promise.__new__(Promise)
+        promise._loop = self.loop
+        before = self.asked.setdefault(key, promise)
+        if before is not promise:
+            if type(before) is Promise:
+                self.asked[key] = [before, promise]
+            else:
+                (<list> before).append(promise)
+        return promise
+
+    def by_key(self):
+        return {
+            key: [asked] if type(asked) is Promise else asked for key, asked in self.asked.items()
+        }
+
+    def keys(self):
+        return list(self.asked)
+
+    def end(self, given):
+        cdef list woken = []
+        if len(given) != len(self.asked):
+            raise ValueError(f"{len(given)} values for {len(self.asked)} keys")
+        for asked, value in zip(self.asked.values(), given):
+            if type(asked) is Promise:
+                self.settle(asked, value, woken)
+            else:
+                for promise in <list> asked:
+                    self.settle(promise, value, woken)
+        self.wake(woken)
+
+    cdef settle(self, Promise promise, value, list woken):
+        if promise.state != PENDING:
+            return
+        promise.settle(ERROR if isinstance(value, BaseException) else VALUE, value)
+        if promise.waiter is not None:
+            woken.append(promise)
+        if promise.callbacks is not None:
+            self.wake(woken)
+            promise.schedule_callbacks()
+
+    cdef wake(self, list woken):
+        """In one callback."""
+        if woken:
+            self.loop.call_soon(wake_all, woken[:])
+            woken.clear()
