@@ -29,16 +29,16 @@ class Loader(DataLoader[K, V]):
     a future of their own: one that is cancelled takes nothing from the others.
     """
 
-    _open: Batch[K, V] | None = None
-    """The batch that takes keys until its turn comes."""
-    _singles: "Singles[K, V] | None" = None
-    """Its keys that were asked one by one, if nothing else happened since the first of them."""
     has_at_hand = False
     """Whether `at_hand` is worth asking."""
 
     def __init__(self, stores: Stores) -> None:
         # In place of aiodataloader's, which keeps a future for each key.
         self._stores = stores
+        self._open: Batch[K, V] | None = None
+        """The batch that takes keys until its turn comes."""
+        self._singles: Singles[K, V] | None = None
+        """Its keys that were asked one by one, if nothing else happened since the first of them."""
         self._values: dict[K, V | BaseException] = {}
         self._held = False
         """Whether a load looks into them, too: then nothing is taken out of that dict."""

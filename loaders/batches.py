@@ -24,28 +24,30 @@ V = TypeVar("V")
 class Batch(Generic[K, V]):
     """Keys that are loaded together, and their values when they are there."""
 
-    asked = False
-    """Whether its load has begun, or will without anybody's doing."""
-    done = False
-    given: Sequence[V | BaseException] = ()
-    """The values, in the order of `keys`."""
-    _values: "dict[K, V | BaseException] | None" = None
-    _waiters: "dict[K, list[Future[V] | Load[K, V]]] | None" = None
-
-    begun_by: Sequence[K] | None = None
-    """The keys that were asked first, if the batch began with just these."""
-    forgotten: "set[K] | frozenset[K]" = frozenset()
-    """Keys of which the loader is not to remember the values: it was told so meanwhile. They may
-    have been asked again, of this batch or another."""
-
-    remembered = False
-    """Whether the loader has all its values."""
-    singles: "Singles[K, V] | None" = None
-    """Keys that were asked one by one, and who waits for them before all of `_waiters`."""
+    __slots__ = (
+        *("_loader", "_values", "_waiters", "asked", "begun_by", "done", "forgotten", "given"),
+        *("keys", "remembered", "singles"),
+    )
 
     def __init__(self, loader: "Loader[K, V]", keys: list[K]) -> None:
         self._loader: Loader[K, V] | None = loader
         self.keys = keys
+        self.asked = False
+        """Whether its load has begun, or will without anybody's doing."""
+        self.done = False
+        self.given: Sequence[V | BaseException] = ()
+        """The values, in the order of `keys`."""
+        self._values: dict[K, V | BaseException] | None = None
+        self._waiters: dict[K, list[Future[V] | Load[K, V]]] | None = None
+        self.begun_by: Sequence[K] | None = None
+        """The keys that were asked first, if the batch began with just these."""
+        self.forgotten: set[K] | None = None
+        """Keys of which the loader is not to remember the values: it was told so meanwhile. They
+        may have been asked again, of this batch or another."""
+        self.remembered = False
+        """Whether the loader has all its values."""
+        self.singles: Singles[K, V] | None = None
+        """Keys that were asked one by one, and who waits for them before all of `_waiters`."""
 
     @property
     def values(self) -> "dict[K, V | BaseException]":
@@ -54,7 +56,7 @@ class Batch(Generic[K, V]):
         return self._values
 
     def forget_values(self, keys: Iterable[K]) -> None:
-        self.forgotten = {*self.forgotten, *keys}
+        self.forgotten = {*(self.forgotten or ()), *keys}
 
     def ask(self) -> None:
         """Have it loaded when its turn comes, if that isn't so yet."""
@@ -130,23 +132,23 @@ class Load(Generic[K, V]):
     Nothing is loaded before somebody waits for it. To asyncio it is a future.
     """
 
-    _asyncio_future_blocking = False
-    _cancelled: tuple[Any, ...] | None = None
-    """What CancelledError is to be raised with."""
-    _waits = False
-    _callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
-    _tell: Callable[[], None] | None = None
-    _each: "Sequence[Batch[K, V]]" = ()
-    _of: "Sequence[Batch[K, V]]" = ()
-    """Those, each once."""
+    __slots__ = (
+        *("_asyncio_future_blocking", "_callbacks", "_cancelled", "_each", "_of", "_tell"),
+        *("_waits", "batch", "keys"),
+    )
 
     def __init__(
         self, keys: Sequence[K], batch: Batch[K, V] | None, each: Sequence[Batch[K, V]] = ()
     ) -> None:
         """All keys are in `batch`, or else in `each` their own."""
-        self.keys, self.batch = keys, batch
-        if each:
-            self._each, self._of = each, list(dict.fromkeys(each))
+        self.keys, self.batch, self._each = keys, batch, each
+        self._of: Sequence[Batch[K, V]] = list(dict.fromkeys(each)) if each else ()
+        """Those, each once."""
+        self._asyncio_future_blocking = self._waits = False
+        self._callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
+        self._cancelled: tuple[Any, ...] | None = None
+        """What CancelledError is to be raised with."""
+        self._tell: Callable[[], None] | None = None
 
     def missing(self) -> list[Batch[K, V]]:
         """The batches that are not there yet."""
@@ -274,11 +276,13 @@ class Load(Generic[K, V]):
 class LoadOfRest(Load[K, V]):
     """Keys of which some have values already, and the others are in one batch."""
 
+    __slots__ = ("_fresh", "_known", "_loader")
+
     def __init__(
         self, keys: Sequence[K], batch: Batch[K, V], loader: "Loader[K, V]", fresh: K
     ) -> None:
         """`fresh` is one of those in the batch."""
-        self.keys, self.batch = keys, batch
+        super().__init__(keys, batch)
         self._loader, self._known, self._fresh = loader, loader.known(), fresh
 
     def _first(self) -> K:

@@ -51,12 +51,12 @@ def start(
     run: Run, field: Field, source: Bulk, objs: Sequence[Any], place: Place | None
 ) -> Sequence[Any] | Goal:
     """What it gives for each, or what that goes to when it is there."""
-    arguments = source.arguments
+    function, arguments = source.function, source.arguments
     try:
         if arguments is None:
-            values = source.function(run.context, objs)
+            values = function(run.context, objs)
         else:
-            values = source.function(run.context, objs, **arguments.of(run))
+            values = function(run.context, objs, **arguments.of(run))
     except Exception as error:
         return [without_frame(error)] * len(objs)
     if isinstance(values, Load):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gateway.execution.collect import Field
     from gateway.execution.places import Place
     from gateway.execution.run import Run
-    from gateway.execution.subtrees import Part, Spot, Subtree
+    from gateway.execution.subtrees import Bulked, Spot, Subtree
     from gateway.execution.waiting import Goal
 
 Given: TypeAlias = "dict[Field, Sequence[Any] | Goal]"
@@ -55,17 +55,18 @@ class Attempt:
         """Get what is to be shown of these. Raises whatever where it isn't as usual."""
         self.columns[spot.number] = objs
         self._count += len(objs)
-        for part in spot.parts:
-            part.ask(self, objs)
+        for ask in spot.asks:
+            ask(self, objs)
 
-    def arrived(self, part: Part, values: Sequence[Any]) -> None:
+    def arrived(self, part: Bulked, values: Sequence[Any]) -> None:
         """What a field waited for."""
         if self._over:
             return
         self.given[part.field] = values
         self.waits -= 1
         try:
-            part.take(self, values)
+            take = part.take
+            take(self, values)
             if not self.waits:
                 self._finish()
         except Exception:

@@ -57,6 +57,13 @@ BUDGET = 0.004
 class Run:
     """The state of one execution."""
 
+    __slots__ = (
+        *("_again", "_arrivals", "_failures", "_fatal", "_inputs", "_since", "_task", "_unwanted"),
+        *("_values", "_waiter", "ambient", "context", "data", "errors", "following", "given"),
+        *("litter", "loads", "lone", "loop", "made", "nulled", "queue", "root", "sliced"),
+        *("unrested", "variables", "variant", "waiting"),
+    )
+
     def __init__(
         self,
         variant: Variant,
@@ -83,29 +90,28 @@ class Run:
         self.loop = asyncio.get_running_loop()
         self.litter: list[Sequence[Any]] = []
         """What slices of something large held, to be let go of a slice at a time."""
-
-    given: Given | None = None
-    """What resolvers gave before, of objects that are made once more."""
-    ambient: Context | None = None
-    """What is done now is done in this context, a resolver's; None for the request's own."""
-    following: Context | None = None
-    """The context of the steps from now on, once one was run again: what it set the first time is
-    not to be seen."""
-    nulled = False
-    """Whether a null has climbed, so that a value that arrives may have no place any more."""
-    lone: Light | None = None
-    """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
-    of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
-    made = unrested = 0
-    """Objects, in all and since the clock was last looked at."""
-    sliced = False
-    """Whether something was large enough to be worked off in slices."""
-    _unwanted = 0
-    """Cancelled coroutines that have not ended yet."""
-    _fatal: BaseException | None = None
-    _waiter: asyncio.Future[None] | None = None
-    _task: Any = None
-    _since = 0.0
+        self.given: Given | None = None
+        """What resolvers gave before, of objects that are made once more."""
+        self.ambient: Context | None = None
+        """What is done now is done in this context, a resolver's; None for the request's own."""
+        self.following: Context | None = None
+        """The context of the steps from now on, once one was run again: what it set the first time
+        is not to be seen."""
+        self.nulled = False
+        """Whether a null has climbed, so that a value that arrives may have no place any more."""
+        self.lone: Light | None = None
+        """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
+        of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
+        self.made = self.unrested = 0
+        """Objects, in all and since the clock was last looked at."""
+        self.sliced = False
+        """Whether something was large enough to be worked off in slices."""
+        self._unwanted = 0
+        """Cancelled coroutines that have not ended yet."""
+        self._fatal: BaseException | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._task: Any = None
+        self._since = 0.0
 
     def variable_values(self) -> VariableValues:
         """As graphql-core has them, with where they came from."""

@@ -83,8 +83,8 @@ class Spot:
     def __init__(self, subtree: Subtree, selection: Selection) -> None:
         self.selection = selection
         self.number = subtree.number()
-        self.parts: list[Part] = []
-        """The fields that aren't read where the response is made, in its order."""
+        self.asks: list[Callable[[Attempt, Sequence[Any]], None]] = []
+        """For the values of each field that isn't read where the response is made, in its order."""
         self._shown: dict[Field, Argument] = {}
         self._unusual: dict[frozenset[Spot], Rows] = {}
         for field in selection.fields:
@@ -94,7 +94,7 @@ class Spot:
             attribute = isinstance(source, Attribute) and source.placeless
             if not (attribute and isinstance(field.completer, Leaf)):
                 self._shown[field] = argument = _argument(subtree, field)
-                self.parts.append(_part(field, argument))
+                self.asks.append(_part(field, argument).ask)
 
     @cached_property
     def usual(self) -> Rows:
@@ -215,29 +215,31 @@ class Part:
     """A field whose values are got apart from the others of its objects: attributes that are no
     leaves, or a plain function's."""
 
-    def __init__(self, field: Field, argument: Argument) -> None:
-        self.field, self.take = field, argument.take
+    def __init__(self, field: Field, source: Attribute | Call, argument: Argument) -> None:
+        self.field, self._source, self.take = field, source, argument.take
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         """Take the values, now or when they are there."""
-        source = self.field.source
-        assert isinstance(source, Attribute | Call)
+        source, take = self._source, self.take
         attempt.given[self.field] = values = source.start(attempt.run, self.field, objs, None)
-        self.take(attempt, values)
+        take(attempt, values)
 
 
-class Bulked(Part):
-    """A bulk resolver's."""
+class Bulked:
+    """The same for a bulk resolver's."""
+
+    def __init__(self, field: Field, source: Bulk, argument: Argument) -> None:
+        self.field, self._source, self.take = field, source, argument.take
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        source = self.field.source
-        assert isinstance(source, Bulk)
-        attempt.given[self.field] = found = start(attempt.run, self.field, source, objs, None)
+        found = start(attempt.run, self.field, self._source, objs, None)
+        attempt.given[self.field] = found
         if isinstance(found, Goal):
             found.attempt, found.part = attempt, self
             attempt.waits += 1
         else:
-            self.take(attempt, found)
+            take = self.take
+            take(attempt, found)
 
 
 def _argument(subtree: Subtree, field: Field) -> Argument:
@@ -254,12 +256,12 @@ def _argument(subtree: Subtree, field: Field) -> Argument:
     raise NotStraight
 
 
-def _part(field: Field, argument: Argument) -> Part:
+def _part(field: Field, argument: Argument) -> Part | Bulked:
     source = field.source
     if isinstance(source, Bulk):
-        return Bulked(field, argument)
+        return Bulked(field, source, argument)
     if isinstance(source, Attribute | Call) and source.placeless:
-        return Part(field, argument)
+        return Part(field, source, argument)
     raise NotStraight
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
     from gateway.execution.run import Run
-    from gateway.execution.subtrees import Part
+    from gateway.execution.subtrees import Bulked
 
 Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
 
@@ -177,7 +177,7 @@ class Goal:
     __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "attempt", "part")
 
     attempt: Attempt | None
-    part: Part | None
+    part: Bulked | None
 
     def __init__(
         self, run: Run, field: Field, source: Bulk, place: Place | None, count: int
