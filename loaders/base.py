@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from aiodataloader import DataLoader
 
 from datasources.protocols import Stores
-from loaders.batches import Batch, Load, LoadOfRest
-from loaders.compiled import Singles
+from loaders.batches import Batch, Load
+from loaders.compiled import Singles, place
 from loaders.singles import settle
 
 K = TypeVar("K")
@@ -35,19 +35,18 @@ class Loader(DataLoader[K, V]):
     def __init__(self, stores: Stores) -> None:
         # In place of aiodataloader's, which keeps a future for each key.
         self._stores = stores
+        self._slots: dict[K, int] = {}
+        """Where in `_values` that of each key is."""
+        self._values: list[Any] = []
+        """Values and errors; of a key that is not loaded yet, its batch. What is forgotten stays
+        here, for the loads that have found it."""
+        self._pending: list[Batch[K, V]] = []
+        """The batches that are not loaded yet."""
         self._open: Batch[K, V] | None = None
-        """The batch that takes keys until its turn comes."""
+        """The one that takes keys until its turn comes."""
         self._singles: Singles[K, V] | None = None
-        """Its keys that were asked one by one, if nothing else happened since the first of them."""
-        self._values: dict[K, V | BaseException] = {}
-        self._held = False
-        """Whether a load looks into them, too: then nothing is taken out of that dict."""
-        self._pending: dict[K, Batch[K, V]] = {}
-        """Where each key is that is not loaded yet, and is to be remembered."""
-        self._begun: Batch[K, V] | None = None
-        """A batch that is all that is pending, and whose keys are not in there yet."""
-        self._ended: list[Batch[K, V]] = []
-        """Batches that are loaded, whose values are not in there yet."""
+        """Its keys that were asked one by one, if nothing else happened since the first of them:
+        of these the batch and `_values` don't know yet."""
 
     @cached_property
     def loop(self) -> AbstractEventLoop:  # type: ignore[override]
@@ -68,57 +67,41 @@ class Loader(DataLoader[K, V]):
 
     def many(self, keys: Sequence[K]) -> Load[K, V]:
         """The value or the error of each key, in the keys' order, for whoever awaits it."""
-        if keys and not (self._values or self._ended or self.has_at_hand or self._asked()):
-            return Load(keys, self._begin_with(keys))
-        values, pending = self.known(), self._pending_keys()
-        fresh = [key for key in keys if key not in values]
-        others = bool(pending) and not pending.keys().isdisjoint(fresh)
-        new = [key for key in fresh if key not in pending] if others else fresh
-        if new and self.has_at_hand and (found := self.at_hand(new)):
-            values.update(found)
-            fresh = [key for key in fresh if key not in found]
-            new = [key for key in new if key not in found]
-        if not fresh:
-            return Load(keys, _ready(self, keys, values))
-        if new:
-            batch = self._add(new) if self._asked() else self._begin_with(new)
-            if len(new) == len(keys):
-                return Load(keys, batch)
-            if not others:
-                self._held = True
-                return LoadOfRest(keys, batch, self, fresh[0])
-        ready = _ready(self, [key for key in keys if key in values], values)
-        each = [pending.get(key, ready) for key in keys]
-        if each.count(each[0]) == len(each):
-            return Load(keys, each[0])
-        return Load(keys, None, each)
-
-    def _asked(self) -> bool:
-        """Whether something was asked that is not loaded yet."""
-        return self._open is not None or self._begun is not None or bool(self._pending)
-
-    def _begin_with(self, keys: Sequence[K]) -> Batch[K, V]:
-        """Keys that are new, where no others are asked: nobody need look them up yet."""
-        once = _once(keys)
-        self._open = self._begun = batch = Batch(self, once)
-        if len(once) == len(keys):
-            batch.begun_by = keys
-        return batch
-
-    def _add(self, keys: Sequence[K]) -> Batch[K, V]:
-        """Keys that are new, to the batch that takes them."""
+        if self._singles is not None:
+            self._mix_singles()
+        values, known = self._values, len(self._slots)
+        start = len(values)
+        slots, new = place(self._slots, keys, start)
+        places: Sequence[int] = range(start, start + len(new))
+        at_hand = self.at_hand(new) if new and self.has_at_hand else None
+        if at_hand:
+            values += map(at_hand.get, new)
+            new = [key for key in new if key not in at_hand]
+            places = [self._slots[key] for key in new]
+        if not new:
+            return Load(keys, slots, values, self._lacking(slots) if self._pending else ())
         batch = self._open or self._begin()
-        once = _once(keys)
-        batch.keys += once
-        self._pending.update(dict.fromkeys(once, batch))
-        return batch
+        batch.add(new, places)
+        if at_hand:
+            for slot in places:
+                values[slot] = batch
+        else:
+            values += [batch] * len(new)
+        if known and len(self._pending) > 1:
+            return Load(keys, slots, values, self._lacking(slots))
+        return Load(keys, places if len(new) == len(keys) else slots, values, (batch,))
+
+    def _lacking(self, slots: Sequence[int]) -> Sequence[Batch[K, V]]:
+        """The batches that bring what is not in these slots yet."""
+        found = map(self._values.__getitem__, slots)
+        return list(dict.fromkeys([value for value in found if type(value) is Batch]))
 
     def load(self, key: K) -> "Future[V]":
         if key is None:
             raise TypeError("load() takes a key, not None")
         singles = self._singles
         if singles is None:
-            if key in self._pending_keys() or key in self.known():
+            if key in self._slots:
                 return self._load_elsewhere(key)
             singles = self._take_singles()
         future = singles.ask(key)
@@ -128,74 +111,71 @@ class Loader(DataLoader[K, V]):
         """Have keys asked one by one in the open batch, as long as that is all that happens."""
         batch = self._open or self._begin()
         batch.ask()
-        elsewhere = (keys for keys in (self._values, self._pending) if keys)
-        batch.singles = self._singles = Singles(self.loop, *elsewhere)
+        batch.singles = self._singles = Singles(self.loop, self._slots, len(self._values))
         return self._singles
+
+    def _mix_singles(self) -> None:
+        """Have the open batch's single keys among its others."""
+        batch, singles, self._singles = self._open, self._singles, None
+        assert batch is not None
+        assert singles is not None
+        start, keys = len(self._values), singles.keys()
+        self._values += [batch] * len(keys)
+        batch.add(keys, range(start, start + len(keys)))
+        batch.mix_singles()
 
     def _load_elsewhere(self, key: K) -> "Future[V]":
         """A key that is known, or in a batch already."""
         future: Future[V] = self.loop.create_future()
-        if key in self._values:
-            settle(future, self._values[key])
+        value = self._values[self._slots[key]]
+        if type(value) is Batch:
+            value.wake(future, key)
         else:
-            self._pending[key].wake(future, key)
+            settle(future, value)
         return future
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
-        if key not in self._pending_keys():
-            self.known().setdefault(key, value)
+        if self._singles is not None:
+            self._mix_singles()
+        if self._slots.setdefault(key, len(self._values)) == len(self._values):
+            self._values.append(value)
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":
-        batch = self._pending_keys().pop(key, None)
-        if batch is not None:
-            batch.forget_values([key])
-        elif key in self.known():
-            if self._held:
-                self._values, self._held = dict(self._values), False
-            del self._values[key]
+        if self._singles is not None:
+            self._mix_singles()
+        slot = self._slots.pop(key, None)
+        if slot is not None and type(self._values[slot]) is Batch:
+            self._values[slot].cleared = True
         return self
 
     def clear_all(self) -> "Loader[K, V]":
-        for batch in set(self._pending_keys().values()):
-            batch.forget_values(batch.keys)
-        self._pending, self._values, self._ended = {}, {}, []
-        return self
-
-    def _pending_keys(self) -> dict[K, Batch[K, V]]:
         if self._singles is not None:
             self._mix_singles()
-        begun = self._begun
-        if begun is not None:
-            self._begun = None
-            self._pending = dict.fromkeys(begun.keys, begun)
-        return self._pending
-
-    def _mix_singles(self) -> None:
-        """Have the open batch's single keys among its others."""
-        batch, self._singles = self._open, None
-        assert batch is not None
-        assert batch.singles is not None
-        keys = batch.singles.keys()
-        batch.keys += keys
-        batch.mix_singles()
-        self._pending.update(dict.fromkeys(keys, batch))
-
-    def known(self) -> dict[K, V | BaseException]:
-        """What was loaded."""
-        for batch in self._ended:
-            if self._values:
-                self._values.update(zip(batch.keys, batch.given, strict=True))
-            else:
-                self._values, self._held = batch.values, True
-        self._ended.clear()
-        return self._values
+        for batch in self._pending:
+            batch.cleared = True
+        self._slots = {}
+        return self
 
     def _begin(self) -> Batch[K, V]:
         """A batch that takes keys until its turn comes."""
-        self._pending_keys()
-        self._open = batch = Batch(self, [])
+        self._open = batch = Batch(self)
+        self._pending.append(batch)
         return batch
+
+    def _close(self, batch: Batch[K, V]) -> None:
+        """Take no more keys."""
+        if self._open is not batch:
+            return
+        if self._singles is not None:
+            if batch.keys:
+                self._mix_singles()
+            else:
+                keys, start = self._singles.keys(), len(self._values)
+                self._values += [batch] * len(keys)
+                batch.add(keys, range(start, start + len(keys)))
+                self._singles = None
+        self._open = None
 
     def dispatch(self, batch: Batch[K, V]) -> None:
         """Load it in a task of its own."""
@@ -204,22 +184,9 @@ class Loader(DataLoader[K, V]):
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
-    def _close(self, batch: Batch[K, V]) -> None:
-        """Take no more keys."""
-        if self._open is not batch:
-            return
-        if self._singles is not None:
-            if batch.keys or self._pending:
-                self._mix_singles()
-            else:
-                batch.keys, self._begun, self._singles = self._singles.keys(), batch, None
-        self._open = None
-
-    async def load_now(self, batch: Batch[K, V], *, here: bool = False) -> None:
+    async def load_now(self, batch: Batch[K, V], here: bool = False) -> None:
         self._close(batch)
-        if batch.forgotten:
-            batch.keys = _once(batch.keys)
-        keys = batch.keys
+        keys = list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
         try:
             given = await self.load_batch(list(keys))
             if len(given) != len(keys):
@@ -228,44 +195,24 @@ class Loader(DataLoader[K, V]):
             if here and isinstance(error, CancelledError) and batch.awaited():
                 self.dispatch(batch)
                 raise
-            self._no_more_pending(batch)
-            batch.end([error] * len(keys))
+            for key, slot in zip(batch.keys, batch.slots, strict=True):
+                if self._slots.get(key) == slot:
+                    del self._slots[key]
+            self._ended(batch, [error] * len(batch.keys))
             if not isinstance(error, Exception):
                 raise
         else:
-            if batch.forgotten:
-                pending, values = self._pending_keys(), self.known()
-                for key, value in zip(keys, given, strict=True):
-                    if pending.get(key) is batch:
-                        values[key] = value
-            else:
-                if self._singles is not None:
-                    self._mix_singles()
-                self._ended.append(batch)
-                batch.remembered = True
-            self._no_more_pending(batch)
-            batch.end(given)
+            if len(keys) < len(batch.keys):  # one that was cleared, and asked again
+                values = dict(zip(keys, given, strict=True))
+                given = [values[key] for key in batch.keys]
+            self._ended(batch, given)
 
-    def _no_more_pending(self, batch: Batch[K, V]) -> None:
-        if self._begun is batch:
-            self._begun = None
-            return
-        pending = self._pending
-        for key in batch.keys:
-            if pending.get(key) is batch:
-                del pending[key]
-
-
-def _ready(
-    loader: Loader[K, V], keys: Sequence[K], values: dict[K, V | BaseException]
-) -> Batch[K, V]:
-    """A batch of keys whose values are known."""
-    batch = Batch(loader, list(keys))
-    batch.begun_by = keys
-    batch.end(list(map(values.__getitem__, keys)))
-    return batch
-
-
-def _once(keys: Sequence[Any]) -> list[Any]:
-    """In their order, each once."""
-    return list(keys) if len(set(keys)) == len(keys) else list(dict.fromkeys(keys))
+    def _ended(self, batch: Batch[K, V], given: Sequence[V | BaseException]) -> None:
+        self._pending.remove(batch)
+        slots, values = batch.slots, self._values
+        if type(slots) is range:
+            values[slots.start : slots.stop] = given
+        else:
+            for slot, value in zip(slots, given, strict=True):
+                values[slot] = value
+        batch.end(given)

@@ -7,7 +7,7 @@ from asyncio import (
     InvalidStateError,
     get_running_loop,
 )
-from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -22,41 +22,30 @@ V = TypeVar("V")
 
 
 class Batch(Generic[K, V]):
-    """Keys that are loaded together, and their values when they are there."""
+    """Keys that are loaded together."""
 
-    __slots__ = (
-        *("_loader", "_values", "_waiters", "asked", "begun_by", "done", "forgotten", "given"),
-        *("keys", "remembered", "singles"),
-    )
+    __slots__ = (*("_loader", "_waiters", "asked", "cleared", "done", "keys", "singles", "slots"),)
 
-    def __init__(self, loader: "Loader[K, V]", keys: list[K]) -> None:
+    def __init__(self, loader: "Loader[K, V]") -> None:
         self._loader: Loader[K, V] | None = loader
-        self.keys = keys
+        self.keys: list[K] = []
+        self.slots: Sequence[int] = ()
+        """Where the loader has each key's value, in ascending order."""
         self.asked = False
         """Whether its load has begun, or will without anybody's doing."""
         self.done = False
-        self.given: Sequence[V | BaseException] = ()
-        """The values, in the order of `keys`."""
-        self._values: dict[K, V | BaseException] | None = None
-        self._waiters: dict[K, list[Future[V] | Load[K, V]]] | None = None
-        self.begun_by: Sequence[K] | None = None
-        """The keys that were asked first, if the batch began with just these."""
-        self.forgotten: set[K] | None = None
-        """Keys of which the loader is not to remember the values: it was told so meanwhile. They
-        may have been asked again, of this batch or another."""
-        self.remembered = False
-        """Whether the loader has all its values."""
+        self.cleared = False
+        """Whether the loader was told to forget some of the keys: they may be asked again."""
         self.singles: Singles[K, V] | None = None
         """Keys that were asked one by one, and who waits for them before all of `_waiters`."""
+        self._waiters: dict[K, list[Future[V] | Load[K, V]]] | None = None
 
-    @property
-    def values(self) -> "dict[K, V | BaseException]":
-        if self._values is None:
-            self._values = dict(zip(self.keys, self.given, strict=True))
-        return self._values
-
-    def forget_values(self, keys: Iterable[K]) -> None:
-        self.forgotten = {*(self.forgotten or ()), *keys}
+    def add(self, keys: list[K], slots: Sequence[int]) -> None:
+        if self.keys:
+            self.keys += keys
+            self.slots = [*self.slots, *slots]
+        else:
+            self.keys, self.slots = keys, slots
 
     def ask(self) -> None:
         """Have it loaded when its turn comes, if that isn't so yet."""
@@ -100,13 +89,13 @@ class Batch(Generic[K, V]):
         if singles is None:
             return
         others, waiters = self._waiters or {}, dict[K, "list[Future[V] | Load[K, V]]"]()
-        for key, futures in singles.by_key().items():
+        for key, futures in zip(singles.keys(), singles.futures(), strict=True):
             waiters[key] = [*futures, *others.pop(key, ())]
         self._waiters = {**others, **waiters}
 
     def end(self, given: Sequence[V | BaseException]) -> None:
         """Wake who waits, in the order of the keys, as aiodataloader does."""
-        self.given, self.done, self.asked = given, True, True
+        self.done = self.asked = True
         self._loader = None  # which refers to this batch in turn
         if self._waiters is None:
             if self.singles is not None:
@@ -119,7 +108,7 @@ class Batch(Generic[K, V]):
         if len(waiters) == 1:
             keys, given = list(waiters), [given[keys.index(key)] for key in waiters]
         for key, value in zip(keys, given, strict=True):
-            for waiter in waiters.get(key, ()):
+            for waiter in waiters.pop(key, ()):
                 if isinstance(waiter, Load):
                     waiter.batch_done()
                 else:
@@ -133,17 +122,20 @@ class Load(Generic[K, V]):
     """
 
     __slots__ = (
-        *("_asyncio_future_blocking", "_callbacks", "_cancelled", "_each", "_of", "_tell"),
-        *("_waits", "batch", "keys"),
+        *("_asyncio_future_blocking", "_batches", "_callbacks", "_cancelled", "_keys", "_slots"),
+        *("_tell", "_values", "_waits"),
     )
 
     def __init__(
-        self, keys: Sequence[K], batch: Batch[K, V] | None, each: Sequence[Batch[K, V]] = ()
+        self,
+        keys: Sequence[K],
+        slots: Sequence[int],
+        values: list[Any],
+        batches: Sequence[Batch[K, V]],
     ) -> None:
-        """All keys are in `batch`, or else in `each` their own."""
-        self.keys, self.batch, self._each = keys, batch, each
-        self._of: Sequence[Batch[K, V]] = list(dict.fromkeys(each)) if each else ()
-        """Those, each once."""
+        """The value of each is, or will be, in its slot of `values`; `batches` bring those that
+        aren't there."""
+        self._keys, self._slots, self._values, self._batches = keys, slots, values, batches
         self._asyncio_future_blocking = self._waits = False
         self._callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
         self._cancelled: tuple[Any, ...] | None = None
@@ -152,16 +144,17 @@ class Load(Generic[K, V]):
 
     def missing(self) -> list[Batch[K, V]]:
         """The batches that are not there yet."""
-        if self.batch is not None:
-            return [] if self.batch.done else [self.batch]
-        return [batch for batch in self._of if not batch.done]
+        return [batch for batch in self._batches if not batch.done]
 
     def lacks(self) -> Batch[K, V] | None:
         """The only batch that is not there yet, if it is the only one."""
-        if self.batch is not None:
-            return None if self.batch.done else self.batch
-        missing = self.missing()
-        return missing[0] if len(missing) == 1 else None
+        lacks = None
+        for batch in self._batches:
+            if not batch.done:
+                if lacks is not None:
+                    return None
+                lacks = batch
+        return lacks
 
     def tell(self, callback: Callable[[], None]) -> None:
         """Have one that isn't done loaded, and `callback` called in the moment that it is."""
@@ -173,20 +166,22 @@ class Load(Generic[K, V]):
         if self._waits:
             return
         self._waits = True
-        if self.batch is not None:
-            self.batch.wake(self, self._first())
-            return
         missing = self.missing()
         for batch in missing:
             batch.ask()
         self._wait_for(missing[0])
 
-    def _first(self) -> K:
-        """One of its keys that is in `batch`."""
-        return self.keys[0]
-
     def _wait_for(self, batch: Batch[K, V]) -> None:
-        batch.wake(self, self.keys[self._each.index(batch)])
+        batch.wake(self, self._one_in(batch)[0])
+
+    def _one_in(self, batch: Batch[K, V]) -> tuple[K, int]:
+        """One of its keys that is in the batch, and the slot."""
+        values = self._values
+        return next(
+            (key, slot)
+            for key, slot in zip(self._keys, self._slots, strict=True)
+            if values[slot] is batch
+        )
 
     def batch_done(self) -> None:
         missing = self.missing()
@@ -204,36 +199,36 @@ class Load(Generic[K, V]):
 
     def result(self) -> list[V | BaseException]:
         """Raises InvalidStateError, and CancelledError."""
-        batch = self.batch
-        if batch is not None and batch.done and self._cancelled is None:
-            if batch.begun_by is self.keys and len(batch.keys) == len(self.keys):
-                return list(batch.given)
-            return list(map(self._values(batch).__getitem__, self.keys))
         if self._cancelled is not None:
             raise CancelledError(*self._cancelled)
-        if not self.done():
-            raise InvalidStateError("Result is not set.")
-        return [batch.values[key] for batch, key in zip(self._each, self.keys, strict=True)]
-
-    def _values(self, batch: Batch[K, V]) -> "dict[K, V | BaseException]":
-        return batch.values
+        for batch in self._batches:
+            if not batch.done:
+                raise InvalidStateError("Result is not set.")
+        slots = self._slots
+        if type(slots) is range:
+            return self._values[slots.start : slots.stop]
+        return list(map(self._values.__getitem__, slots))
 
     def done(self) -> bool:
-        if self._cancelled is not None:
-            return True
-        return self.batch.done if self.batch is not None else not self.missing()
+        if self._cancelled is None:
+            for batch in self._batches:
+                if not batch.done:
+                    return False
+        return True
 
     # -- asyncio.Future's interface
 
     def __await__(self) -> Generator[Any, None, list[V | BaseException]]:
-        if self.batch is None:
-            for batch in (missing := self.missing()):
-                batch.ask()
-            for batch in missing:
-                yield from Load([self.keys[self._each.index(batch)]], batch).__await__()
-        elif not self.batch.done:
+        missing = self.missing()
+        if len(missing) == 1:
             self._asyncio_future_blocking = True
             yield self
+        else:
+            for batch in missing:
+                batch.ask()
+            one_by_one = [(*self._one_in(batch), batch) for batch in missing]
+            for key, slot, batch in one_by_one:
+                yield from Load([key], [slot], self._values, [batch]).__await__()
         return self.result()
 
     def get_loop(self) -> AbstractEventLoop:
@@ -271,24 +266,3 @@ class Load(Generic[K, V]):
 
     def exception(self) -> None:
         self.result()
-
-
-class LoadOfRest(Load[K, V]):
-    """Keys of which some have values already, and the others are in one batch."""
-
-    __slots__ = ("_fresh", "_known", "_loader")
-
-    def __init__(
-        self, keys: Sequence[K], batch: Batch[K, V], loader: "Loader[K, V]", fresh: K
-    ) -> None:
-        """`fresh` is one of those in the batch."""
-        super().__init__(keys, batch)
-        self._loader, self._known, self._fresh = loader, loader.known(), fresh
-
-    def _first(self) -> K:
-        return self._fresh
-
-    def _values(self, batch: Batch[K, V]) -> "dict[K, V | BaseException]":
-        if batch.remembered and self._loader.known() is self._known:
-            return self._known  # with the batch's
-        return {**self._known, **batch.values}

@@ -8,8 +8,8 @@ import os
 try:
     if os.environ.get("PINWAY_COMPILED") == "0":
         raise ImportError
-    from loaders.promised import Singles
+    from loaders.promised import Singles, place
 except ImportError:  # there was no compiler, or it isn't wanted
-    from loaders.singles import Singles
+    from loaders.singles import Singles, place
 
-__all__ = ["Singles"]
+__all__ = ["Singles", "place"]

@@ -1,1 +1,2 @@
 from loaders.singles import Singles as Singles
+from loaders.singles import place as place

@@ -180,40 +180,41 @@ def wake_all(list promises):
 
 cdef class Singles:
     cdef object loop
-    cdef tuple elsewhere
-    cdef dict asked
+    cdef dict slots
+    cdef list asked, promises
+    cdef Py_ssize_t start
 
-    def __init__(self, loop, *elsewhere):
-        self.loop, self.elsewhere, self.asked = loop, elsewhere, {}
+    def __init__(self, loop, dict slots, Py_ssize_t start):
+        self.loop, self.slots, self.start = loop, slots, start
+        self.asked, self.promises = [], []
 
     def ask(self, key):
+        cdef Py_ssize_t new = self.start + len(self.asked), slot = self.slots.setdefault(key, new)
         cdef Promise promise
-        for found in self.elsewhere:
-            if key in found:
-                return None
+        if slot < self.start:
+            return None
         promise = Promise.__new__(Promise)
         promise._loop = self.loop
-        before = self.asked.setdefault(key, promise)
-        if before is not promise:
+        if slot == new:
+            self.asked.append(key)
+            self.promises.append(promise)
+        else:
+            before = self.promises[slot - self.start]
             if type(before) is Promise:
-                self.asked[key] = [before, promise]
+                self.promises[slot - self.start] = [before, promise]
             else:
                 (<list> before).append(promise)
         return promise
 
-    def by_key(self):
-        return {
-            key: [asked] if type(asked) is Promise else asked for key, asked in self.asked.items()
-        }
-
     def keys(self):
-        return list(self.asked)
+        return self.asked
+
+    def futures(self):
+        return [[each] if type(each) is Promise else each for each in self.promises]
 
     def end(self, given):
         cdef list woken = []
-        if len(given) != len(self.asked):
-            raise ValueError(f"{len(given)} values for {len(self.asked)} keys")
-        for asked, value in zip(self.asked.values(), given):
+        for asked, value in zip(self.promises, given, strict=True):
             if type(asked) is Promise:
                 self.settle(asked, value, woken)
             else:
@@ -236,3 +237,19 @@ cdef class Singles:
         if woken:
             self.loop.call_soon(wake_all, woken[:])
             woken.clear()
+
+
+def place(dict slots, keys, Py_ssize_t start):
+    cdef list found = [], new = []
+    try:
+        for key in keys:
+            slot = slots.get(key)
+            if slot is None:
+                slots[key] = slot = start + len(new)
+                new.append(key)
+            found.append(slot)
+    except BaseException:
+        for key in new:
+            del slots[key]
+        raise
+    return found, new

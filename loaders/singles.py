@@ -4,7 +4,7 @@
 """
 
 from asyncio import AbstractEventLoop, Future
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
@@ -14,32 +14,56 @@ V = TypeVar("V")
 class Singles(Generic[K, V]):
     """The keys that are asked one by one, of a batch that no other keys are in."""
 
-    def __init__(self, loop: AbstractEventLoop, *elsewhere: Container[K]) -> None:
-        """Keys that are `elsewhere` already are not for this batch."""
-        self._loop, self._elsewhere = loop, elsewhere
-        self._asked: dict[K, list[Future[V]]] = {}
+    def __init__(self, loop: AbstractEventLoop, slots: dict[K, int], start: int) -> None:
+        """`slots` are those of the loader's keys; these get the next ones from `start` on."""
+        self._loop, self._slots, self._start = loop, slots, start
+        self._keys: list[K] = []
+        self._futures: list[list[Future[V]]] = []
 
     def ask(self, key: K) -> "Future[V] | None":
-        """What whoever asks for it may await; None if the key is elsewhere."""
-        for found in self._elsewhere:
-            if key in found:
-                return None
+        """What whoever asks for it may await; None if the key is not one of these."""
+        new = self._start + len(self._keys)
+        slot = self._slots.setdefault(key, new)
+        if slot < self._start:
+            return None
         future: Future[V] = self._loop.create_future()
-        self._asked.setdefault(key, []).append(future)
+        if slot == new:
+            self._keys.append(key)
+            self._futures.append([future])
+        else:
+            self._futures[slot - self._start].append(future)
         return future
 
-    def by_key(self) -> "dict[K, list[Future[V]]]":
-        """Who asked for each key, in the order in which they did."""
-        return self._asked
-
     def keys(self) -> list[K]:
-        return list(self._asked)
+        return self._keys
+
+    def futures(self) -> "list[list[Future[V]]]":
+        """Those of each key, in the order in which they asked."""
+        return self._futures
 
     def end(self, given: "Sequence[V | BaseException]") -> None:
         """Wake all, in the order of the keys."""
-        for futures, value in zip(self._asked.values(), given, strict=True):
+        for futures, value in zip(self._futures, given, strict=True):
             for future in futures:
                 settle(future, value)
+
+
+def place(slots: dict[K, int], keys: Sequence[K], start: int) -> tuple[list[int], list[K]]:
+    """The slot of each key, and the keys that are new, which get the slots from `start` on."""
+    found: list[int] = []
+    new: list[K] = []
+    try:
+        for key in keys:
+            slot = slots.get(key)
+            if slot is None:
+                slots[key] = slot = start + len(new)
+                new.append(key)
+            found.append(slot)
+    except BaseException:  # of a key that can't be one
+        for key in new:
+            del slots[key]
+        raise
+    return found, new
 
 
 def settle(future: "Future[Any]", value: Any) -> None:
