@@ -25,9 +25,9 @@ def ask_and_begin(
 ) -> Sequence[Any] | None:
     """The values, if they are there at once; else they are completed when they are."""
     values = ask(run, field, source, objs, place)
-    if values is None or set(map(type, values)) <= PLAIN:
+    if values is None or (kinds := set(map(type, values))) <= PLAIN:
         return values
-    ready, numbers, _ = run.begin(values, place, field.completer)
+    ready, numbers, _ = run.begin(values, place, field.completer, kinds)
     if numbers is None:
         return ready
     field.completer.complete(run, ready, some(place, numbers))

@@ -54,7 +54,7 @@ def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place
             values = source.start(run, field, objs, at) if before is None else before
             kinds = set(map(type, values))
             if not kinds <= PLAIN:
-                values, numbers, kinds = run.begin(values, at, completer)
+                values, numbers, kinds = run.begin(values, at, completer, kinds)
         if leaf is None:
             ready.append((completer, values, at, numbers, kinds))
         elif numbers is None:

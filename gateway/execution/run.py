@@ -366,18 +366,24 @@ class Run:
     # -- awaiting
 
     def begin(
-        self, values: Sequence[Any], place: Place, completer: Completer
+        self,
+        values: Sequence[Any],
+        place: Place,
+        completer: Completer,
+        kinds: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
         """The values that are there at once, which they are (None: all), and if known of what
-        classes. The others are completed when they are there."""
-        kinds = set(map(type, values))
+        classes, as for `values` already if these are given. The others are completed when they are
+        there."""
+        if kinds is None:
+            kinds = set(map(type, values))
         if kinds <= PLAIN or (CoroutineType not in kinds and none_awaited(kinds)):
             return values, None, kinds
 
         def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
             completer.complete(run, values, place if numbers is None else some(place, numbers))
 
-        return *self._begin(values, place, then), None
+        return *self._begin(values, place, then, kinds), None
 
     def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""
@@ -391,14 +397,14 @@ class Run:
 
     def ask(self, values: Sequence[Any], place: Place, then: Then) -> None:
         """Call `then` with those that are there and which they are, and again with the others."""
-        ready, numbers = self._begin(values, place, then)
+        ready, numbers = self._begin(values, place, then, set(map(type, values)))
         if ready:
             then(self, ready, numbers)
 
     def _begin(
-        self, values: Sequence[Any], place: Place, then: Then
+        self, values: Sequence[Any], place: Place, then: Then, kinds: set[type]
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
-        if len(values) > 1 and set(map(type, values)) == {CoroutineType}:
+        if len(values) > 1 and kinds == {CoroutineType}:
             waiting = Waiting(self, place, then, len(values))
             waiting.start_all(values)
             self.back()
