@@ -11,7 +11,7 @@ from graphql.pyutils import is_awaitable
 from gateway.execution.frames import without_frame
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
-from gateway.execution.waiting import Goal, WaitingBulk, WaitingLoad, each
+from gateway.execution.waiting import Goal, WaitingBulk, WaitingCalls, WaitingLoad, each
 from loaders.batches import Load
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def ask(
         found = start(run, field, source, objs, place)
     elif isinstance(found, Goal):
         found.move(place)
-    return None if isinstance(found, Goal) else found
+    return None if isinstance(found, Goal | WaitingCalls) else found
 
 
 def start(

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from gateway.execution.collect import Field
     from gateway.execution.places import Place
     from gateway.execution.run import Run
-    from gateway.execution.subtrees import Bulked, Spot, Subtree
-    from gateway.execution.waiting import Goal
+    from gateway.execution.subtrees import Bulked, Part, Spot, Subtree
+    from gateway.execution.waiting import Goal, WaitingCalls
 
-Given: TypeAlias = "dict[Field, Sequence[Any] | Goal]"
+Given: TypeAlias = "dict[Field, Sequence[Any] | Goal | WaitingCalls]"
 """What the resolvers of fields gave, or what it goes to when it is there."""
 
 
@@ -25,12 +25,12 @@ class Attempt:
     """One try, for the objects of one group."""
 
     __slots__ = (
-        *("_count", "_objs", "_over", "_place"),
-        *("columns", "given", "nulls", "run", "subtree", "waits"),
+        *("_count", "_objs", "_over"),
+        *("columns", "given", "nulls", "place", "run", "subtree", "waits"),
     )
 
     def __init__(self, run: Run, subtree: Subtree, objs: Sequence[Any], place: Place) -> None:
-        self.run, self.subtree, self._objs, self._place = run, subtree, objs, place
+        self.run, self.subtree, self._objs, self.place = run, subtree, objs, place
         self.columns: list[Any] = [None] * subtree.size
         """The objects of each spot, and the values of each field that is made from a column."""
         self.nulls: set[Spot] = set()
@@ -58,7 +58,7 @@ class Attempt:
         for ask in spot.asks:
             ask(self, objs)
 
-    def arrived(self, part: Bulked, values: Sequence[Any]) -> None:
+    def arrived(self, part: Part | Bulked, values: Sequence[Any]) -> None:
         """What a field waited for."""
         if self._over:
             return
@@ -78,19 +78,24 @@ class Attempt:
 
     def wanted(self) -> bool:
         """Whether one of the objects is still part of the response."""
-        return any(self.run.alive(self._place, i) for i in range(len(self._objs)))
+        return any(self.run.alive(self.place, i) for i in range(len(self._objs)))
 
     def _finish(self) -> None:
         form = self.subtree.form
         made: Sequence[Any]
         made = self.made(self.subtree.root) if form is None else form.write(self.columns)
         self._over = True
-        self._place.put_all(made)
+        self.place.put_all(made)
         below = self._count - len(made)
         self.run.made += below
         self.run.unrested += below
 
+    def give_up(self) -> None:
+        """Have the objects made once more, by groups."""
+        if not self._over:
+            self._give_up()
+
     def _give_up(self) -> None:
         self.subtree.failed += 1
         self._over = True
-        self.run.make_again(self.subtree.root.selection, self._objs, self._place, self.given)
+        self.run.make_again(self.subtree.root.selection, self._objs, self.place, self.given)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from inspect import iscoroutinefunction
 from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -106,8 +105,8 @@ class Call:
         self._function, self._arguments = function, arguments
         self._new_info, self._shared_info = new_info, shared_info
         self._expression = expression if arguments.none else _with_keywords(expression)
-        self.placeless = shared_info and not iscoroutinefunction(function)
-        """Whether it asks for no path, and has nothing to be awaited as far as it says."""
+        self.placeless = shared_info
+        """Whether it asks for no path."""
 
     def start(self, run: Run, field: Field, objs: Sequence[Any], place: Place | None) -> list[Any]:
         """A value, an awaitable or an exception for each object."""

@@ -12,6 +12,7 @@ from gateway.execution.frames import without_frame
 from gateway.execution.generate import Odd
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
+from gateway.execution.waiting import WaitingCalls
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
@@ -51,10 +52,14 @@ def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place
             values, kinds = given, None
         else:
             before: Any = run.given_before(field, objs)
-            values = source.start(run, field, objs, at) if before is None else before
-            kinds = set(map(type, values))
-            if not kinds <= PLAIN:
-                values, numbers, kinds = run.begin(values, at, completer, kinds)
+            if isinstance(before, WaitingCalls):
+                before.move(at, completer)
+                values, numbers, kinds = (), (), None
+            else:
+                values = source.start(run, field, objs, at) if before is None else before
+                kinds = set(map(type, values))
+                if not kinds <= PLAIN:
+                    values, numbers, kinds = run.begin(values, at, completer, kinds)
         if leaf is None:
             ready.append((completer, values, at, numbers, kinds))
         elif numbers is None:

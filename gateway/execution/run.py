@@ -36,6 +36,7 @@ from gateway.execution.waiting import (
     Then,
     Waiting,
     WaitingBatch,
+    WaitingCalls,
     WaitingLoad,
 )
 from loaders.batches import Batch
@@ -432,14 +433,20 @@ class Run:
         else:
             enter(self.loop, self._task)
 
-    def given_before(self, field: Field, objs: Sequence[Any]) -> Sequence[Any] | Goal | None:
+    def given_before(
+        self, field: Field, objs: Sequence[Any]
+    ) -> Sequence[Any] | Goal | WaitingCalls | None:
         """What its resolver gave for these objects, or is about to give."""
         if self.given is None:
             return None
         found = self.given.get(field)
-        if found is None or (not isinstance(found, Goal) and len(found) != len(objs)):
+        if found is None:
             return None
-        return self.given.pop(field)
+        if isinstance(found, WaitingCalls):
+            fits = found.is_for(len(objs))
+        else:
+            fits = isinstance(found, Goal) or len(found) == len(objs)
+        return self.given.pop(field) if fits else None
 
     def make_again(
         self, selection: Selection, objs: Sequence[Any], place: Place, given: Given

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import isfinite
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.asking import start
@@ -29,7 +30,7 @@ from gateway.execution.generate import Odd, compiled, odd
 from gateway.execution.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.leaves import NULL, Leaf
 from gateway.execution.lists import Listed
-from gateway.execution.waiting import Goal
+from gateway.execution.waiting import Goal, WaitingCalls
 
 if TYPE_CHECKING:
     from gateway.execution.attempts import Attempt
@@ -213,7 +214,7 @@ Argument: TypeAlias = Values | One | Many
 
 class Part:
     """A field whose values are got apart from the others of its objects: attributes that are no
-    leaves, or a plain function's."""
+    leaves, or what a plain function gives, be it coroutines."""
 
     def __init__(self, field: Field, source: Attribute | Call, argument: Argument) -> None:
         self.field, self._source, self.take = field, source, argument.take
@@ -221,7 +222,15 @@ class Part:
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         """Take the values, now or when they are there."""
         source, take = self._source, self.take
-        attempt.given[self.field] = values = source.start(attempt.run, self.field, objs, None)
+        values: Sequence[Any] = source.start(attempt.run, self.field, objs, None)
+        if type(values[0]) is CoroutineType and kinds_of(values) == {CoroutineType}:
+            waiting = WaitingCalls(attempt, self, values)
+            if waiting.opened():
+                attempt.given[self.field] = waiting
+                attempt.waits += 1
+                return
+            values = waiting.values
+        attempt.given[self.field] = values
         take(attempt, values)
 
 

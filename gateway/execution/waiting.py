@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gateway.execution.compiled import Column, start_all
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
-from gateway.execution.places import FieldPlace, Place
+from gateway.execution.places import FieldPlace, Place, some
 from gateway.execution.steps import changed
 from gateway.execution.tasks import Light
 from loaders.batches import Batch, Load
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from gateway.execution.attempts import Attempt
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
+    from gateway.execution.complete import Completer
     from gateway.execution.run import Run
-    from gateway.execution.subtrees import Bulked
+    from gateway.execution.subtrees import Bulked, Part
 
 Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
 
@@ -239,6 +240,68 @@ class WaitingBulk(Waiting):
         return self.goal.wanted(0)
 
 
+class WaitingCalls(Waiting):
+    """The coroutines of one field of an attempt, for which they are all or nothing: where they
+    don't all end together, unchanged, the attempt is given up, and they go on as any column's."""
+
+    __slots__ = ("_attempt", "_part")
+
+    def __init__(self, attempt: Attempt, part: Part, coros: Sequence[Any]) -> None:
+        super().__init__(attempt.run, attempt.place, _nowhere, len(coros))
+        self._attempt: Attempt | None = attempt
+        self._part = part
+        if len(coros) == 1:
+            self.start(0, coros[0])
+        else:
+            self.start_all(coros)
+        self._run.back()
+
+    def opened(self) -> bool:
+        """Whether it waits: else all `values` are there, in order."""
+        if not (self.lights or self._apart):
+            self.values, _ = self._take()
+            return False
+        self._opened = True
+        self.left = len(self.lights)
+        if self.lights:
+            self._run.waiting.add(self)
+        if self.values:
+            self._run.has_values(self)
+        return True
+
+    def is_for(self, count: int) -> bool:
+        """Whether it is for so many objects."""
+        return self._total == count
+
+    def move(self, place: Place, completer: Completer) -> None:
+        """From an attempt that was given up to places."""
+
+        def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            completer.complete(run, values, place if numbers is None else some(place, numbers))
+
+        self._attempt, self._place, self._then = None, place, then
+
+    def set_apart(self, light: Light) -> None:
+        if self._apart is None:
+            self._apart = {}
+        self._apart[light.index] = light._context
+
+    def flush(self) -> None:
+        attempt = self._attempt
+        if attempt is not None:
+            if len(self.values) == self._total and self._apart is None:
+                self._run.within(self._ambient, attempt.arrived, self._part, self._take()[0])
+                return
+            self._run.within(self._ambient, attempt.give_up)
+            if self._attempt is not None:  # the objects are others at a second look
+                drop(self._take()[0])
+                return
+        super().flush()
+
+    def wanted(self, index: int) -> bool:
+        return super().wanted(index) if self._attempt is None else self._attempt.wanted()
+
+
 class WaitingLoad(Goal):
     """The values of a column that are loaded without a coroutine's doing."""
 
@@ -330,6 +393,11 @@ def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
         return checked(values, count, source.function)
     except TypeError as error:
         return [without_frame(error)] * count
+
+
+def _nowhere(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+    """Where the values of an attempt go before it is given up."""
+    raise AssertionError("values of an attempt are its own")
 
 
 async def _awaited(value: Any) -> Any:
