@@ -5,6 +5,7 @@
 
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Sequence
+from itertools import count, filterfalse
 from typing import Any, Generic, TypeVar
 
 K = TypeVar("K")
@@ -50,20 +51,9 @@ class Singles(Generic[K, V]):
 
 def place(slots: dict[K, int], keys: Sequence[K], start: int) -> tuple[list[int], list[K]]:
     """The slot of each key, and the keys that are new, which get the slots from `start` on."""
-    found: list[int] = []
-    new: list[K] = []
-    try:
-        for key in keys:
-            slot = slots.get(key)
-            if slot is None:
-                slots[key] = slot = start + len(new)
-                new.append(key)
-            found.append(slot)
-    except BaseException:  # of a key that can't be one
-        for key in new:
-            del slots[key]
-        raise
-    return found, new
+    new = list(filterfalse(slots.__contains__, dict.fromkeys(keys)))
+    slots.update(zip(new, count(start), strict=False))
+    return list(map(slots.__getitem__, keys)), new
 
 
 def settle(future: "Future[Any]", value: Any) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gateway.execution.dropped import drop
+
 if TYPE_CHECKING:
     from gateway.execution.collect import Field
     from gateway.execution.places import Place
@@ -61,6 +63,7 @@ class Attempt:
     def arrived(self, part: Part | Bulked, values: Sequence[Any]) -> None:
         """What a field waited for."""
         if self._over:
+            drop(values)
             return
         self.given[part.field] = values
         self.waits -= 1

@@ -218,6 +218,8 @@ class Part:
 
     def __init__(self, field: Field, source: Attribute | Call, argument: Argument) -> None:
         self.field, self._source, self.take = field, source, argument.take
+        self.more = isinstance(argument, Composed) and bool(argument.spot.asks)
+        """Whether there is more to be got below its values."""
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         """Take the values, now or when they are there."""

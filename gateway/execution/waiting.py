@@ -241,15 +241,18 @@ class WaitingBulk(Waiting):
 
 
 class WaitingCalls(Waiting):
-    """The coroutines of one field of an attempt, for which they are all or nothing: where they
-    don't all end together, unchanged, the attempt is given up, and they go on as any column's."""
+    """The coroutines of one field of an attempt, for which they are all or nothing: where some end
+    earlier on whose values more hangs, or fail, or change their context, the attempt is given up,
+    and they go on as any column's."""
 
-    __slots__ = ("_attempt", "_part")
+    __slots__ = ("_attempt", "_part", "_together")
 
     def __init__(self, attempt: Attempt, part: Part, coros: Sequence[Any]) -> None:
         super().__init__(attempt.run, attempt.place, _nowhere, len(coros))
         self._attempt: Attempt | None = attempt
         self._part = part
+        self._together = not part.more
+        """Whether values wait for the last one: nothing is held up by that."""
         if len(coros) == 1:
             self.start(0, coros[0])
         else:
@@ -265,7 +268,7 @@ class WaitingCalls(Waiting):
         self.left = len(self.lights)
         if self.lights:
             self._run.waiting.add(self)
-        if self.values:
+        if self.values and not (self._together and self.lights):
             self._run.has_values(self)
         return True
 
@@ -280,11 +283,34 @@ class WaitingCalls(Waiting):
             completer.complete(run, values, place if numbers is None else some(place, numbers))
 
         self._attempt, self._place, self._then = None, place, then
+        self._no_more_together()
+
+    def _no_more_together(self) -> None:
+        if self._together:
+            self._together = False
+            if self.values:
+                self._run.has_values(self)
 
     def set_apart(self, light: Light) -> None:
         if self._apart is None:
             self._apart = {}
         self._apart[light.index] = light._context
+
+    def arrived(self, light: Light, value: Any) -> None:
+        super().arrived(light, value)
+        if isinstance(value, Exception):
+            if self._opened:
+                self._no_more_together()
+            else:
+                self._together = False
+
+    def first_or_last(self) -> None:
+        if not self._together:
+            super().first_or_last()
+        elif not self.left:
+            self._run.waiting.discard(self)
+            self.lights = []
+            self._run.has_values(self)
 
     def flush(self) -> None:
         attempt = self._attempt

@@ -1,0 +1,203 @@
+"""Plain coroutines in a subtree: made in one go where they end together, else by places.
+
+No resolver is called twice for that, and no value waits for others if more hangs on it.
+"""
+
+import asyncio
+import contextvars
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import strawberry
+from strawberry.types import Info
+
+from gateway.execution.attempts import Attempt
+from tests.unit.gateway.execution.engines import both, ours
+
+pytestmark = pytest.mark.anyio
+VAR: contextvars.ContextVar[str] = contextvars.ContextVar("VAR", default="unset")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The types of which subtrees were given up."""
+    found: list[str] = []
+    give_up = Attempt._give_up
+
+    def noted(attempt: Attempt) -> None:
+        found.append(attempt.subtree.root.selection.type.name)
+        give_up(attempt)
+
+    monkeypatch.setattr(Attempt, "_give_up", noted)
+    return found
+
+
+class Context:
+    """How many turns of the loop each owner takes, and what it is; `calls` counts the resolvers."""
+
+    def __init__(
+        self,
+        turns: Callable[[int], int] = lambda n: 1,
+        owner: Callable[[int], Any] = lambda n: User(n=n),
+    ) -> None:
+        self.turns, self.made = turns, owner
+        self.calls: Counter[str] = Counter()
+        self.ended: list[str] = []
+
+    async def owner(self, n: int) -> Any:
+        self.calls[f"owner {n}"] += 1
+        try:
+            for _ in range(self.turns(n)):
+                await asyncio.sleep(0)
+        finally:
+            self.ended.append(f"owner {n}")
+        made = self.made(n)
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+
+@strawberry.type
+class User:
+    n: int
+
+    @strawberry.field
+    async def friend(self, info: Info[Any, None]) -> "User | None":
+        info.context.calls[f"friend {self.n}"] += 1
+        info.context.ended.append(f"friend {self.n}")
+        await asyncio.sleep(0)
+        return User(n=10 * self.n)
+
+    @strawberry.field
+    async def var(self) -> str:
+        return VAR.get()
+
+
+@strawberry.type
+class Pin:
+    n: int
+
+    @strawberry.field
+    async def owner(self, info: Info[Any, None]) -> User | None:
+        return await info.context.owner(self.n)  # type: ignore[no-any-return]
+
+    @strawberry.field
+    async def strict_owner(self, info: Info[Any, None]) -> User:
+        return await info.context.owner(self.n)  # type: ignore[no-any-return]
+
+
+@strawberry.type
+class Board:
+    pins: list[Pin]
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def board(self) -> Board | None:
+        return Board(pins=[Pin(n=n) for n in range(1, 5)])
+
+
+SCHEMA = strawberry.Schema(Query)._schema
+OWNERS = "{ board { pins { n owner { n } } } }"
+FRIENDS = "{ board { pins { n owner { n friend { n } } } } }"
+
+
+def once(context: Context) -> bool:
+    return set(context.calls.values()) == {1}
+
+
+@pytest.mark.parametrize("query", [OWNERS, FRIENDS])
+@pytest.mark.parametrize("turns", [0, 1, 3])
+async def test_what_ends_together_is_made_in_one_go(
+    query: str, turns: int, given_up: list[str]
+) -> None:
+    contexts: list[Context] = []
+
+    def new_context() -> Context:
+        contexts.append(Context(lambda n: turns))
+        return contexts[-1]
+
+    await both(SCHEMA, query, None, new_context)
+    assert once(contexts[0])
+    assert not given_up
+
+
+@pytest.mark.parametrize("turns", [[0, 1, 1, 0], [3, 0, 2, 1], [1, 1, 1, 9]])
+async def test_what_nothing_hangs_on_waits_for_the_last(
+    turns: list[int], given_up: list[str]
+) -> None:
+    context = Context(lambda n: turns[n - 1])
+    outcome = await ours(SCHEMA, OWNERS, None, context)
+    assert outcome.data == (
+        b'{"board":{"pins":[{"n":1,"owner":{"n":1}},{"n":2,"owner":{"n":2}},'
+        b'{"n":3,"owner":{"n":3}},{"n":4,"owner":{"n":4}}]}}'
+    )
+    assert once(context)
+    assert not given_up
+
+
+@pytest.mark.parametrize("turns", [[0, 9, 9, 9], [9, 1, 9, 9], [9, 2, 1, 9]])
+async def test_what_is_below_an_early_one_waits_for_no_other(
+    turns: list[int], given_up: list[str]
+) -> None:
+    contexts: list[Context] = []
+
+    def new_context() -> Context:
+        contexts.append(Context(lambda n: turns[n - 1]))
+        return contexts[-1]
+
+    await both(SCHEMA, FRIENDS, None, new_context)
+    context, early = contexts[0], turns.index(min(turns)) + 1
+    assert context.ended.index(f"friend {early}") < context.ended.index("owner 4")
+    assert once(context)
+    assert given_up
+
+
+@pytest.mark.parametrize("field", ["owner", "strictOwner"])
+@pytest.mark.parametrize("wrong", [ValueError("no owner"), None, "no user"])
+@pytest.mark.parametrize("turns", [[0, 0, 0, 0], [1, 1, 1, 1], [2, 1, 2, 2], [1, 2, 0, 1]])
+async def test_what_fails_is_an_error_or_null_as_ever(
+    turns: list[int], wrong: Any, field: str
+) -> None:
+    contexts: list[Context] = []
+
+    def new_context() -> Context:
+        contexts.append(Context(lambda n: turns[n - 1], lambda n: wrong if n == 2 else User(n=n)))
+        return contexts[-1]
+
+    query = f"{{ board {{ pins {{ n {field} {{ n }} }} }} }}"
+    await both(SCHEMA, query, None, new_context)
+    assert once(contexts[0])
+
+
+async def test_a_context_changed_is_seen_below_and_nowhere_else() -> None:
+    def owner(n: int) -> User:
+        if n == 2:
+            VAR.set("changed")
+        return User(n=n)
+
+    query = "{ board { pins { owner { var } } } }"
+    outcome = await both(SCHEMA, query, None, lambda: Context(lambda n: 1, owner))
+    assert (outcome.data or b"").count(b"changed") == 1
+    assert VAR.get() == "unset"
+
+
+async def test_a_cancelled_request_ends_them() -> None:
+    context = Context(lambda n: 1_000)
+    running = asyncio.ensure_future(ours(SCHEMA, FRIENDS, None, context))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert once(context)
+    assert not context.ended
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert sorted(context.ended) == [f"owner {n}" for n in range(1, 5)]
