@@ -7,8 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from tests.execution.test_differential import CASES
+
 HERE = Path(__file__).resolve().parents[2]
 UNIT = "tests/unit/gateway/execution"
+
+
+def without(*arguments: str) -> None:
+    """Run a module of Python's so; it has to succeed."""
+    ended = subprocess.run(
+        [sys.executable, *("-W", "ignore", "-m"), *arguments],
+        cwd=HERE,
+        env={**os.environ, "PINWAY_COMPILED": "0"},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-1000:]
 
 
 @pytest.mark.parametrize(
@@ -20,16 +36,11 @@ UNIT = "tests/unit/gateway/execution"
     ],
 )
 def test_the_same_tests_hold(tests: str) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests.split()],
-        cwd=HERE,
-        env={**os.environ, "PINWAY_COMPILED": "0"},
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-1000:]
+    without("pytest", "-q", "-p", "no:cacheprovider", *tests.split())
+
+
+def test_the_engine_answers_as_graphql_core_does() -> None:
+    without("tests.execution.differential", "--cases", str(CASES // 4), "--seed", "fixed-3")
 
 
 def test_nothing_compiled_is_used_then() -> None:

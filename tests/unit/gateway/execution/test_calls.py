@@ -17,6 +17,7 @@ from gateway.execution.attempts import Attempt
 from tests.unit.gateway.execution.engines import both, ours
 
 pytestmark = pytest.mark.anyio
+NEVER = -1
 VAR: contextvars.ContextVar[str] = contextvars.ContextVar("VAR", default="unset")
 
 
@@ -54,7 +55,10 @@ class Context:
     async def owner(self, n: int) -> Any:
         self.calls[f"owner {n}"] += 1
         try:
-            for _ in range(self.turns(n)):
+            turns = self.turns(n)
+            if turns == NEVER:
+                await asyncio.Event().wait()
+            for _ in range(turns):
                 await asyncio.sleep(0)
         finally:
             self.ended.append(f"owner {n}")
@@ -176,6 +180,20 @@ async def test_what_fails_is_an_error_or_null_as_ever(
     query = f"{{ board {{ pins {{ n {field} {{ n }} }} }} }}"
     await both(SCHEMA, query, None, new_context)
     assert once(contexts[0])
+
+
+@pytest.mark.parametrize("early", [0, 1])
+async def test_an_error_that_nulls_all_waits_for_no_other(early: int) -> None:
+    def owner(n: int) -> Any:
+        return ValueError("no owner") if n == 2 else User(n=n)
+
+    context = Context(lambda n: early if n <= 2 else NEVER, owner)
+    outcome = await asyncio.wait_for(
+        ours(SCHEMA, "{ board { pins { strictOwner { n } } } }", None, context), 5
+    )
+    assert outcome.data == b'{"board":null}'
+    assert [error.path for error in outcome.errors] == [["board", "pins", 1, "strictOwner"]]
+    assert len(context.ended) == 4
 
 
 async def test_a_context_changed_is_seen_below_and_nowhere_else() -> None:

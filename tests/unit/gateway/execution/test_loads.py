@@ -6,9 +6,17 @@ import weakref
 from collections.abc import Awaitable, Sequence
 from typing import Any, cast
 
+import orjson
 import pytest
 import strawberry
-from graphql import parse
+from graphql import (
+    GraphQLField,
+    GraphQLInt,
+    GraphQLList,
+    GraphQLObjectType,
+    GraphQLSchema,
+    parse,
+)
 
 from datasources.protocols import Stores
 from gateway.execution.engine import Engine
@@ -232,3 +240,24 @@ async def test_a_request_is_freed_without_the_collector(query: str) -> None:
         assert freed() is None
     finally:
         gc.enable()
+
+
+async def test_who_waits_for_single_keys_goes_on_in_the_keys_order() -> None:
+    """Whether they are woken together or by a callback of their own."""
+    order: list[Any] = []
+
+    async def value(row: int, info: Any) -> int:
+        future = info.context.one.load(row)
+        if row == 2:
+            future.add_done_callback(lambda _: order.append("callback"))
+        found: int = await future
+        order.append(row)
+        return found
+
+    rows = GraphQLList(GraphQLObjectType("Row", {"value": GraphQLField(GraphQLInt, resolve=value)}))
+    query = GraphQLObjectType("Query", {"rows": GraphQLField(rows, resolve=lambda *_: range(5))})
+    context = Context()
+    outcome = await ours(GraphQLSchema(query), "{ rows { value } }", None, context)
+    assert outcome.data == orjson.dumps({"rows": [{"value": 2 * n} for n in range(5)]})
+    assert order == [0, 1, "callback", 2, 3, 4]
+    assert context.one.batches == [[0, 1, 2, 3, 4]]
