@@ -69,27 +69,45 @@ class Loader(DataLoader[K, V]):
         """The value or the error of each key, in the keys' order, for whoever awaits it."""
         if self._singles is not None:
             self._mix_singles()
-        values, known = self._values, len(self._slots)
-        start = len(values)
-        slots, new = place(self._slots, keys, start)
-        places: Sequence[int] = range(start, start + len(new))
-        at_hand = self.at_hand(new) if new and self.has_at_hand else None
-        if at_hand:
-            values += map(at_hand.get, new)
-            new = [key for key in new if key not in at_hand]
-            places = [self._slots[key] for key in new]
-        if not new:
-            return Load(keys, slots, values, self._lacking(slots) if self._pending else ())
+        known = len(self._slots)
+        slots, new = place(self._slots, keys, len(self._values))
+        batch = self._take(new) if new else None
+        batches: Sequence[Batch[K, V]] = () if batch is None else (batch,)
+        if known and len(self._pending) > len(batches):
+            batches = self._lacking(slots)
+        return Load(keys, slots, self._values, batches)
+
+    def _take(self, new: list[K]) -> Batch[K, V] | None:
+        """Keys in the slots after the last value: for the open batch, but for those at hand."""
+        if self.has_at_hand:
+            try:
+                at_hand = self.at_hand(new)
+            except BaseException:
+                for key in new:
+                    del self._slots[key]
+                raise
+            if at_hand:
+                return self._take_others(new, at_hand)
         batch = self._open or self._begin()
-        batch.add(new, places)
-        if at_hand:
-            for slot in places:
-                values[slot] = batch
-        else:
-            values += [batch] * len(new)
-        if known and len(self._pending) > 1:
-            return Load(keys, slots, values, self._lacking(slots))
-        return Load(keys, places if len(new) == len(keys) else slots, values, (batch,))
+        self._put(batch, new)
+        return batch
+
+    def _take_others(self, new: list[K], at_hand: dict[K, V | BaseException]) -> Batch[K, V] | None:
+        self._values += map(at_hand.get, new)
+        others = [key for key in new if key not in at_hand]
+        if not others:
+            return None
+        batch = self._open or self._begin()
+        slots = [self._slots[key] for key in others]
+        for slot in slots:
+            self._values[slot] = batch
+        batch.add(others, slots)
+        return batch
+
+    def _put(self, batch: Batch[K, V], keys: list[K]) -> None:
+        start = len(self._values)
+        self._values += [batch] * len(keys)
+        batch.add(keys, range(start, start + len(keys)))
 
     def _lacking(self, slots: Sequence[int]) -> Sequence[Batch[K, V]]:
         """The batches that bring what is not in these slots yet."""
@@ -119,9 +137,7 @@ class Loader(DataLoader[K, V]):
         batch, singles, self._singles = self._open, self._singles, None
         assert batch is not None
         assert singles is not None
-        start, keys = len(self._values), singles.keys()
-        self._values += [batch] * len(keys)
-        batch.add(keys, range(start, start + len(keys)))
+        self._put(batch, singles.keys())
         batch.mix_singles()
 
     def _load_elsewhere(self, key: K) -> "Future[V]":
@@ -171,9 +187,7 @@ class Loader(DataLoader[K, V]):
             if batch.keys:
                 self._mix_singles()
             else:
-                keys, start = self._singles.keys(), len(self._values)
-                self._values += [batch] * len(keys)
-                batch.add(keys, range(start, start + len(keys)))
+                self._put(batch, self._singles.keys())
                 self._singles = None
         self._open = None
 

@@ -24,7 +24,10 @@ V = TypeVar("V")
 class Batch(Generic[K, V]):
     """Keys that are loaded together."""
 
-    __slots__ = (*("_loader", "_waiters", "asked", "cleared", "done", "keys", "singles", "slots"),)
+    __slots__ = (
+        *("_loader", "_waiters", "asked", "cleared", "done", "keys"),
+        *("singles", "slots"),
+    )
 
     def __init__(self, loader: "Loader[K, V]") -> None:
         self._loader: Loader[K, V] | None = loader
@@ -41,6 +44,7 @@ class Batch(Generic[K, V]):
         self._waiters: dict[K, list[Future[V] | Load[K, V]]] | None = None
 
     def add(self, keys: list[K], slots: Sequence[int]) -> None:
+        """More keys; the list is the batch's from now on."""
         if self.keys:
             self.keys += keys
             self.slots = [*self.slots, *slots]
@@ -204,10 +208,7 @@ class Load(Generic[K, V]):
         for batch in self._batches:
             if not batch.done:
                 raise InvalidStateError("Result is not set.")
-        slots = self._slots
-        if type(slots) is range:
-            return self._values[slots.start : slots.stop]
-        return list(map(self._values.__getitem__, slots))
+        return list(map(self._values.__getitem__, self._slots))
 
     def done(self) -> bool:
         if self._cancelled is None:

@@ -44,7 +44,7 @@ def python(chosen: str | None) -> Path:
 
 def compiled(interpreter: Path) -> bool:
     """Whether the project's compiled code is there for it."""
-    code = "from gateway.execution.forms import written; print(written is not None)"
+    code = "from gateway.execution.compiled import written; print(written is not None)"
     return _output([str(interpreter), "-c", code], ROOT) == "True"
 
 
@@ -105,12 +105,12 @@ def versions(interpreter: Path) -> list[str]:
         MERCURIUS,
     )
     built = "with" if optimized(interpreter) else "without"
-    written = "compiled code" if compiled(interpreter) else "Python"
+    built_in = "with" if compiled(interpreter) else "without"
     text = _output([str(interpreter), "-c", code]).splitlines()
     return [
         f"Python {text[0]}, built {built} profile-guided optimization",
         text[1],
-        f"responses written by {written}",
+        f"{built_in} the project's compiled code",
         f"Node {_output([str(NODE), '--version'])}: {mercurius}",
     ]
 

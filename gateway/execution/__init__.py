@@ -12,12 +12,14 @@ An operation's way:
    is resolved for all of them before the next, a bulk resolver in one call; then their dicts are
    made in one comprehension and put where they belong.
 3. Where a selection and all below it is read from objects or comes from bulk resolvers or plain
-   functions (`subtrees`), an attempt is made to find its objects and make all of them in one go,
-   without places (`attempts`). If anything is odd, the groups take over, with what resolvers gave
-   or are about to give: none is asked twice.
+   functions, be they coroutines (`subtrees`), an attempt is made to find its objects and make all
+   of them in one go, without places (`attempts`). If anything is odd, or values that more hangs on
+   arrive one after the other, the groups take over, with what resolvers gave or are about to give:
+   none is asked twice.
 4. `complete` takes a column of values of one type to the response: nulls and errors out first,
    lists flattened into one column of items, objects queued as the next group.
-5. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each. The next
+5. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each: `steps`
+   has what most of them do, and no more. The next
    round goes on with all that has arrived a turn after the first did; the rest stays waiting. So
    loads of one level stay in one batch, and what is slow holds up only what hangs on it. Where
    all that is waited for are loads of loaders, nothing can add to their batches: they are loaded
@@ -27,6 +29,10 @@ An operation's way:
    are settled at a round's end in the order of the response, and nulls climb as far as they must,
    so that the outcome is what graphql-core's depth-first order gives.
 7. `encode` writes the bytes, in pieces when there are many.
+
+Where there was a C compiler, compiled code does what `steps` and the writing of a subtree's objects
+are in Python (`compiled`), with `loaders.promised`, whose promises of single keys it wakes all at
+once.
 
 What the usual path can't take (an error, a null where none may be, an odd class of value) goes
 down a slow one that is exact, for that group's slice alone; `kinds` says which classes are usual.

@@ -258,3 +258,39 @@ async def test_a_loader_is_freed_with_its_request_and_needs_no_collector() -> No
         assert not kept
     finally:
         gc.enable()
+
+
+class AtHand(Ours):
+    """Has even keys at hand, unless it fails."""
+
+    has_at_hand = True
+    fails = False
+
+    def at_hand(self, keys: Sequence[int]) -> dict[int, str | BaseException]:
+        if self.fails:
+            raise Wrong("at hand")
+        return {key: f"{key} at hand" for key in keys if key % 2 == 0}
+
+
+async def test_what_is_at_hand_waits_for_no_batch() -> None:
+    loader = AtHand(Table())
+    both = loader.many([2, 4, 2])
+    assert both.done()
+    assert both.result() == ["2 at hand", "4 at hand", "2 at hand"]
+    assert await loader.many([1, 2, 5, 6, 1]) == [
+        *("1 in 0", "2 at hand", "5 in 0", "6 at hand", "1 in 0")
+    ]
+    assert await loader.load(6) == "6 at hand"
+    assert loader.table.batches == [[1, 5]]
+
+
+async def test_keys_that_could_not_be_asked_for_are_as_if_never_asked() -> None:
+    loader = AtHand(Table())
+    loader.fails = True
+    with pytest.raises(Wrong, match="at hand"):
+        loader.many([1, 2])
+    loader.fails = False
+    with pytest.raises(TypeError, match="unhashable"):
+        loader.many(cast(Any, [1, 8, []]))
+    assert await loader.many([1, 2]) == ["1 in 0", "2 at hand"]
+    assert loader.table.batches == [[1]]
