@@ -23,7 +23,7 @@ An operation's way:
    round goes on with all that has arrived a turn after the first did; the rest stays waiting. So
    loads of one level stay in one batch, and what is slow holds up only what hangs on it. Where
    all that is waited for are loads of loaders, nothing can add to their batches: they are loaded
-   at once, in the request's own task if it is one (`waiting.WaitingLoad`, `loaders.base.Load`).
+   at once, in the request's own task if it is one (`goals.WaitingLoad`, `loaders.base.Load`).
    An operation's only field, and each field of a mutation, is awaited in the request's own task.
 6. `places` know where each value goes, and its path, which is worked out for errors alone. Errors
    are settled at a round's end in the order of the response, and nulls climb as far as they must,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.frames import without_frame
+from gateway.execution.goals import Goal, WaitingLoad, each
 from gateway.execution.kinds import PLAIN
 from gateway.execution.places import FieldPlace, Place, some
-from gateway.execution.waiting import Goal, WaitingBulk, WaitingCalls, WaitingLoad, each
+from gateway.execution.waiting import WaitingBulk, WaitingCalls
 from loaders.batches import Load
 
 if TYPE_CHECKING:

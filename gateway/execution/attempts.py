@@ -14,10 +14,11 @@ from gateway.execution.dropped import drop
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field
+    from gateway.execution.goals import Goal
     from gateway.execution.places import Place
     from gateway.execution.run import Run
     from gateway.execution.subtrees import Bulked, Part, Spot, Subtree
-    from gateway.execution.waiting import Goal, WaitingCalls
+    from gateway.execution.waiting import WaitingCalls
 
 Given: TypeAlias = "dict[Field, Sequence[Any] | Goal | WaitingCalls]"
 """What the resolvers of fields gave, or what it goes to when it is there."""

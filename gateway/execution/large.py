@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
+    from gateway.execution.goals import WaitingLoad
+    from gateway.execution.response import Failure
     from gateway.execution.run import Run
-    from gateway.execution.waiting import Waiting, WaitingLoad
+    from gateway.execution.waiting import Waiting
 
 BULK = 8
 """Slices that a bulk resolver is called for at a time."""
-Failure: TypeAlias = "tuple[Place, int, Exception]"
 Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"
 """A Selection and its objects or, for more than a slice of them, a Completer and its values; where
 they go; in which context."""

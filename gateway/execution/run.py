@@ -16,7 +16,6 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from graphql import GraphQLError
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
@@ -24,21 +23,15 @@ from gateway.execution.bind import Attribute, Call
 from gateway.execution.completed import SLICE, Completed
 from gateway.execution.current import enter, leave
 from gateway.execution.dropped import drop
-from gateway.execution.errors import located
 from gateway.execution.frames import without_frame
+from gateway.execution.goals import Goal, WaitingLoad
 from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
-from gateway.execution.large import Entry, Failure, flush, forget, in_slices, settle_failures
-from gateway.execution.places import Base, FieldPlace, Place, mark_dead, order, some
+from gateway.execution.large import Entry, flush, forget, in_slices, settle_failures
+from gateway.execution.places import FieldPlace, Place, order, some
+from gateway.execution.response import Response
 from gateway.execution.tasks import Light
-from gateway.execution.waiting import (
-    Goal,
-    Then,
-    Waiting,
-    WaitingBatch,
-    WaitingCalls,
-    WaitingLoad,
-)
+from gateway.execution.waiting import Then, Waiting, WaitingBatch, WaitingCalls
 from loaders.batches import Batch
 
 if TYPE_CHECKING:
@@ -55,14 +48,13 @@ BUDGET = 0.004
 """Seconds of work between rests, for responses of thousands of objects."""
 
 
-class Run:
+class Run(Response):
     """The state of one execution."""
 
     __slots__ = (
-        *("_again", "_arrivals", "_failures", "_fatal", "_inputs", "_since", "_task", "_unwanted"),
-        *("_values", "_waiter", "ambient", "context", "data", "errors", "following", "given"),
-        *("litter", "loads", "lone", "loop", "made", "nulled", "queue", "root", "sliced"),
-        *("unrested", "variables", "variant", "waiting"),
+        *("_again", "_arrivals", "_inputs", "_since", "_task", "_unwanted", "_values", "_waiter"),
+        *("ambient", "context", "following", "given", "litter", "loads", "lone", "loop", "made"),
+        *("queue", "root", "sliced", "unrested", "variables", "variant", "waiting"),
     )
 
     def __init__(
@@ -75,14 +67,11 @@ class Run:
         inputs: dict[str, Any],
         again: Again | None,
     ) -> None:
+        super().__init__()
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs, self._again = values, inputs, again
         self.queue: deque[Entry] = deque()
-        self.data: dict[str, Any] | None = {}
-        """The response, null when a null climbed to its top."""
-        self.errors: list[GraphQLError] = []
-        self._failures: list[Failure] = []
         self._arrivals: list[Waiting | WaitingLoad] = []
         self.waiting: set[Waiting | WaitingLoad] = set()
         """The columns of which something is waited for."""
@@ -98,8 +87,6 @@ class Run:
         self.following: Context | None = None
         """The context of the steps from now on, once one was run again: what it set the first time
         is not to be seen."""
-        self.nulled = False
-        """Whether a null has climbed, so that a value that arrives may have no place any more."""
         self.lone: Light | None = None
         """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
         of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
@@ -109,7 +96,6 @@ class Run:
         """Whether something was large enough to be worked off in slices."""
         self._unwanted = 0
         """Cancelled coroutines that have not ended yet."""
-        self._fatal: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._task: Any = None
         self._since = 0.0
@@ -358,12 +344,6 @@ class Run:
                 light.sink.one_less()
             light.cancel()
 
-    def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
-        """Put the root's fields into the response."""
-        assert self.data is not None
-        self.data.update(made)
-        return self.data
-
     # -- awaiting
 
     def begin(
@@ -468,14 +448,6 @@ class Run:
 
     # -- errors
 
-    def fail(self, place: Place, i: int, error: BaseException) -> None:
-        """A position failed: its value is null, or that of what is above it."""
-        if not isinstance(error, Exception):
-            if self._fatal is None:
-                self._fatal = error
-            return
-        self._failures.append((place, i, error))
-
     async def _settle_failures(self) -> None:
         """Turn this round's failures into errors and nulls, in the order of the response.
 
@@ -490,19 +462,6 @@ class Run:
             failures.sort(key=order)
         if self.settle_failures(failures):
             self.discard_unwanted(self.columns())
-
-    def settle_failures(self, failures: Sequence[Failure]) -> bool:
-        """Those in their order. Whether a null climbed."""
-        swept = False
-        for place, i, error in failures:
-            path = self._path(place, i)
-            if path is None:
-                continue
-            base, j = place.base(i)
-            self.errors.append(located(error, base.field, path))
-            swept |= self._nullify(base, j)
-        self.nulled |= swept
-        return swept
 
     def columns(self) -> list[Waiting | WaitingLoad]:
         """Those of which something is waited for, or will be."""
@@ -523,40 +482,6 @@ class Run:
                 if column in self.loads:
                     self.loads.remove(column)
         self._discard(unwanted)
-
-    def _path(self, place: Place, i: int) -> list[str | int] | None:
-        """Where it is; None if it, or what is above it, is null already."""
-        if self.data is None:
-            return None
-        path: list[str | int] = []
-        above: Place | None = place
-        while above is not None:
-            base, i = above.base(i)
-            if i in base.dead:
-                return None
-            path.append(base.step(i)[0])
-            above, i = base.above(i)
-        path.reverse()
-        return path
-
-    def alive(self, place: Place, i: int) -> bool:
-        """Whether a position is still part of the response."""
-        return not self.nulled or self._path(place, i) is not None
-
-    def _nullify(self, base: Base, i: int) -> bool:
-        """Make the nearest position that may be null so. Whether that is one above."""
-        climbed = False
-        while base.nonnull:
-            climbed = True
-            above, i = base.above(i)
-            if above is None:
-                self.data = None
-                return True
-            base, i = above.base(i)
-        mark_dead(base, i)
-        if climbed:
-            base.put(i, None)
-        return climbed
 
     # -- what is told by those who wait
 

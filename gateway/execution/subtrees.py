@@ -27,10 +27,11 @@ from gateway.execution.completed import SLICE
 from gateway.execution.composites import Objects
 from gateway.execution.forms import form_of
 from gateway.execution.generate import Odd, compiled, odd
+from gateway.execution.goals import Goal
 from gateway.execution.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.leaves import NULL, Leaf
 from gateway.execution.lists import Listed
-from gateway.execution.waiting import Goal, WaitingCalls
+from gateway.execution.waiting import WaitingCalls
 
 if TYPE_CHECKING:
     from gateway.execution.attempts import Attempt

@@ -30,10 +30,10 @@ class Fault:
 
 
 FAULTS = (
-    Fault("a null does not climb", "run.py", "while base.nonnull:", "while False:"),
+    Fault("a null does not climb", "response.py", "while base.nonnull:", "while False:"),
     Fault(
         "a null climbs one position too far",
-        "run.py",
+        "response.py",
         "        mark_dead(base, i)\n        if climbed:",
         "        if climbed and base.above(i)[0] is not None:\n"
         "            above, i = base.above(i)\n            base, i = above.base(i)\n"
@@ -131,7 +131,7 @@ FAULTS = (
     ),
     Fault(
         "a bulk resolver's values go to the wrong objects",
-        "waiting.py",
+        "goals.py",
         "    if type(values) is list and len(values) == count:\n        return values\n",
         "    if type(values) is list and len(values) == count:\n        return values[::-1]\n",
     ),
@@ -181,7 +181,7 @@ FAULTS = (
     ),
     Fault(
         "who waited for an attempt that was given up is not told where the values go",
-        "waiting.py",
+        "goals.py",
         "self._place, self.attempt, self.part = place, None, None",
         "pass",
     ),
