@@ -6,13 +6,16 @@ from asyncio import tasks
 from collections.abc import Callable
 from typing import Any
 
+_swap = getattr(tasks, "_swap_current_task", None)
+CURRENT: dict[Any, Any] | None = None if _swap else tasks._current_tasks  # type: ignore[attr-defined]
+"""The task of each loop, up to Python 3.11."""
+
 
 def _entering() -> tuple[Callable[[Any, Any], Any], Callable[[Any, None], Any]]:
-    swap = getattr(tasks, "_swap_current_task", None)
-    if swap is not None:  # from Python 3.12 on
-        return swap, swap
-    current: dict[Any, Any] = tasks._current_tasks  # type: ignore[attr-defined]
-    return current.__setitem__, current.pop
+    if CURRENT is None:
+        assert _swap is not None
+        return _swap, _swap
+    return CURRENT.__setitem__, CURRENT.pop
 
 
 enter, leave = _entering()

@@ -7,7 +7,7 @@ from cpython.object cimport PyObject, PyObject_RichCompareBool, Py_NE
 
 from loaders.promised cimport Promise, Waiter
 
-from gateway.execution.current import enter, leave
+from gateway.execution import current
 from gateway.execution.frames import without_frame
 
 cdef extern from *:
@@ -47,6 +47,26 @@ cdef extern from *:
     object owned "(PyObject *)"(PyObject *got)
 
 
+cdef dict tasks = current.CURRENT
+cdef object swap = current.enter
+
+
+cdef inline int enter(loop, task) except -1:
+    if tasks is None:
+        swap(loop, task)
+    else:
+        tasks[loop] = task
+    return 0
+
+
+cdef inline int leave(loop) except -1:
+    if tasks is None:
+        swap(loop, None)
+    else:
+        tasks.pop(loop, None)
+    return 0
+
+
 cdef class Column:
     cdef public object base
     cdef public list indexes, lights, values
@@ -79,11 +99,15 @@ cdef class Steps(Waiter):
         """As if `_wakeup` were called back in the coroutine's context."""
         PyContext_Enter(self._context)
         try:
-            self._wakeup(promise)
+            self.go_on_after(promise)
         finally:
             PyContext_Exit(self._context)
+        return 0
 
-    cpdef _wakeup(self, future):
+    def _wakeup(self, future):
+        self.go_on_after(future)
+
+    cdef go_on_after(self, future):
         cdef PyObject *got = NULL
         cdef PySendResult how
         self._fut_waiter = None
@@ -101,7 +125,7 @@ cdef class Steps(Waiter):
             else:
                 self.failed()
         finally:
-            leave(loop, None)
+            leave(loop)
 
     cdef wait(self, waits):
         cdef Promise promise
