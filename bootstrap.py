@@ -18,7 +18,12 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "bin")
 STAMP = os.path.join(VENV, "pinway-installed.json")
 OLDEST, NEWEST = (3, 11), (3, 14)
-COMPILED = ("gateway/execution/written.pyx", "gateway/execution/driven.pyx")
+COMPILED = (
+    "gateway/execution/driven.pyx",
+    "gateway/execution/written.pyx",
+    "loaders/promised.pxd",
+    "loaders/promised.pyx",
+)
 LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
 LOCKED_FROM = {
     "run": ["pyproject.toml", "requirements/build.in"],
@@ -187,7 +192,7 @@ def ensure_installed(level: str) -> None:
     if level == "test":
         ensure_compiler()
     for source in COMPILED:
-        for built in glob.glob(os.path.join(ROOT, source.replace(".pyx", ".*.so"))):
+        for built in glob.glob(os.path.join(ROOT, os.path.splitext(source)[0] + ".*.so")):
             os.remove(built)  # if it can't be built anew, none is better than an old one
     for what in (
         ["--require-hashes", "-r", lock_file(level)],

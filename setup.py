@@ -5,9 +5,9 @@ import sys
 from setuptools import Extension, setup
 
 SOURCES = (
-    "loaders/promised.pyx",
-    "gateway/execution/written.pyx",
     "gateway/execution/driven.pyx",
+    "gateway/execution/written.pyx",
+    "loaders/promised.pyx",
 )
 
 

@@ -49,3 +49,21 @@ def test_an_unknown_command_is_refused_without_a_traceback() -> None:
 def test_the_makefile_asks_for_nothing_that_make_3_81_lacks() -> None:
     text = (ROOT / "Makefile").read_text()
     assert not any(word in text for word in (".ONESHELL", "$(file ", "!=", "::=", ".RECIPEPREFIX"))
+
+
+def test_all_that_is_compiled_is_built_and_looked_at_for_changes() -> None:
+    def named(script: Path, name: str) -> set[str]:
+        for node in ast.parse(script.read_text()).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+                return set(ast.literal_eval(node.value))
+        raise AssertionError(f"{script} has no {name}")
+
+    folders = [path.parent for path in ROOT.glob("*/__init__.py")]
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in folders
+        for path in folder.rglob("*.p[yx][xd]")
+        if path.suffix in (".pyx", ".pxd")
+    }
+    assert named(SCRIPT, "COMPILED") == found
+    assert named(ROOT / "setup.py", "SOURCES") == {name for name in found if name.endswith("x")}
