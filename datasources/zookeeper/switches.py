@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import random
 from collections.abc import AsyncIterator, Mapping
 
 from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, NoNodeError
@@ -11,7 +12,10 @@ from datasources.errors import StoreConflict, StoreError, StoreUnavailable
 from datasources.zookeeper.client import Client
 from datasources.zookeeper.topology import LOOK_SECONDS
 
-ATTEMPTS = 10  # of a change that another came before
+ATTEMPTS = 50
+"""Of a change that others come before: of many at the same time one succeeds in each round."""
+PAUSE = 0.02
+"""Seconds between two at most, drawn anew each time, so that not the same ones meet again."""
 log = logging.getLogger("pinway.switches")
 
 
@@ -33,6 +37,7 @@ class ZooKeeperSwitches:
             try:
                 await self._write(switches.dump(now), version)
             except (NodeExistsError, BadVersionError, NoNodeError):
+                await asyncio.sleep(random.uniform(0, PAUSE))
                 continue
             except KazooException as error:
                 raise StoreUnavailable(f"switches: {error!r}") from error

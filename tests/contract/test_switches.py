@@ -5,7 +5,7 @@ import fcntl
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from kazoo.client import KazooClient
@@ -56,6 +56,34 @@ async def test_changes_at_the_same_time_lose_nothing_of_each_other(kit: Kit) -> 
     changes = [side.change({f"{n}": "on"}) for n in range(4) for side in kit]
     await asyncio.gather(*changes, *(kit.there.change({f"more {n}": "on"}) for n in range(4)))
     assert len(await kit.here.load()) == 8
+
+
+class Overtaken(ZooKeeperSwitches):
+    """Others change the node between each of the first reads and the write that follows."""
+
+    def __init__(self, hosts: str, path: str, other: ZooKeeperSwitches, times: int) -> None:
+        super().__init__(hosts, path)
+        self._other, self._left = other, times
+
+    async def _read(self, changed: asyncio.Event | None = None) -> Any:
+        found = await super()._read(changed)
+        if self._left:
+            self._left -= 1
+            await self._other.change({"other": f"{self._left} left"})
+        return found
+
+
+async def test_a_change_outlasts_many_that_come_before_it(
+    request: pytest.FixtureRequest,
+) -> None:
+    hosts = zookeeper_hosts(request.getfixturevalue("stack"))
+    node = f"/tests/{uuid.uuid4().hex}/topology.switches"
+    other = ZooKeeperSwitches(hosts, node)
+    overtaken = Overtaken(hosts, node, other, times=20)
+    assert await overtaken.change({"own": "on"}) == {"other": "0 left", "own": "on"}
+    assert await other.load() == {"other": "0 left", "own": "on"}
+    await overtaken.close()
+    await other.close()
 
 
 async def test_a_watch_tells_what_is_switched_and_each_difference(kit: Kit) -> None:
