@@ -105,12 +105,12 @@ def versions(interpreter: Path) -> list[str]:
         MERCURIUS,
     )
     built = "with" if optimized(interpreter) else "without"
-    built_in = "with" if compiled(interpreter) else "without"
+    ours = "with" if compiled(interpreter) else "without"
     text = _output([str(interpreter), "-c", code]).splitlines()
     return [
         f"Python {text[0]}, built {built} profile-guided optimization",
         text[1],
-        f"{built_in} the project's compiled code",
+        f"{ours} the project's compiled code",
         f"Node {_output([str(NODE), '--version'])}: {mercurius}",
     ]
 

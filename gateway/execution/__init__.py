@@ -19,11 +19,11 @@ An operation's way:
 4. `complete` takes a column of values of one type to the response: nulls and errors out first,
    lists flattened into one column of items, objects queued as the next group.
 5. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each: `steps`
-   has what most of them do, and no more. The next
-   round goes on with all that has arrived a turn after the first did; the rest stays waiting. So
-   loads of one level stay in one batch, and what is slow holds up only what hangs on it. Where
-   all that is waited for are loads of loaders, nothing can add to their batches: they are loaded
-   at once, in the request's own task if it is one (`goals.WaitingLoad`, `loaders.base.Load`).
+   has what most of them do, and no more. The next round goes on with all that has arrived a turn
+   after the first did; the rest stays waiting. So loads of one level stay in one batch, and what is
+   slow holds up only what hangs on it. Where all that is waited for are loads of loaders, nothing
+   can add to their batches: they are loaded at once, in the request's own task if it is one
+   (`goals.WaitingLoad`, `loaders.batches.Load`).
    An operation's only field, and each field of a mutation, is awaited in the request's own task.
 6. `places` know where each value goes, and its path, which is worked out for errors alone. Errors
    are settled at a round's end in the order of the response, and nulls climb as far as they must,

@@ -45,7 +45,8 @@ def ask(
         found = start(run, field, source, objs, place)
     elif isinstance(found, Goal):
         found.move(place)
-    return None if isinstance(found, Goal | WaitingCalls) else found
+    assert not isinstance(found, WaitingCalls)  # which has coroutines of calls, one by one
+    return None if isinstance(found, Goal) else found
 
 
 def start(

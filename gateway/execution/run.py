@@ -31,7 +31,7 @@ from gateway.execution.large import Entry, flush, forget, in_slices, settle_fail
 from gateway.execution.places import FieldPlace, Place, order, some
 from gateway.execution.response import Response
 from gateway.execution.tasks import Light
-from gateway.execution.waiting import Then, Waiting, WaitingBatch, WaitingCalls
+from gateway.execution.waiting import Then, Waiting, WaitingBatch, WaitingCalls, completing
 from loaders.batches import Batch
 
 if TYPE_CHECKING:
@@ -360,11 +360,7 @@ class Run(Response):
             kinds = set(map(type, values))
         if kinds <= PLAIN or (CoroutineType not in kinds and none_awaited(kinds)):
             return values, None, kinds
-
-        def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
-            completer.complete(run, values, place if numbers is None else some(place, numbers))
-
-        return *self._begin(values, place, then, kinds), None
+        return *self._begin(values, place, completing(completer, place), kinds), None
 
     def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""

@@ -4,7 +4,7 @@ apart from all else of `tasks` and `waiting`, so that compiled code (`driven.pyx
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, Future
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context, copy_context
 from typing import Any
@@ -157,12 +157,7 @@ def start_all(
             light._raised(without_frame(error))
         else:
             lights.append(light)
-            if type(waits) is Future and waits._loop is loop and not light._must_cancel:
-                waits._asyncio_future_blocking = False
-                waits.add_done_callback(light._wakeup, context=context)
-                light._fut_waiter = waits
-            else:
-                light._wait(waits)
+            light._wait(waits)
 
 
 def changed(context: Context, base: Context | None) -> bool:

@@ -67,12 +67,16 @@ class Waiting(Column):
         self._run.go_on()
         start_all(self, self._run.loop, coros, Light)
 
-    def open(self) -> tuple[list[Any], list[int] | None]:
-        """What ended in its first step; from now on what arrives is for another round."""
+    def _open_now(self) -> None:
+        """All have begun: from now on what arrives is for another round."""
         self._opened = True
         self.left = len(self.lights)
         if self.lights:
             self._run.waiting.add(self)
+
+    def open(self) -> tuple[list[Any], list[int] | None]:
+        """What ended in its first step; from now on what arrives is for another round."""
+        self._open_now()
         apart = self._apart
         if apart is None:
             return self._take()
@@ -184,10 +188,7 @@ class WaitingBulk(Waiting):
         """Whether it waits: else what it gave is there."""
         if self.values:
             return False
-        self._opened = True
-        self.left = len(self.lights)
-        if self.lights:
-            self._run.waiting.add(self)
+        self._open_now()
         return True
 
     def set_apart(self, light: Light) -> None:
@@ -224,10 +225,7 @@ class WaitingCalls(Waiting):
         if not (self.lights or self._apart):
             self.values, _ = self._take()
             return False
-        self._opened = True
-        self.left = len(self.lights)
-        if self.lights:
-            self._run.waiting.add(self)
+        self._open_now()
         if self.values and not (self._together and self.lights):
             self._run.has_values(self)
         return True
@@ -238,11 +236,7 @@ class WaitingCalls(Waiting):
 
     def move(self, place: Place, completer: Completer) -> None:
         """From an attempt that was given up to places."""
-
-        def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
-            completer.complete(run, values, place if numbers is None else some(place, numbers))
-
-        self._attempt, self._place, self._then = None, place, then
+        self._attempt, self._place, self._then = None, place, completing(completer, place)
         self._no_more_together()
 
     def _no_more_together(self) -> None:
@@ -321,6 +315,15 @@ class WaitingBatch(Waiting):
             each.wanted(0) if isinstance(each, WaitingLoad) else not each.unwanted
             for each in self._of
         )
+
+
+def completing(completer: Completer, place: Place) -> Then:
+    """What has values completed where they belong."""
+
+    def then(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+        completer.complete(run, values, place if numbers is None else some(place, numbers))
+
+    return then
 
 
 def _nowhere(run: Run, values: Sequence[Any], numbers: Sequence[int] | None) -> None:

@@ -13,7 +13,6 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
-from gateway.execution.attempts import Attempt
 from tests.unit.gateway.execution.engines import both, ours
 
 pytestmark = pytest.mark.anyio
@@ -24,20 +23,6 @@ VAR: contextvars.ContextVar[str] = contextvars.ContextVar("VAR", default="unset"
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture
-def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The types of which subtrees were given up."""
-    found: list[str] = []
-    give_up = Attempt._give_up
-
-    def noted(attempt: Attempt) -> None:
-        found.append(attempt.subtree.root.selection.type.name)
-        give_up(attempt)
-
-    monkeypatch.setattr(Attempt, "_give_up", noted)
-    return found
 
 
 class Context:

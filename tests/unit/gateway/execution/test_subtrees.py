@@ -16,7 +16,6 @@ from graphql import parse
 
 from datasources.protocols import Stores
 from gateway.execution import forms
-from gateway.execution.attempts import Attempt
 from gateway.execution.completed import SLICE
 from gateway.execution.engine import Engine
 from gateway.execution.subtrees import PASSED
@@ -189,20 +188,6 @@ async def turns_until(there: Callable[[], Any]) -> None:
             return
         await asyncio.sleep(0)
     pytest.fail("waited in vain")
-
-
-@pytest.fixture
-def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The types of which subtrees were given up."""
-    found: list[str] = []
-    give_up = Attempt._give_up
-
-    def noted(attempt: Attempt) -> None:
-        found.append(attempt.subtree.root.selection.type.name)
-        give_up(attempt)
-
-    monkeypatch.setattr(Attempt, "_give_up", noted)
-    return found
 
 
 async def answer(query: str, behave: Callable[[Context], None] = lambda _: None) -> Context:
