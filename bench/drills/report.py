@@ -28,6 +28,11 @@ class Outcome:
     def between(self, begin: float, end: float) -> list[Seen]:
         return [one for one in self.seen if begin <= one.due < end]
 
+    def answered(self, begin: float, end: float) -> list[Seen]:
+        """Those of `between` whose answers came before `end` as well. One that came later says
+        nothing of the fault: who was waited for may have answered as soon as it was over."""
+        return [one for one in self.between(begin, end) if one.due + one.latency < end]
+
     @property
     def fault_ends(self) -> float:
         if self.drill.may_fail:

@@ -53,6 +53,14 @@ def test_latencies_during_a_fault_count_once_two_seconds_have_passed() -> None:
     assert found(slow, "p99 during / before").value == 100
 
 
+def test_what_is_answered_after_a_fault_is_not_answered_during_it() -> None:
+    late = outcome()
+    late.seen[63].latency = 3.0
+    during = [one.due for one in late.answered(PLAN.begin, PLAN.end)]
+    assert during == [*range(25, 63), 64]
+    assert len(late.between(PLAN.begin, PLAN.end)) == len(during) + 1
+
+
 def test_a_drill_done_again_takes_the_place_of_its_rows_alone() -> None:
     old = [
         Row("1 killed: failed", 1, ""),
