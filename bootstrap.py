@@ -18,12 +18,6 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "bin")
 STAMP = os.path.join(VENV, "pinway-installed.json")
 OLDEST, NEWEST = (3, 11), (3, 14)
-COMPILED = (
-    "gateway/execution/driven.pyx",
-    "gateway/execution/written.pyx",
-    "loaders/promised.pxd",
-    "loaders/promised.pyx",
-)
 LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
 LOCKED_FROM = {
     "run": ["pyproject.toml", "requirements/build.in"],
@@ -167,21 +161,57 @@ def ensure_venv() -> None:
         raise Failure(f"{source} could not make {VENV}: see above")
 
 
-def digest(level: str) -> str:
-    """Changes with all that decides what is installed at a level."""
+def compiled() -> list:
+    """The files of what is compiled (see setup.py)."""
+    found = []
+    for folder in ("gateway", "loaders"):
+        for at, _, names in os.walk(os.path.join(ROOT, folder)):
+            for name in names:
+                stem, ending = os.path.splitext(name)
+                if ending in (".pxd", ".pyx") or (ending == ".py" and f"{stem}.pxd" in names):
+                    found.append(os.path.join(at, name))
+    return sorted(found)
+
+
+def digest(*paths: str) -> str:
+    """Changes with what is in these files."""
     text = hashlib.sha256()
-    for name in (lock_file(level), "pyproject.toml", "setup.py", *COMPILED):
-        with open(os.path.join(ROOT, name), "rb") as file:
+    for path in paths:
+        with open(os.path.join(ROOT, path), "rb") as file:
             text.update(file.read())
     return text.hexdigest()
+
+
+def digest_of_level(level: str) -> str:
+    """Changes with all that decides what is installed at a level."""
+    return digest(lock_file(level), "pyproject.toml", "setup.py")
+
+
+def ensure_compiled() -> None:
+    """Compile what was changed since it was."""
+    stamps = installed()
+    now = digest(*compiled())
+    if stamps.get("compiled") != now:
+        if "compiled" in stamps:
+            say("compiling what was changed")
+        build = [command_of("python"), "setup.py", "-q", "build_ext", "--inplace"]
+        if subprocess.run(build, cwd=ROOT).returncode != 0:
+            raise Failure("could not compile gateway and loaders: see above")
+        write_stamps(stamps, compiled=now)
+
+
+def write_stamps(stamps: dict, **more: str) -> None:
+    with open(STAMP, "w") as file:
+        json.dump({**stamps, **more}, file)
 
 
 def ensure_installed(level: str) -> None:
     """Bring .venv to at least a level; does nothing more than a look when it is there already."""
     stamps = installed()
     enough = LEVELS[LEVELS.index(level) :]
-    is_there = any(stamps.get(name) == digest(name) for name in enough)
+    is_there = any(stamps.get(name) == digest_of_level(name) for name in enough)
     if is_there and stamps.get("root") == ROOT and is_supported(command_of("python")):
+        ensure_compiled()
         return
     started = time.time()
     ensure_venv()
@@ -191,22 +221,23 @@ def ensure_installed(level: str) -> None:
     pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
     if level == "test":
         ensure_compiler()
-    for source in COMPILED:
-        for built in glob.glob(os.path.join(ROOT, os.path.splitext(source)[0] + ".*.so")):
+    for path in compiled():
+        for built in glob.glob(os.path.splitext(path)[0] + ".*.so"):
             os.remove(built)  # if it can't be built anew, none is better than an old one
     for what in (
         ["--require-hashes", "-r", lock_file(level)],
         ["--no-deps", "--no-build-isolation", "--editable", "."],
     ):
-        if subprocess.run([*pip, "install", *what], cwd=ROOT).returncode != 0:
+        later = {**os.environ, "PINWAY_COMPILED": "0"}  # by ensure_compiled, on all cores
+        if subprocess.run([*pip, "install", *what], cwd=ROOT, env=later).returncode != 0:
             raise Failure("could not install the packages: see above; run this again to go on")
+    write_stamps({"root": ROOT, level: digest_of_level(level)})
+    ensure_compiled()
     if output_of(command_of("python"), "-c", "import gateway.execution.driven") is None:
         say(
             "requests are answered without compiled code, which is slower: there is no C compiler, "
             "or no Python.h (Debian: apt-get install gcc python3-dev; then remove .venv)"
         )
-    with open(STAMP, "w") as file:
-        json.dump({"root": ROOT, level: digest(level)}, file)
     say(f"installed in {time.time() - started:.0f} s")
 
 

@@ -1,32 +1,65 @@
-"""Builds the compiled parts if there is a C compiler. All works without it, slower."""
+"""Builds the compiled parts if there is a C compiler. All works without them, slower.
 
+PINWAY_COMPILED=0 in the environment does without them. Compiled are each `.pyx`, and each
+`.py` with a `.pxd` beside it, which says what is C's in it.
+"""
+
+import os
 import sys
+from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
-SOURCES = (
-    "gateway/execution/driven.pyx",
-    "gateway/execution/written.pyx",
-    "loaders/promised.pyx",
-)
+
+def sources():
+    for folder in ("gateway", "loaders"):
+        for path in sorted(Path(folder).rglob("*.p[xy][dx]")):
+            source = path.with_suffix(".py")
+            if path.suffix == ".pyx":
+                yield path
+            elif source.exists():
+                yield source
 
 
 def extensions():
+    if os.environ.get("PINWAY_COMPILED") == "0":
+        return []
     try:
         from Cython.Build import cythonize
     except ImportError:
         return []
-    flags = [] if sys.platform == "win32" else ["-O3"]
-    made = cythonize(
+    flags = [] if sys.platform == "win32" else ["-O3", "-Werror=incompatible-pointer-types"]
+    return cythonize(
         [
-            Extension(source[: -len(".pyx")].replace("/", "."), [source], extra_compile_args=flags)
-            for source in SOURCES
+            Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags)
+            for path in sources()
         ],
         build_dir="build",
+        compiler_directives={
+            "language_level": 3,
+            "annotation_typing": False,  # a list to a type checker may be any sequence
+            "nonecheck": True,
+        },
     )
-    for extension in made:
-        extension.optional = True  # which cythonize does not pass on
-    return made
 
 
-setup(ext_modules=extensions())
+class AllOrNone(build_ext):
+    """They refer to each other: one that can't be built leaves none."""
+
+    def run(self):
+        try:
+            super().run()
+        except Exception as error:
+            print(f"not compiled: {error}", file=sys.stderr)
+            self.extensions = self.distribution.ext_modules = []
+            for path in sources():
+                for built in path.parent.glob(f"{path.stem}.*.so"):
+                    built.unlink()
+
+
+setup(
+    ext_modules=extensions(),
+    cmdclass={"build_ext": AllOrNone},
+    options={"build_ext": {"parallel": True}},
+)

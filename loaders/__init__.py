@@ -1,6 +1,7 @@
 """A request's loaders: each batches the keys asked in one turn of the loop, and remembers them."""
 
 from datasources.protocols import Stores
+from loaders import compiled  # noqa: F401  before what was compiled
 from loaders.lists import (
     EdgeByKeyLoader,
     EdgesByListLoader,

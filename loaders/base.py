@@ -7,15 +7,15 @@ ask (our executor, when all of a request waits for its loaders) has a batch load
 
 import asyncio
 from asyncio import AbstractEventLoop, CancelledError, Future, get_running_loop
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aiodataloader import DataLoader
 
 from datasources.protocols import Stores
-from loaders.batches import Batch, Load
-from loaders.compiled import Singles, place
+from loaders.batches import Batch
+from loaders.book import Book
 from loaders.singles import settle
 
 K = TypeVar("K")
@@ -35,18 +35,7 @@ class Loader(DataLoader[K, V]):
     def __init__(self, stores: Stores) -> None:
         # In place of aiodataloader's, which keeps a future for each key.
         self._stores = stores
-        self._slots: dict[K, int] = {}
-        """Where in `_values` that of each key is."""
-        self._values: list[Any] = []
-        """Values and errors; of a key that is not loaded yet, its batch. What is forgotten stays
-        here, for the loads that have found it."""
-        self._pending: list[Batch[K, V]] = []
-        """The batches that are not loaded yet."""
-        self._open: Batch[K, V] | None = None
-        """The one that takes keys until its turn comes."""
-        self._singles: Singles[K, V] | None = None
-        """Its keys that were asked one by one, if nothing else happened since the first of them:
-        of these the batch and `_values` don't know yet."""
+        self._book = Book()
 
     @cached_property
     def loop(self) -> AbstractEventLoop:  # type: ignore[override]
@@ -65,85 +54,20 @@ class Loader(DataLoader[K, V]):
         """Values that can be had without a wait: for those `many` need not wait for a batch."""
         return {}
 
-    def many(self, keys: Sequence[K]) -> Load[K, V]:
+    def many(self, keys: Sequence[K]) -> Awaitable[list[V | BaseException]]:
         """The value or the error of each key, in the keys' order, for whoever awaits it."""
-        if self._singles is not None:
-            self._mix_singles()
-        known = len(self._slots)
-        slots, new = place(self._slots, keys, len(self._values))
-        batch = self._take(new) if new else None
-        batches: Sequence[Batch[K, V]] = () if batch is None else (batch,)
-        if known and len(self._pending) > len(batches):
-            batches = self._lacking(slots)
-        return Load(keys, slots, self._values, batches)
-
-    def _take(self, new: list[K]) -> Batch[K, V] | None:
-        """Keys in the slots after the last value: for the open batch, but for those at hand."""
-        if self.has_at_hand:
-            try:
-                at_hand = self.at_hand(new)
-            except BaseException:
-                for key in new:
-                    del self._slots[key]
-                raise
-            if at_hand:
-                return self._take_others(new, at_hand)
-        batch = self._open or self._begin()
-        self._put(batch, new)
-        return batch
-
-    def _take_others(self, new: list[K], at_hand: dict[K, V | BaseException]) -> Batch[K, V] | None:
-        self._values += map(at_hand.get, new)
-        others = [key for key in new if key not in at_hand]
-        if not others:
-            return None
-        batch = self._open or self._begin()
-        slots = [self._slots[key] for key in others]
-        for slot in slots:
-            self._values[slot] = batch
-        batch.add(others, slots)
-        return batch
-
-    def _put(self, batch: Batch[K, V], keys: list[K]) -> None:
-        start = len(self._values)
-        self._values += [batch] * len(keys)
-        batch.add(keys, range(start, start + len(keys)))
-
-    def _lacking(self, slots: Sequence[int]) -> Sequence[Batch[K, V]]:
-        """The batches that bring what is not in these slots yet."""
-        found = map(self._values.__getitem__, slots)
-        return list(dict.fromkeys([value for value in found if type(value) is Batch]))
+        return self._book.many(self, keys)
 
     def load(self, key: K) -> "Future[V]":
         if key is None:
             raise TypeError("load() takes a key, not None")
-        singles = self._singles
-        if singles is None:
-            if key in self._slots:
-                return self._load_elsewhere(key)
-            singles = self._take_singles()
-        future = singles.ask(key)
+        future = self._book.single(self, key)
         return self._load_elsewhere(key) if future is None else future
-
-    def _take_singles(self) -> "Singles[K, V]":
-        """Have keys asked one by one in the open batch, as long as that is all that happens."""
-        batch = self._open or self._begin()
-        batch.ask()
-        batch.singles = self._singles = Singles(self.loop, self._slots, len(self._values))
-        return self._singles
-
-    def _mix_singles(self) -> None:
-        """Have the open batch's single keys among its others."""
-        batch, singles, self._singles = self._open, self._singles, None
-        assert batch is not None
-        assert singles is not None
-        self._put(batch, singles.keys())
-        batch.mix_singles()
 
     def _load_elsewhere(self, key: K) -> "Future[V]":
         """A key that is known, or in a batch already."""
         future: Future[V] = self.loop.create_future()
-        value = self._values[self._slots[key]]
+        value = self._book.values[self._book.slots[key]]
         if type(value) is Batch:
             value.wake(future, key)
         else:
@@ -151,55 +75,26 @@ class Loader(DataLoader[K, V]):
         return future
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
-        if self._singles is not None:
-            self._mix_singles()
-        if self._slots.setdefault(key, len(self._values)) == len(self._values):
-            self._values.append(value)
+        self._book.prime(key, value)
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":
-        if self._singles is not None:
-            self._mix_singles()
-        slot = self._slots.pop(key, None)
-        if slot is not None and type(self._values[slot]) is Batch:
-            self._values[slot].cleared = True
+        self._book.clear(key)
         return self
 
     def clear_all(self) -> "Loader[K, V]":
-        if self._singles is not None:
-            self._mix_singles()
-        for batch in self._pending:
-            batch.cleared = True
-        self._slots = {}
+        self._book.clear_all()
         return self
 
-    def _begin(self) -> Batch[K, V]:
-        """A batch that takes keys until its turn comes."""
-        self._open = batch = Batch(self)
-        self._pending.append(batch)
-        return batch
-
-    def _close(self, batch: Batch[K, V]) -> None:
-        """Take no more keys."""
-        if self._open is not batch:
-            return
-        if self._singles is not None:
-            if batch.keys:
-                self._mix_singles()
-            else:
-                self._put(batch, self._singles.keys())
-                self._singles = None
-        self._open = None
-
-    def dispatch(self, batch: Batch[K, V]) -> None:
+    def dispatch(self, batch: Batch) -> None:
         """Load it in a task of its own."""
-        self._close(batch)
+        self._book.close(batch)
         task = self.loop.create_task(self.load_now(batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
-    async def load_now(self, batch: Batch[K, V], here: bool = False) -> None:
-        self._close(batch)
+    async def load_now(self, batch: Batch, here: bool = False) -> None:
+        self._book.close(batch)
         keys = list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
         try:
             given = await self.load_batch(list(keys))
@@ -209,24 +104,11 @@ class Loader(DataLoader[K, V]):
             if here and isinstance(error, CancelledError) and batch.awaited():
                 self.dispatch(batch)
                 raise
-            for key, slot in zip(batch.keys, batch.slots, strict=True):
-                if self._slots.get(key) == slot:
-                    del self._slots[key]
-            self._ended(batch, [error] * len(batch.keys))
+            self._book.fail(batch, error)
             if not isinstance(error, Exception):
                 raise
         else:
             if len(keys) < len(batch.keys):  # one that was cleared, and asked again
                 values = dict(zip(keys, given, strict=True))
                 given = [values[key] for key in batch.keys]
-            self._ended(batch, given)
-
-    def _ended(self, batch: Batch[K, V], given: Sequence[V | BaseException]) -> None:
-        self._pending.remove(batch)
-        slots, values = batch.slots, self._values
-        if type(slots) is range:
-            values[slots.start : slots.stop] = given
-        else:
-            for slot, value in zip(slots, given, strict=True):
-                values[slot] = value
-        batch.end(given)
+            self._book.end(batch, given)

@@ -1,5 +1,7 @@
 """Keys that a loader loads together, and what those who asked for them await."""
 
+from __future__ import annotations
+
 from asyncio import (
     AbstractEventLoop,
     CancelledError,
@@ -9,7 +11,7 @@ from asyncio import (
 )
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from loaders.singles import settle
 
@@ -17,11 +19,8 @@ if TYPE_CHECKING:
     from loaders.base import Loader
     from loaders.singles import Singles
 
-K = TypeVar("K")
-V = TypeVar("V")
 
-
-class Batch(Generic[K, V]):
+class Batch:
     """Keys that are loaded together."""
 
     __slots__ = (
@@ -29,9 +28,9 @@ class Batch(Generic[K, V]):
         *("singles", "slots"),
     )
 
-    def __init__(self, loader: "Loader[K, V]") -> None:
-        self._loader: Loader[K, V] | None = loader
-        self.keys: list[K] = []
+    def __init__(self, loader: Loader[Any, Any]) -> None:
+        self._loader: Loader[Any, Any] | None = loader
+        self.keys: list[Any] = []
         self.slots: Sequence[int] = ()
         """Where the loader has each key's value, in ascending order."""
         self.asked = False
@@ -39,11 +38,11 @@ class Batch(Generic[K, V]):
         self.done = False
         self.cleared = False
         """Whether the loader was told to forget some of the keys: they may be asked again."""
-        self.singles: Singles[K, V] | None = None
+        self.singles: Singles[Any, Any] | None = None
         """Keys that were asked one by one, and who waits for them before all of `_waiters`."""
-        self._waiters: dict[K, list[Future[V] | Load[K, V]]] | None = None
+        self._waiters: dict[Any, list[Future[Any] | Load]] | None = None
 
-    def add(self, keys: list[K], slots: Sequence[int]) -> None:
+    def add(self, keys: list[Any], slots: Sequence[int]) -> None:
         """More keys; the list is the batch's from now on."""
         if self.keys:
             self.keys += keys
@@ -66,7 +65,7 @@ class Batch(Generic[K, V]):
         assert self._loader is not None
         return self._loader.load_now(self, here=True)
 
-    def wake(self, waiter: "Future[V] | Load[K, V]", key: K) -> None:
+    def wake(self, waiter: Future[Any] | Load, key: Any) -> None:
         """Tell it when the batch is there, in its key's turn."""
         waiters = self._waiters
         if waiters is None:
@@ -78,7 +77,7 @@ class Batch(Generic[K, V]):
         else:
             waiters[key] = [waiter]
 
-    def forget(self, load: "Load[K, V]") -> None:
+    def forget(self, load: Load) -> None:
         for waiting in (self._waiters or {}).values():
             if load in waiting:
                 waiting.remove(load)
@@ -92,12 +91,13 @@ class Batch(Generic[K, V]):
         singles, self.singles = self.singles, None
         if singles is None:
             return
-        others, waiters = self._waiters or {}, dict[K, "list[Future[V] | Load[K, V]]"]()
+        others = self._waiters or {}
+        waiters: dict[Any, list[Future[Any] | Load]] = {}
         for key, futures in zip(singles.keys(), singles.futures(), strict=True):
             waiters[key] = [*futures, *others.pop(key, ())]
         self._waiters = {**others, **waiters}
 
-    def end(self, given: Sequence[V | BaseException]) -> None:
+    def end(self, given: Sequence[Any]) -> None:
         """Wake who waits, in the order of the keys, as aiodataloader does."""
         self.done = self.asked = True
         self._loader = None  # which refers to this batch in turn
@@ -119,7 +119,7 @@ class Batch(Generic[K, V]):
                     settle(waiter, value)
 
 
-class Load(Generic[K, V]):
+class Load:
     """Keys asked of a loader at once: awaited, the value or the error of each, in their order.
 
     Nothing is loaded before somebody waits for it. To asyncio it is a future.
@@ -132,10 +132,10 @@ class Load(Generic[K, V]):
 
     def __init__(
         self,
-        keys: Sequence[K],
-        slots: Sequence[int],
+        keys: Sequence[Any],
+        slots: list[int],
         values: list[Any],
-        batches: Sequence[Batch[K, V]],
+        batches: tuple[Batch, ...],
     ) -> None:
         """The value of each is, or will be, in its slot of `values`; `batches` bring those that
         aren't there."""
@@ -146,11 +146,11 @@ class Load(Generic[K, V]):
         """What CancelledError is to be raised with."""
         self._tell: Callable[[], None] | None = None
 
-    def missing(self) -> list[Batch[K, V]]:
+    def missing(self) -> list[Batch]:
         """The batches that are not there yet."""
         return [batch for batch in self._batches if not batch.done]
 
-    def lacks(self) -> Batch[K, V] | None:
+    def lacks(self) -> Batch | None:
         """The only batch that is not there yet, if it is the only one."""
         lacks = None
         for batch in self._batches:
@@ -175,17 +175,15 @@ class Load(Generic[K, V]):
             batch.ask()
         self._wait_for(missing[0])
 
-    def _wait_for(self, batch: Batch[K, V]) -> None:
+    def _wait_for(self, batch: Batch) -> None:
         batch.wake(self, self._one_in(batch)[0])
 
-    def _one_in(self, batch: Batch[K, V]) -> tuple[K, int]:
+    def _one_in(self, batch: Batch) -> tuple[Any, int]:
         """One of its keys that is in the batch, and the slot."""
-        values = self._values
-        return next(
-            (key, slot)
-            for key, slot in zip(self._keys, self._slots, strict=True)
-            if values[slot] is batch
-        )
+        for key, slot in zip(self._keys, self._slots, strict=True):
+            if self._values[slot] is batch:
+                return key, slot
+        raise LookupError(batch)
 
     def batch_done(self) -> None:
         missing = self.missing()
@@ -201,14 +199,15 @@ class Load(Generic[K, V]):
         for callback, context in callbacks or ():
             get_running_loop().call_soon(callback, self, context=context)
 
-    def result(self) -> list[V | BaseException]:
+    def result(self) -> list[Any]:
         """Raises InvalidStateError, and CancelledError."""
         if self._cancelled is not None:
             raise CancelledError(*self._cancelled)
         for batch in self._batches:
             if not batch.done:
                 raise InvalidStateError("Result is not set.")
-        return list(map(self._values.__getitem__, self._slots))
+        values = self._values
+        return [values[slot] for slot in self._slots]
 
     def done(self) -> bool:
         if self._cancelled is None:
@@ -219,7 +218,7 @@ class Load(Generic[K, V]):
 
     # -- asyncio.Future's interface
 
-    def __await__(self) -> Generator[Any, None, list[V | BaseException]]:
+    def __await__(self) -> Generator[Any, None, list[Any]]:
         missing = self.missing()
         if len(missing) == 1:
             self._asyncio_future_blocking = True
@@ -229,7 +228,7 @@ class Load(Generic[K, V]):
                 batch.ask()
             one_by_one = [(*self._one_in(batch), batch) for batch in missing]
             for key, slot, batch in one_by_one:
-                yield from Load([key], [slot], self._values, [batch]).__await__()
+                yield from Load([key], [slot], self._values, (batch,)).__await__()
         return self.result()
 
     def get_loop(self) -> AbstractEventLoop:

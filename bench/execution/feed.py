@@ -16,7 +16,6 @@ from strawberry.types import Info
 
 from bench.execution.data import data
 from loaders.base import Loader
-from loaders.batches import Load
 
 BULK = os.environ.get("BENCH_BULK") == "1"
 
@@ -27,7 +26,7 @@ def loaded_by(loader: str, attribute: str) -> dict[str, Any]:
     key_of = attrgetter(attribute)
 
     def bulk(context: Any, parents: Sequence[Any]) -> Awaitable[Sequence[Any]]:
-        found: Load[str, Any] = getattr(context, loader).many(list(map(key_of, parents)))
+        found: Awaitable[Sequence[Any]] = getattr(context, loader).many(list(map(key_of, parents)))
         return found
 
     return {"bulk": bulk} if BULK else {}

@@ -12,10 +12,10 @@ An operation's way:
    is resolved for all of them before the next, a bulk resolver in one call; then their dicts are
    made in one comprehension and put where they belong.
 3. Where a selection and all below it is read from objects or comes from bulk resolvers or plain
-   functions, be they coroutines (`subtrees`), an attempt is made to find its objects and make all
-   of them in one go, without places (`attempts`). If anything is odd, or values that more hangs on
-   arrive one after the other, the groups take over, with what resolvers gave or are about to give:
-   none is asked twice.
+   functions, be they coroutines (`subtrees`, of `parts`), an attempt is made to find its objects
+   and make all of them in one go, without places (`attempts`). If anything is odd, or values that
+   more hangs on arrive one after the other, the groups take over, with what resolvers gave or are
+   about to give: none is asked twice.
 4. `complete` takes a column of values of one type to the response: nulls and errors out first,
    lists flattened into one column of items, objects queued as the next group.
 5. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each: `steps`
@@ -30,9 +30,11 @@ An operation's way:
    so that the outcome is what graphql-core's depth-first order gives.
 7. `encode` writes the bytes, in pieces when there are many.
 
-Where there was a C compiler, compiled code does what `steps` and the writing of a subtree's objects
-are in Python (`compiled`), with `loaders.promised`, whose promises of single keys it wakes all at
-once.
+Where there was a C compiler, the modules that have a `.pxd` beside them are compiled from the same
+Python: it says which of their fields and calls are C's. Besides, code of its own (`.pyx`) does what
+`steps` and the writing of a subtree's objects are in Python (`compiled`), with `loaders.promised`,
+whose promises of single keys it wakes all at once. In what is compiled from Python there is no
+`super()` without arguments, and no method that C may call is passed on as a value.
 
 What the usual path can't take (an error, a null where none may be, an odd class of value) goes
 down a slow one that is exact, for that group's slice alone; `kinds` says which classes are usual.
@@ -41,6 +43,7 @@ What isn't compiled (subscriptions, @defer, @stream) is left to graphql-core, an
 
 import strawberry
 
+import loaders  # noqa: F401  which finds what was compiled, or its sources
 from gateway.execution.documents import Documents
 from gateway.execution.executor import Executor
 from gateway.settings import Settings

@@ -8,20 +8,69 @@ give, is not asked of them again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gateway.execution.dropped import drop
 
 if TYPE_CHECKING:
-    from gateway.execution.collect import Field
+    from gateway.execution.collect import Field, Selection
+    from gateway.execution.forms import FormOf
     from gateway.execution.goals import Goal
     from gateway.execution.places import Place
     from gateway.execution.run import Run
-    from gateway.execution.subtrees import Bulked, Part, Spot, Subtree
+    from gateway.execution.subtrees import Rows, Subtree
     from gateway.execution.waiting import WaitingCalls
+    from gateway.execution.written import Form
 
 Given: TypeAlias = "dict[Field, Sequence[Any] | Goal | WaitingCalls]"
 """What the resolvers of fields gave, or what it goes to when it is there."""
+
+
+class Spot:
+    """The objects of one type at one place of a subtree."""
+
+    __slots__ = ("asked", "number", "rows", "selection", "shown")
+
+    def __init__(self, selection: Selection, number: int) -> None:
+        self.selection, self.number = selection, number
+        self.asked: list[Asked] = []
+        """The fields that aren't read where the response is made, in its order."""
+        self.shown: dict[Field, Shown] = {}
+        """What is shown of those."""
+        self.rows: dict[frozenset[Spot], Rows] = {}
+        """What makes the response of its objects, where those of some spots are made apart."""
+
+
+class Shown:
+    """What is shown of a field's values, of all objects of a spot."""
+
+    __slots__ = ()
+
+    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
+        """The values are there. Raises whatever where they aren't as usual."""
+        raise NotImplementedError
+
+    def column(self, attempt: Attempt) -> Sequence[Any]:
+        """What stands in the response for each."""
+        raise NotImplementedError
+
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        """Have it written."""
+        raise NotImplementedError
+
+
+class Asked:
+    """A field whose values are got apart from the others of its objects."""
+
+    __slots__ = ("field", "shown")
+
+    def __init__(self, field: Field, shown: Shown) -> None:
+        self.field, self.shown = field, shown
+
+    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
+        """Take the values of these objects, now or when they are there."""
+        raise NotImplementedError
 
 
 class Attempt:
@@ -58,19 +107,18 @@ class Attempt:
         """Get what is to be shown of these. Raises whatever where it isn't as usual."""
         self.columns[spot.number] = objs
         self._count += len(objs)
-        for ask in spot.asks:
-            ask(self, objs)
+        for asked in spot.asked:
+            asked.ask(self, objs)
 
-    def arrived(self, part: Part | Bulked, values: Sequence[Any]) -> None:
+    def arrived(self, asked: Asked, values: Sequence[Any]) -> None:
         """What a field waited for."""
         if self._over:
             drop(values)
             return
-        self.given[part.field] = values
+        self.given[asked.field] = values
         self.waits -= 1
         try:
-            take = part.take  # an attribute, which Python looks up faster than it calls it
-            take(self, values)
+            asked.shown.take(self, values)
             if not self.waits:
                 self._finish()
         except Exception:
@@ -78,16 +126,14 @@ class Attempt:
 
     def made(self, spot: Spot) -> list[dict[str, Any]]:
         """What stands in the response for a spot's objects. Raises whatever."""
-        return (spot.rows(frozenset(self.nulls)) if self.nulls else spot.usual)(self)
+        return self.subtree.rows(spot, frozenset(self.nulls))(self)
 
     def wanted(self) -> bool:
         """Whether one of the objects is still part of the response."""
-        return any(self.run.alive(self.place, i) for i in range(len(self._objs)))
+        return any(map(self.run.alive, repeat(self.place), range(len(self._objs))))
 
     def _finish(self) -> None:
-        form = self.subtree.form
-        made: Sequence[Any]
-        made = self.made(self.subtree.root) if form is None else form.write(self.columns)
+        made = self.subtree.write(self)
         self._over = True
         self.place.put_all(made)
         below = self._count - len(made)
@@ -100,6 +146,6 @@ class Attempt:
             self._give_up()
 
     def _give_up(self) -> None:
-        self.subtree.failed += 1
         self._over = True
+        self.subtree.give_up(self)
         self.run.make_again(self.subtree.root.selection, self._objs, self.place, self.given)

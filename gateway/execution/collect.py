@@ -182,4 +182,4 @@ class Selection:
             subtree = Subtree(self)
         except NotStraight:
             return None
-        return subtree if subtree.root.asks else None
+        return subtree if subtree.root.asked else None

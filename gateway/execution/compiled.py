@@ -1,18 +1,15 @@
-"""What there is as compiled code: that, where it was built, or else what stands in for it.
+"""What there is as compiled code: that, where it was built, or else what stands in for it."""
 
-PINWAY_COMPILED=0 in the environment does without it.
-"""
-
-import os
+from loaders.compiled import WANTED
 
 try:
-    if os.environ.get("PINWAY_COMPILED") == "0":
+    if not WANTED:
         raise ImportError
     from gateway.execution import written
-    from gateway.execution.driven import Column, Steps, start_all
+    from gateway.execution.driven import Steps, start_all
 except ImportError:  # there was no compiler, or it isn't wanted
-    from gateway.execution.steps import Column, Steps, start_all
+    from gateway.execution.steps import Steps, start_all
 
     written = None  # type: ignore[assignment]
 
-__all__ = ["Column", "Steps", "start_all", "written"]
+__all__ = ["Steps", "start_all", "written"]

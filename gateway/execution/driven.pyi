@@ -1,3 +1,2 @@
-from gateway.execution.steps import Column as Column
 from gateway.execution.steps import Steps as Steps
 from gateway.execution.steps import start_all as start_all

@@ -5,6 +5,7 @@ from asyncio import Future
 
 from cpython.object cimport PyObject, PyObject_RichCompareBool, Py_NE
 
+from gateway.execution.column cimport Column
 from loaders.promised cimport Promise, Waiter
 
 from gateway.execution import current
@@ -67,18 +68,7 @@ cdef inline int leave(loop) except -1:
     return 0
 
 
-cdef class Column:
-    cdef public object base
-    cdef public list indexes, lights, values
-    cdef public Py_ssize_t left
-
-
 cdef class Steps(Waiter):
-    cdef public object _callbacks, _context, _coro, _fut_waiter, _loop, _result, waits
-    cdef public Column sink
-    cdef public Py_ssize_t index
-    cdef public bint _must_cancel, done_, unwanted
-
     def __init__(self, loop, coro, Column sink, Py_ssize_t index):
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = PyContext_CopyCurrent()

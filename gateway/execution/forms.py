@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from gateway.execution.bind import Attribute, Constant
 from gateway.execution.compiled import written
 from gateway.execution.leaves import Leaf
 
 if TYPE_CHECKING:
-    from gateway.execution.subtrees import Spot
+    from gateway.execution.attempts import Spot
     from gateway.execution.written import Form
+
+FormOf: TypeAlias = "Callable[[Spot], Form]"
 
 
 def form_of(spot: Spot) -> Form | None:
@@ -22,7 +25,7 @@ def _form(spot: Spot) -> Form:
     form = written.Form(spot.number)
     for field in spot.selection.fields:
         form.key(field.key)
-        shown, source = spot.shown(field), field.source
+        shown, source = spot.shown.get(field), field.source
         if shown is not None:
             shown.add_to(form, _form)
         elif isinstance(source, Constant):

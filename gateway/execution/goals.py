@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from gateway.execution.frames import without_frame
@@ -11,49 +12,52 @@ from loaders.batches import Load
 from resolvers.bulk import checked
 
 if TYPE_CHECKING:
-    from gateway.execution.attempts import Attempt
+    from gateway.execution.attempts import Asked, Attempt
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
     from gateway.execution.run import Run
-    from gateway.execution.subtrees import Bulked
     from gateway.execution.tasks import Light
 
 
 class Goal:
-    """What a bulk resolver's values are for, if they are awaited: a place of each, or a part of an
+    """What a bulk resolver's values are for, if they are awaited: a place of each, or a field of an
     attempt at a subtree."""
 
-    __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "attempt", "part")
+    __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "asked", "attempt")
 
+    asked: Asked | None
     attempt: Attempt | None
-    part: Bulked | None
 
     def __init__(
         self, run: Run, field: Field, source: Bulk, place: Place | None, count: int
     ) -> None:
         self._run, self._field, self._source = run, field, source
         self._place, self._count, self._ambient = place, count, run.ambient
-        self.attempt = self.part = None
+        self.attempt = self.asked = None
 
     def move(self, place: Place) -> None:
         """From an attempt that was given up to places."""
-        self._place, self.attempt, self.part = place, None, None
+        self._place, self.attempt, self.asked = place, None, None
 
     def reach(self, given: Any) -> None:
-        """Go on with what the resolver gave."""
-        values = each(given, self._count, self._source)
-        run, attempt, part = self._run, self.attempt, self.part
-        if attempt is None or part is None:
-            run.within(self._ambient, run.settle, values, self._place, self._field.completer)
+        """Go on with what the resolver gave, in its context."""
+        self._run.within(self._ambient, self._go_on, each(given, self._count, self._source))
+
+    def _go_on(self, values: Sequence[Any]) -> None:
+        if self.attempt is None or self.asked is None:
+            assert self._place is not None
+            self._run.settle(values, self._place, self._field.completer)
         else:
-            run.within(self._ambient, attempt.arrived, part, values)
+            self.attempt.arrived(self.asked, values)
 
     def wanted(self, _: int) -> bool:
         """Whether something hangs on it."""
         if self.attempt is not None:
             return self.attempt.wanted()
         place = self._place
-        return place is not None and any(self._run.alive(place, i) for i in range(self._count))
+        if place is None:
+            return False
+        return any(map(self._run.alive, repeat(place), range(self._count)))
 
 
 class WaitingLoad(Goal):
@@ -72,12 +76,12 @@ class WaitingLoad(Goal):
         source: Bulk,
         place: Place | None,
         count: int,
-        load: Load[Any, Any],
+        load: Load,
     ) -> None:
         # As Goal's, in short: a load is what a page has most of.
         self._run, self._field, self._source = run, field, source
         self._place, self._count, self._ambient = place, count, run.ambient
-        self.attempt = self.part = None
+        self.attempt = self.asked = None
         self.load = load
 
     def go_on_by_itself(self) -> None:
@@ -94,7 +98,7 @@ class WaitingLoad(Goal):
         if attempt is None or self._ambient is not None or len(values) != self._count:
             self.reach(values)
         else:  # as `reach` does it, in short
-            attempt.arrived(self.part, values)  # type: ignore[arg-type]
+            attempt.arrived(self.asked, values)  # type: ignore[arg-type]
 
     def forget(self) -> None:
         """Nothing hangs on it any more."""

@@ -67,7 +67,7 @@ class Run(Response):
         inputs: dict[str, Any],
         again: Again | None,
     ) -> None:
-        super().__init__()
+        Response.__init__(self)
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs, self._again = values, inputs, again
@@ -243,7 +243,7 @@ class Run(Response):
             light.go_on()
         self.back()
 
-    def _alone(self) -> Batch[Any, Any] | None:
+    def _alone(self) -> Batch | None:
         """The batch that is all that is waited for, if there is one and nobody asked for it."""
         if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
             only = self.loads[0]
@@ -265,7 +265,7 @@ class Run(Response):
             for load in loads:
                 load.go_on_by_itself()
             return
-        wanted: dict[Batch[Any, Any], list[WaitingLoad | Light]] = {}
+        wanted: dict[Batch, list[WaitingLoad | Light]] = {}
         others_ask = set()
         for load in loads:
             for batch in (load.waits if isinstance(load, Light) else load.load).missing():

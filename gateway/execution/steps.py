@@ -9,36 +9,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context, copy_context
 from typing import Any
 
+from gateway.execution.column import Column
 from gateway.execution.current import enter, leave
 from gateway.execution.frames import without_frame
-
-
-class Column:
-    """The awaited values of a column: those that are waited for, and those that have arrived."""
-
-    __slots__ = ("base", "indexes", "left", "lights", "values")
-
-    base: Context | None
-    """What all had when they began. To compare it with one that wasn't changed is to compare two
-    pointers; one in which something was set to what equals it counts as not changed."""
-    left: int
-    """How many are waited for, once all have begun."""
-    lights: list[Any]
-    """Those that did not end in their first step, until all have ended."""
-    indexes: list[int]
-    values: list[Any]
-
-    def set_apart(self, light: Any) -> None:
-        """Its value is to go on in its own context."""
-        raise NotImplementedError
-
-    def arrived(self, light: Any, value: Any) -> None:
-        """A coroutine ended with this value, or raised this Exception."""
-        raise NotImplementedError
-
-    def first_or_last(self) -> None:
-        """What arrives is the first of this round, or the last of all."""
-        raise NotImplementedError
 
 
 class Steps:

@@ -18,28 +18,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import isfinite
-from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.asking import start
+from gateway.execution.attempts import Asked, Attempt, Shown, Spot
 from gateway.execution.bind import Attribute, Bulk, Call, Constant
-from gateway.execution.completed import SLICE
 from gateway.execution.composites import Objects
 from gateway.execution.forms import form_of
 from gateway.execution.generate import Odd, compiled, odd
-from gateway.execution.goals import Goal
-from gateway.execution.kinds import PLAIN, all_plain, kinds_of
-from gateway.execution.leaves import NULL, Leaf
+from gateway.execution.leaves import Leaf
 from gateway.execution.lists import Listed
-from gateway.execution.waiting import WaitingCalls
+from gateway.execution.parts import Bulked, Many, One, Read, Values
 
 if TYPE_CHECKING:
-    from gateway.execution.attempts import Attempt
     from gateway.execution.collect import Field, Selection
     from gateway.execution.written import Form
 
-Rows: TypeAlias = "Callable[[Attempt], list[dict[str, Any]]]"
-FormOf: TypeAlias = "Callable[[Spot], Form]"
+Rows: TypeAlias = Callable[[Attempt], list[dict[str, Any]]]
 
 PASSED = 256
 """Times that a subtree isn't tried after it was in vain too often."""
@@ -57,7 +51,7 @@ class Subtree:
     def __init__(self, selection: Selection) -> None:
         self.size = 0
         """Columns."""
-        self.root = Spot(self, selection)
+        self.root = self._spot(selection)
         self.tried = self.failed = self._passed = 0
 
     @cached_property
@@ -74,229 +68,65 @@ class Subtree:
             self.tried = self.failed = self._passed = 0
         return False
 
-    def number(self) -> int:
+    def give_up(self, attempt: Attempt) -> None:
+        """This one was in vain."""
+        self.failed += 1
+
+    def write(self, attempt: Attempt) -> Sequence[Any]:
+        """What stands in the response for the objects of an attempt. Raises whatever."""
+        form = self.form
+        return attempt.made(self.root) if form is None else form.write(attempt.columns)
+
+    def rows(self, spot: Spot, apart: frozenset[Spot]) -> Rows:
+        """What makes the response of a spot's objects, where the objects of some spots are made
+        apart, as not all are there. Raises Odd."""
+        found = spot.rows.get(apart)
+        if found is None:
+            if len(spot.rows) > VARIANTS:
+                raise Odd
+            found = spot.rows[apart] = _Writer(apart).rows(spot)
+        return found
+
+    def _number(self) -> int:
         self.size += 1
         return self.size - 1
 
-
-class Spot:
-    """The objects of one type at one place of a subtree."""
-
-    def __init__(self, subtree: Subtree, selection: Selection) -> None:
-        self.selection = selection
-        self.number = subtree.number()
-        self.asks: list[Callable[[Attempt, Sequence[Any]], None]] = []
-        """For the values of each field that isn't read where the response is made, in its order."""
-        self._shown: dict[Field, Argument] = {}
-        self._unusual: dict[frozenset[Spot], Rows] = {}
+    def _spot(self, selection: Selection) -> Spot:
+        spot = Spot(selection, self._number())
         for field in selection.fields:
             source = field.source
             if isinstance(source, Constant):
                 continue
             attribute = isinstance(source, Attribute) and source.placeless
             if not (attribute and isinstance(field.completer, Leaf)):
-                self._shown[field] = argument = _argument(subtree, field)
-                self.asks.append(_part(field, argument).ask)
+                spot.shown[field] = shown = self._shown(field)
+                spot.asked.append(_asked(field, shown))
+        return spot
 
-    @cached_property
-    def usual(self) -> Rows:
-        """What makes the response of its objects, where none below them is null."""
-        return _Writer(frozenset()).rows(self)
+    def _shown(self, field: Field) -> Shown:
+        completer = field.completer
+        if isinstance(completer, Leaf):
+            return Values(self._number(), completer, listed=False)
+        if isinstance(completer, Objects):
+            return One(self._number(), completer, self._below(completer))
+        if isinstance(completer, Listed):
+            if isinstance(completer.item, Leaf):
+                return Values(self._number(), completer.item, listed=True)
+            if isinstance(completer.item, Objects):
+                return Many(self._number(), completer.item, self._below(completer.item))
+        raise NotStraight
 
-    def rows(self, apart: frozenset[Spot]) -> Rows:
-        """The same where the objects of some spots are made apart, as not all are there. Raises
-        Odd."""
-        found = self._unusual.get(apart)
-        if found is None:
-            if len(self._unusual) >= VARIANTS:
-                raise Odd
-            found = self._unusual[apart] = _Writer(apart).rows(self)
-        return found
-
-    def shown(self, field: Field) -> Argument | None:
-        """What is shown of a field's values; None where they are read with the objects."""
-        return self._shown.get(field)
+    def _below(self, completer: Objects) -> Spot:
+        return self._spot(completer.selection(completer.type))
 
 
-class Values:
-    """Leaves, or lists of them, that stand in the response as they are."""
-
-    def __init__(self, subtree: Subtree, leaf: Leaf, listed: bool) -> None:
-        self._leaf, self._listed = leaf, listed
-        self._number = subtree.number()
-
-    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        if self._listed:
-            flat, lengths = _flat(values)
-            attempt.columns[self._number] = _split(self._usual(flat), lengths)
-        else:
-            attempt.columns[self._number] = self._usual(values)
-
-    def column(self, attempt: Attempt) -> Sequence[Any]:
-        return attempt.columns[self._number]  # type: ignore[no-any-return]
-
-    def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.column(self._number)
-
-    def _usual(self, values: Sequence[Any]) -> Sequence[Any]:
-        return self._leaf.usual(values, kinds_of(values))
-
-
-class Composed:
-    """Objects of one type."""
-
-    def __init__(self, subtree: Subtree, completer: Objects) -> None:
-        self._completer = completer
-        self._is_of = None if completer.any_class else completer.is_of
-        self.spot = Spot(subtree, completer.selection(completer.type))
-
-    def _ask(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
-        """For what is to be shown of these, of which no class is known to be as usual."""
-        if not (kinds <= PLAIN or all_plain(kinds)):
-            raise Odd
-        if self._is_of is not None and not self._is_of(objs):
-            raise Odd
-        if objs:
-            attempt.ask(self.spot, objs)
-
-
-class One(Composed):
-    """An object, or null."""
-
-    def __init__(self, subtree: Subtree, completer: Objects) -> None:
-        super().__init__(subtree, completer)
-        self._number = subtree.number()
-        """The column of those, where some are null."""
-
-    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        kinds = set(map(type, values))
-        if NULL in kinds:
-            if self._completer.nonnull:
-                raise Odd
-            attempt.columns[self._number] = values
-            attempt.nulls.add(self.spot)
-            kinds.discard(NULL)
-            values = [value for value in values if value is not None]
-        self._ask(attempt, values, kinds)
-
-    def column(self, attempt: Attempt) -> Sequence[Any]:
-        """Where some are null: the others as they are shown, and null for those."""
-        values: Sequence[Any] = attempt.columns[self._number]
-        if attempt.columns[self.spot.number] is None:  # all are null
-            return values
-        made = iter(attempt.made(self.spot))
-        return [None if value is None else next(made) for value in values]
-
-    def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.one(form_of(self.spot), self._number)
-
-
-class Many(Composed):
-    """A list of objects."""
-
-    def __init__(self, subtree: Subtree, completer: Objects) -> None:
-        super().__init__(subtree, completer)
-        self._number = subtree.number()
-
-    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        flat, attempt.columns[self._number] = _flat(values)
-        self._ask(attempt, flat, set(map(type, flat)))
-
-    def column(self, attempt: Attempt) -> Sequence[Any]:
-        lengths = attempt.columns[self._number]
-        return _split(attempt.made(self.spot) if any(lengths) else [], lengths)
-
-    def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.many(form_of(self.spot), self._number)
-
-
-Argument: TypeAlias = Values | One | Many
-
-
-class Part:
-    """A field whose values are got apart from the others of its objects: attributes that are no
-    leaves, or what a plain function gives, be it coroutines."""
-
-    def __init__(self, field: Field, source: Attribute | Call, argument: Argument) -> None:
-        self.field, self._source, self.take = field, source, argument.take
-        self.more = isinstance(argument, Composed) and bool(argument.spot.asks)
-        """Whether there is more to be got below its values."""
-
-    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        """Take the values, now or when they are there."""
-        source, take = self._source, self.take
-        values: Sequence[Any] = source.start(attempt.run, self.field, objs, None)
-        if type(values[0]) is CoroutineType and kinds_of(values) == {CoroutineType}:
-            waiting = WaitingCalls(attempt, self, values)
-            if waiting.opened():
-                attempt.given[self.field] = waiting
-                attempt.waits += 1
-                return
-            values = waiting.values
-        attempt.given[self.field] = values
-        take(attempt, values)
-
-
-class Bulked:
-    """The same for a bulk resolver's."""
-
-    def __init__(self, field: Field, source: Bulk, argument: Argument) -> None:
-        self.field, self._source, self.take = field, source, argument.take
-
-    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        found = start(attempt.run, self.field, self._source, objs, None)
-        attempt.given[self.field] = found
-        if isinstance(found, Goal):
-            found.attempt, found.part = attempt, self
-            attempt.waits += 1
-        else:
-            take = self.take
-            take(attempt, found)
-
-
-def _argument(subtree: Subtree, field: Field) -> Argument:
-    completer = field.completer
-    if isinstance(completer, Leaf):
-        return Values(subtree, completer, listed=False)
-    if isinstance(completer, Objects):
-        return One(subtree, completer)
-    if isinstance(completer, Listed):
-        if isinstance(completer.item, Leaf):
-            return Values(subtree, completer.item, listed=True)
-        if isinstance(completer.item, Objects):
-            return Many(subtree, completer.item)
-    raise NotStraight
-
-
-def _part(field: Field, argument: Argument) -> Part | Bulked:
+def _asked(field: Field, shown: Shown) -> Asked:
     source = field.source
     if isinstance(source, Bulk):
-        return Bulked(field, source, argument)
+        return Bulked(field, shown, source)
     if isinstance(source, Attribute | Call) and source.placeless:
-        return Part(field, source, argument)
+        return Read(field, shown, source)
     raise NotStraight
-
-
-def _flat(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
-    """The items of all lists, and how many each has. Raises Odd."""
-    if len(lists) == 1:
-        (only,) = lists
-        if type(only) is not list or len(only) > SLICE:
-            raise Odd
-        return only, [len(only)]
-    if kinds_of(lists) != {list}:
-        raise Odd
-    lengths = list(map(len, lists))
-    if sum(lengths) > SLICE:
-        raise Odd
-    return [item for items in lists for item in items], lengths
-
-
-def _split(items: Sequence[Any], lengths: list[int]) -> list[Any]:
-    if len(lengths) == 1:
-        return [list(items)]
-    rest = iter(items)
-    return [[next(rest) for _ in range(length)] for length in lengths]
 
 
 class _Writer:
@@ -329,7 +159,7 @@ class _Writer:
         o = self._column(f"columns[{spot.number}]")
         parts = []
         for field in spot.selection.fields:
-            shown = spot.shown(field)
+            shown = spot.shown.get(field)
             if shown is None:
                 value = self._leaf(field, o)
             elif isinstance(shown, One) and shown.spot not in self._apart:

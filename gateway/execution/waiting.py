@@ -7,7 +7,8 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.compiled import Column, start_all
+from gateway.execution.column import Column
+from gateway.execution.compiled import start_all
 from gateway.execution.dropped import drop
 from gateway.execution.goals import Goal, WaitingLoad
 from gateway.execution.places import FieldPlace, Place, some
@@ -18,8 +19,8 @@ from loaders.batches import Batch, Load
 if TYPE_CHECKING:
     from gateway.execution.attempts import Attempt
     from gateway.execution.complete import Completer
+    from gateway.execution.parts import Read
     from gateway.execution.run import Run
-    from gateway.execution.subtrees import Part
 
 Then: TypeAlias = "Callable[[Run, Sequence[Any], Sequence[int] | None], None]"
 
@@ -206,13 +207,13 @@ class WaitingCalls(Waiting):
     earlier on whose values more hangs, or fail, or change their context, the attempt is given up,
     and they go on as any column's."""
 
-    __slots__ = ("_attempt", "_part", "_together")
+    __slots__ = ("_attempt", "_read", "_together")
 
-    def __init__(self, attempt: Attempt, part: Part, coros: Sequence[Any]) -> None:
-        super().__init__(attempt.run, attempt.place, _nowhere, len(coros))
+    def __init__(self, attempt: Attempt, read: Read, coros: Sequence[Any]) -> None:
+        Waiting.__init__(self, attempt.run, attempt.place, _nowhere, len(coros))
         self._attempt: Attempt | None = attempt
-        self._part = part
-        self._together = not part.more
+        self._read = read
+        self._together = not read.more
         """Whether values wait for the last one: nothing is held up by that."""
         if len(coros) == 1:
             self.start(0, coros[0])
@@ -251,7 +252,7 @@ class WaitingCalls(Waiting):
         self._apart[light.index] = light._context
 
     def arrived(self, light: Light, value: Any) -> None:
-        super().arrived(light, value)
+        Waiting.arrived(self, light, value)
         if isinstance(value, Exception):
             if self._opened:
                 self._no_more_together()
@@ -260,7 +261,7 @@ class WaitingCalls(Waiting):
 
     def first_or_last(self) -> None:
         if not self._together:
-            super().first_or_last()
+            Waiting.first_or_last(self)
         elif not self.left:
             self._run.waiting.discard(self)
             self.lights = []
@@ -270,16 +271,24 @@ class WaitingCalls(Waiting):
         attempt = self._attempt
         if attempt is not None:
             if len(self.values) == self._total and self._apart is None:
-                self._run.within(self._ambient, attempt.arrived, self._part, self._take()[0])
+                self._run.within(self._ambient, self._all_arrived)
                 return
-            self._run.within(self._ambient, attempt.give_up)
+            self._run.within(self._ambient, self._give_up)
             if self._attempt is not None:  # the objects are others at a second look
                 drop(self._take()[0])
                 return
-        super().flush()
+        Waiting.flush(self)
+
+    def _all_arrived(self) -> None:
+        assert self._attempt is not None
+        self._attempt.arrived(self._read, self._take()[0])
+
+    def _give_up(self) -> None:
+        assert self._attempt is not None
+        self._attempt.give_up()
 
     def wanted(self, index: int) -> bool:
-        return super().wanted(index) if self._attempt is None else self._attempt.wanted()
+        return Waiting.wanted(self, index) if self._attempt is None else self._attempt.wanted()
 
 
 class WaitingBatch(Waiting):
@@ -288,7 +297,7 @@ class WaitingBatch(Waiting):
 
     __slots__ = ("_of",)
 
-    def __init__(self, run: Run, batch: Batch[Any, Any], of: Sequence[WaitingLoad | Light]) -> None:
+    def __init__(self, run: Run, batch: Batch, of: Sequence[WaitingLoad | Light]) -> None:
         self._run, self._total, self._opened, self._apart = run, 1, True, None
         self.left, self.indexes, self.values, self._of = 1, [], [], of
         light = Light(run.loop, batch.load(), self, 0)

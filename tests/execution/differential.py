@@ -15,7 +15,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -181,23 +181,25 @@ def attempts() -> Iterator[set[str]]:
     """Whether the engine makes subtrees in one go meanwhile, has compiled code write them, and
     gives some up."""
     from gateway.execution.attempts import Attempt
+    from gateway.execution.subtrees import Subtree
 
     found: set[str] = set()
-    finish, give_up = Attempt._finish, Attempt._give_up
+    write, give_up = Subtree.write, Subtree.give_up
 
-    def finished(attempt: Attempt) -> None:
-        finish(attempt)
+    def written(subtree: Subtree, attempt: Attempt) -> Sequence[Any]:
+        made = write(subtree, attempt)
         found.add("subtrees")
-        if attempt.subtree.form is not None:
+        if subtree.form is not None:
             found.add("subtrees written")
+        return made
 
-    def given_up(attempt: Attempt) -> None:
+    def given_up(subtree: Subtree, attempt: Attempt) -> None:
         found.add("subtrees given up")
-        give_up(attempt)
+        give_up(subtree, attempt)
 
     with (
-        patch.object(Attempt, "_finish", finished),
-        patch.object(Attempt, "_give_up", given_up),
+        patch.object(Subtree, "write", written),
+        patch.object(Subtree, "give_up", given_up),
     ):
         yield found
 

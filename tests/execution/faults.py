@@ -168,21 +168,21 @@ FAULTS = (
     ),
     Fault(
         "the lists of a subtree get each other's items",
-        "subtrees.py",
+        "parts.py",
         "return [[next(rest) for _ in range(length)] for length in lengths]",
         "return [[next(rest) for _ in range(length)] for length in lengths[::-1]][::-1]",
         generated=True,
     ),
     Fault(
         "null is made to stand where none may be, in subtrees",
-        "subtrees.py",
+        "parts.py",
         "            if self._completer.nonnull:\n                raise Odd\n",
         "",
     ),
     Fault(
         "who waited for an attempt that was given up is not told where the values go",
         "goals.py",
-        "self._place, self.attempt, self.part = place, None, None",
+        "self._place, self.attempt, self.asked = place, None, None",
         "pass",
     ),
 )

@@ -109,3 +109,10 @@ def test_strawberry_is_not_imported_below_the_schema() -> None:
         if under(module, {"strawberry", "graphql"})
     ]
     assert not wrong
+
+
+def test_what_is_compiled_from_python_calls_its_bases_by_name() -> None:
+    """In a class of C `super()` fails, and only when it is called."""
+    for path in [*ROOT.glob("gateway/**/*.pxd"), *ROOT.glob("loaders/**/*.pxd")]:
+        source = path.with_suffix(".py")
+        assert not source.exists() or "super()" not in source.read_text(), source

@@ -3,17 +3,18 @@
 import pytest
 
 from gateway.execution.attempts import Attempt
+from gateway.execution.subtrees import Subtree
 
 
 @pytest.fixture
 def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The types of which subtrees were given up."""
     found: list[str] = []
-    give_up = Attempt._give_up
+    give_up = Subtree.give_up
 
-    def noted(attempt: Attempt) -> None:
-        found.append(attempt.subtree.root.selection.type.name)
-        give_up(attempt)
+    def noted(subtree: Subtree, attempt: Attempt) -> None:
+        found.append(subtree.root.selection.type.name)
+        give_up(subtree, attempt)
 
-    monkeypatch.setattr(Attempt, "_give_up", noted)
+    monkeypatch.setattr(Subtree, "give_up", noted)
     return found

@@ -1,0 +1,43 @@
+cimport cython
+
+
+cdef class Spot:
+    cdef public object selection
+    cdef public Py_ssize_t number
+    cdef public list asked
+    cdef public dict rows, shown
+
+
+cdef class Shown:
+    cdef void take(self, Attempt attempt, values) except *
+    cpdef column(self, Attempt attempt)
+    cpdef add_to(self, form, form_of)
+
+
+cdef class Asked:
+    cdef public object field
+    cdef public Shown shown
+
+    cdef void ask(self, Attempt attempt, objs) except *
+
+
+@cython.freelist(16)
+cdef class Attempt:
+    cdef public object place, run, subtree
+    cdef public list columns
+    cdef public set nulls
+    cdef public dict given
+    cdef public Py_ssize_t waits
+    cdef object _objs
+    cdef Py_ssize_t _count
+    cdef bint _over
+
+    cpdef begin(self)
+    @cython.locals(asked=Asked)
+    cdef void ask(self, Spot spot, objs) except *
+    cpdef arrived(self, Asked asked, values)
+    cpdef made(self, Spot spot)
+    cpdef wanted(self)
+    cdef _finish(self)
+    cpdef give_up(self)
+    cdef _give_up(self)

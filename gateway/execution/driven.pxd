@@ -1,0 +1,14 @@
+from gateway.execution.column cimport Column
+from loaders.promised cimport Promise, Waiter
+
+
+cdef class Steps(Waiter):
+    cdef public object _callbacks, _context, _coro, _fut_waiter, _loop, _result, waits
+    cdef public Column sink
+    cdef public Py_ssize_t index
+    cdef public bint _must_cancel, done_, unwanted
+
+    cdef go_on_after(self, future)
+    cdef wait(self, waits)
+    cdef ended(self, value)
+    cdef failed(self)

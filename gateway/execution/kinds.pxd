@@ -1,0 +1,1 @@
+cpdef set kinds_of(values)

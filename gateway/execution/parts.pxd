@@ -1,0 +1,43 @@
+from gateway.execution.asking cimport start
+from gateway.execution.attempts cimport Asked, Attempt, Shown, Spot
+from gateway.execution.goals cimport Goal
+from gateway.execution.kinds cimport kinds_of
+
+
+cdef class Values(Shown):
+    cdef object _leaf
+    cdef bint _listed
+    cdef Py_ssize_t _number
+
+    cdef _usual(self, values)
+
+
+cdef class Composed(Shown):
+    cdef object _completer, _is_of
+    cdef Py_ssize_t _number
+    cdef public Spot spot
+
+    cdef void go_on(self, Attempt attempt, objs, set kinds) except *
+
+
+cdef class One(Composed):
+    cdef void take(self, Attempt attempt, values) except *
+
+
+cdef class Many(Composed):
+    cdef void take(self, Attempt attempt, values) except *
+
+
+cdef class Read(Asked):
+    cdef object _source
+    cdef public bint more
+
+
+cdef class Bulked(Asked):
+    cdef object _source
+
+    cdef void ask(self, Attempt attempt, objs) except *
+
+
+cdef tuple flattened(lists)
+cdef split(items, list lengths)

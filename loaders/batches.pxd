@@ -1,0 +1,43 @@
+cimport cython
+
+
+@cython.freelist(32)
+cdef class Batch:
+    cdef public object singles, slots
+    cdef public list keys
+    cdef public bint asked, cleared, done
+    cdef object _loader
+    cdef dict _waiters
+
+    cpdef add(self, list keys, slots)
+    cpdef ask(self)
+    cpdef load(self)
+    cpdef wake(self, waiter, key)
+    cpdef forget(self, Load load)
+    cpdef awaited(self)
+    cpdef mix_singles(self)
+    cpdef end(self, given)
+
+
+@cython.freelist(32)
+cdef class Load:
+    cdef public bint _asyncio_future_blocking
+    cdef bint _waits
+    cdef object _keys
+    cdef list _callbacks, _slots, _values
+    cdef tuple _batches, _cancelled
+    cdef object _tell
+
+    @cython.locals(batch=Batch)
+    cpdef list missing(self)
+    @cython.locals(batch=Batch)
+    cpdef lacks(self)
+    cpdef tell(self, callback)
+    cdef _wait(self)
+    cdef _wait_for(self, Batch batch)
+    cdef tuple _one_in(self, Batch batch)
+    cpdef batch_done(self)
+    cdef _ended(self)
+    cpdef list result(self)
+    @cython.locals(batch=Batch)
+    cpdef bint done(self)

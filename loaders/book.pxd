@@ -1,0 +1,25 @@
+cimport cython
+
+from loaders.batches cimport Batch, Load
+
+
+cdef class Book:
+    cdef public dict slots
+    cdef public list pending, values
+    cdef public Batch open
+    cdef public object singles
+
+    cpdef many(self, loader, keys)
+    cpdef single(self, loader, key)
+    cpdef close(self, Batch batch)
+    cpdef fail(self, Batch batch, error)
+    cpdef end(self, Batch batch, given)
+    @cython.locals(batch=Batch)
+    cdef Batch _take(self, loader, list new)
+    @cython.locals(batch=Batch)
+    cdef Batch _take_others(self, loader, list new, dict at_hand)
+    cdef _put(self, Batch batch, list keys)
+    cdef tuple _lacking(self, list slots)
+    cdef _mix_singles(self)
+    @cython.locals(batch=Batch)
+    cdef Batch _begin(self, loader)

@@ -1,0 +1,174 @@
+"""What a loader knows of its keys: their values, and the batches that bring what isn't there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from loaders.batches import Batch, Load
+from loaders.compiled import Singles, place
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+    from loaders.base import Loader
+
+
+class Book:
+    """One loader's."""
+
+    __slots__ = ("open", "pending", "singles", "slots", "values")
+
+    def __init__(self) -> None:
+        self.slots: dict[Any, int] = {}
+        """Where in `values` that of each key is."""
+        self.values: list[Any] = []
+        """Values and errors; of a key that is not loaded yet, its batch. What is forgotten stays
+        here, for the loads that have found it."""
+        self.pending: list[Batch] = []
+        """The batches that are not loaded yet."""
+        self.open: Batch | None = None
+        """The one that takes keys until its turn comes."""
+        self.singles: Singles[Any, Any] | None = None
+        """Its keys that were asked one by one, if nothing else happened since the first of them:
+        of these the batch and `values` don't know yet."""
+
+    def many(self, loader: Loader[Any, Any], keys: Sequence[Any]) -> Load:
+        """The value of each key, in the keys' order."""
+        if self.singles is not None:
+            self._mix_singles()
+        known = len(self.slots)
+        slots, new = place(self.slots, keys, len(self.values))
+        batches: tuple[Batch, ...] = ()
+        if new:
+            batch = self._take(loader, new)
+            if batch is not None:
+                batches = (batch,)
+        if known and len(self.pending) > len(batches):
+            batches = self._lacking(slots)
+        return Load(keys, slots, self.values, batches)
+
+    def single(self, loader: Loader[Any, Any], key: Any) -> Future[Any] | None:
+        """That of a key asked by itself; None where it is known, or in a batch already."""
+        singles = self.singles
+        if singles is None:
+            if key in self.slots:
+                return None
+            batch = self.open
+            if batch is None:
+                batch = self._begin(loader)
+            batch.ask()
+            batch.singles = self.singles = singles = Singles(
+                loader.loop, self.slots, len(self.values)
+            )
+        return singles.ask(key)
+
+    def prime(self, key: Any, value: Any) -> None:
+        """Know a value, unless there is one."""
+        if self.singles is not None:
+            self._mix_singles()
+        if self.slots.setdefault(key, len(self.values)) == len(self.values):
+            self.values.append(value)
+
+    def clear(self, key: Any) -> None:
+        """Forget a key."""
+        if self.singles is not None:
+            self._mix_singles()
+        slot = self.slots.pop(key, None)
+        if slot is not None and type(self.values[slot]) is Batch:
+            self.values[slot].cleared = True
+
+    def clear_all(self) -> None:
+        if self.singles is not None:
+            self._mix_singles()
+        for batch in self.pending:
+            batch.cleared = True
+        self.slots = {}
+
+    def close(self, batch: Batch) -> None:
+        """Let it take no more keys."""
+        if self.open is not batch:
+            return
+        singles = self.singles
+        if singles is not None:
+            if batch.keys:
+                self._mix_singles()
+            else:
+                self._put(batch, singles.keys())
+                self.singles = None
+        self.open = None
+
+    def fail(self, batch: Batch, error: BaseException) -> None:
+        """The batch as a whole failed: its keys can be asked again."""
+        for key, slot in zip(batch.keys, batch.slots, strict=True):
+            if self.slots.get(key) == slot:
+                del self.slots[key]
+        self.end(batch, [error] * len(batch.keys))
+
+    def end(self, batch: Batch, given: Sequence[Any]) -> None:
+        """The batch's values are there."""
+        self.pending.remove(batch)
+        slots, values = batch.slots, self.values
+        if type(slots) is range:
+            values[slots.start : slots.stop] = given
+        else:
+            for slot, value in zip(slots, given, strict=True):
+                values[slot] = value
+        batch.end(given)
+
+    def _take(self, loader: Loader[Any, Any], new: list[Any]) -> Batch | None:
+        """Keys in the slots after the last value: for the open batch, but for those at hand."""
+        if loader.has_at_hand:
+            try:
+                at_hand = loader.at_hand(new)
+            except BaseException:
+                for key in new:
+                    del self.slots[key]
+                raise
+            if at_hand:
+                return self._take_others(loader, new, at_hand)
+        batch = self.open
+        if batch is None:
+            batch = self._begin(loader)
+        self._put(batch, new)
+        return batch
+
+    def _take_others(
+        self, loader: Loader[Any, Any], new: list[Any], at_hand: dict[Any, Any]
+    ) -> Batch | None:
+        self.values += map(at_hand.get, new)
+        others = [key for key in new if key not in at_hand]
+        if not others:
+            return None
+        batch = self.open
+        if batch is None:
+            batch = self._begin(loader)
+        slots = [self.slots[key] for key in others]
+        for slot in slots:
+            self.values[slot] = batch
+        batch.add(others, slots)
+        return batch
+
+    def _put(self, batch: Batch, keys: list[Any]) -> None:
+        start = len(self.values)
+        self.values += [batch] * len(keys)
+        batch.add(keys, range(start, start + len(keys)))
+
+    def _lacking(self, slots: list[int]) -> tuple[Batch, ...]:
+        """The batches that bring what is not in these slots yet."""
+        found = map(self.values.__getitem__, slots)
+        return tuple(dict.fromkeys([value for value in found if type(value) is Batch]))
+
+    def _mix_singles(self) -> None:
+        """Have the open batch's single keys among its others."""
+        batch, singles, self.singles = self.open, self.singles, None
+        assert batch is not None
+        assert singles is not None
+        self._put(batch, singles.keys())
+        batch.mix_singles()
+
+    def _begin(self, loader: Loader[Any, Any]) -> Batch:
+        """A batch that takes keys until its turn comes."""
+        self.open = batch = Batch(loader)
+        self.pending.append(batch)
+        return batch
