@@ -4,7 +4,6 @@ Runs under any Python from 3.6, with the standard library alone, and finds a Pyt
 supports by itself. So its syntax is older than that of the rest, and it imports nothing of it.
 """
 
-import glob
 import hashlib
 import json
 import os
@@ -161,16 +160,22 @@ def ensure_venv() -> None:
         raise Failure(f"{source} could not make {VENV}: see above")
 
 
+def code(ending: str) -> list:
+    """The files of gateway and loaders with this ending."""
+    return [
+        os.path.join(folder, name)
+        for top in ("gateway", "loaders")
+        for folder, _, names in os.walk(os.path.join(ROOT, top))
+        for name in names
+        if name.endswith(ending)
+    ]
+
+
 def compiled() -> list:
-    """The files of what is compiled (see setup.py)."""
-    found = []
-    for folder in ("gateway", "loaders"):
-        for at, _, names in os.walk(os.path.join(ROOT, folder)):
-            for name in names:
-                stem, ending = os.path.splitext(name)
-                if ending in (".pxd", ".pyx") or (ending == ".py" and f"{stem}.pxd" in names):
-                    found.append(os.path.join(at, name))
-    return sorted(found)
+    """What is compiled, and what says how (see setup.py)."""
+    declared = code(".pxd")
+    python = [path[: -len("pxd")] + "py" for path in declared]
+    return sorted([*declared, *code(".pyx"), *filter(os.path.exists, python)])
 
 
 def digest(*paths: str) -> str:
@@ -194,6 +199,10 @@ def ensure_compiled() -> None:
     if stamps.get("compiled") != now:
         if "compiled" in stamps:
             say("compiling what was changed")
+        stems = {os.path.splitext(path)[0] for path in compiled()}
+        for path in code(".so"):
+            if path[: path.index(".", path.rindex(os.sep))] not in stems:
+                os.remove(path)  # else Python takes it, and not the source
         build = [command_of("python"), "setup.py", "-q", "build_ext", "--inplace"]
         if subprocess.run(build, cwd=ROOT).returncode != 0:
             raise Failure("could not compile gateway and loaders: see above")
@@ -221,9 +230,8 @@ def ensure_installed(level: str) -> None:
     pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
     if level == "test":
         ensure_compiler()
-    for path in compiled():
-        for built in glob.glob(os.path.splitext(path)[0] + ".*.so"):
-            os.remove(built)  # if it can't be built anew, none is better than an old one
+    for path in code(".so"):
+        os.remove(path)  # if it can't be built anew, none is better than an old one
     for what in (
         ["--require-hashes", "-r", lock_file(level)],
         ["--no-deps", "--no-build-isolation", "--editable", "."],
