@@ -36,6 +36,7 @@ def extensions():
             for path in sources()
         ],
         build_dir="build",
+        quiet=True,
         compiler_directives={
             "language_level": 3,
             "annotation_typing": False,  # a list to a type checker may be any sequence

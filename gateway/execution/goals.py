@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from gateway.execution.bind import Bulk
     from gateway.execution.collect import Field
     from gateway.execution.run import Run
-    from gateway.execution.tasks import Light
 
 
 class Goal:
@@ -66,8 +65,8 @@ class WaitingLoad(Goal):
     __slots__ = ("load",)
 
     left = 1
-    lights: tuple[Light, ...] = ()
-    values: tuple[Any, ...] = ()
+    lights = ()
+    values = ()
 
     def __init__(
         self,
