@@ -1,6 +1,7 @@
 """Feeds' opaque cursors: a version byte and a place, as base64url without padding."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
+from binascii import b2a_base64
 from enum import IntEnum
 
 from datasources.errors import BadInput
@@ -14,8 +15,12 @@ class CursorKind(IntEnum):
     POPULAR_1 = 0x31
 
 
+_FOR_URLS = bytes.maketrans(b"+/", b"-_")
+
+
 def encode(kind: CursorKind, place: bytes) -> str:
-    return urlsafe_b64encode(bytes((kind,)) + place).rstrip(b"=").decode()
+    text = b2a_base64(bytes((kind,)) + place, newline=False)
+    return text.translate(_FOR_URLS).rstrip(b"=").decode()
 
 
 def decode(kind: CursorKind, cursor: str, *, least: int, most: int | None = None) -> bytes:

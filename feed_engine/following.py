@@ -9,7 +9,7 @@ one written under an earlier version of an edge that is active again is rightly 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import islice
 
 import msgspec
 
@@ -22,7 +22,7 @@ from feed_engine.applied import following_generation
 from feed_engine.cursors import CursorKind
 from feed_engine.feeds import Feeds
 from feed_engine.follow_edges import FOLLOWS
-from feed_engine.rows import FOLLOWING, behind_pin, following_cause, following_pin, id_row
+from feed_engine.rows import FOLLOWING, behind_pin, following_ids, id_row
 from feed_engine.seen import Applied, in_following, read_seeing
 from feed_engine.speculation import Side
 from feed_engine.visible import Visible
@@ -121,8 +121,18 @@ async def _read(
 
 def _by_pin(cells: Iterable[Cell]) -> Iterator[_Listed]:
     """The pins of the cells; those of one pin follow each other."""
-    for place, columns in groupby((cell.column for cell in cells), behind_pin):
-        yield place, following_pin(place), [following_cause(column) for column in columns]
+    listed: _Listed | None = None
+    for cell in cells:
+        place = behind_pin(cell.column)
+        pin_id, cause = following_ids(cell.column)
+        if listed is not None:
+            if listed[0] == place:
+                listed[2].append(cause)
+                continue
+            yield listed
+        listed = place, pin_id, [cause]
+    if listed is not None:
+        yield listed
 
 
 async def _shown(

@@ -102,14 +102,8 @@ def parse_following(column: bytes) -> FollowingColumn:
     return FollowingColumn(_ALL_ONES - inverted, pin_id, cause_id)
 
 
-def following_pin(column: bytes) -> int:
-    """The pin's id alone."""
-    return int.from_bytes(column[8:16], "big")
-
-
-def following_cause(column: bytes) -> int:
-    """The id of what is followed, alone."""
-    return int.from_bytes(column[16:], "big")
+following_ids = struct.Struct(">8xQQ").unpack
+"""The ids of the pin and of what is followed, of a following column."""
 
 
 def behind_pin(column: bytes) -> bytes:

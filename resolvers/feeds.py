@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import msgspec
+
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Pin
 from feed_engine.following import following_page
@@ -24,8 +26,7 @@ _DATED = "staleSince"
 """The field that costs a read more, where a standby answers."""
 
 
-@dataclass(slots=True)
-class FeedEdge:
+class FeedEdge(msgspec.Struct):
     cursor: str
     node: Pin
     reason: Reason | None = None
