@@ -22,4 +22,4 @@ cdef class Book:
     cdef tuple _lacking(self, list slots)
     cdef _mix_singles(self)
     @cython.locals(batch=Batch)
-    cdef Batch _begin(self, loader)
+    cdef Batch _opened(self, loader)

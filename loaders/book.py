@@ -54,9 +54,7 @@ class Book:
         if singles is None:
             if key in self.slots:
                 return None
-            batch = self.open
-            if batch is None:
-                batch = self._begin(loader)
+            batch = self._opened(loader)
             batch.ask()
             batch.singles = self.singles = singles = Singles(
                 loader.loop, self.slots, len(self.values)
@@ -127,9 +125,7 @@ class Book:
                 raise
             if at_hand:
                 return self._take_others(loader, new, at_hand)
-        batch = self.open
-        if batch is None:
-            batch = self._begin(loader)
+        batch = self._opened(loader)
         self._put(batch, new)
         return batch
 
@@ -140,9 +136,7 @@ class Book:
         others = [key for key in new if key not in at_hand]
         if not others:
             return None
-        batch = self.open
-        if batch is None:
-            batch = self._begin(loader)
+        batch = self._opened(loader)
         slots = [self.slots[key] for key in others]
         for slot in slots:
             self.values[slot] = batch
@@ -167,8 +161,10 @@ class Book:
         self._put(batch, singles.keys())
         batch.mix_singles()
 
-    def _begin(self, loader: Loader[Any, Any]) -> Batch:
-        """A batch that takes keys until its turn comes."""
-        self.open = batch = Batch(loader)
-        self.pending.append(batch)
+    def _opened(self, loader: Loader[Any, Any]) -> Batch:
+        """The batch that takes keys until its turn comes."""
+        batch = self.open
+        if batch is None:
+            self.open = batch = Batch(loader)
+            self.pending.append(batch)
         return batch

@@ -147,5 +147,5 @@ class Attempt:
 
     def _give_up(self) -> None:
         self._over = True
-        self.subtree.give_up(self)
+        self.subtree.give_up()
         self.run.make_again(self.subtree.root.selection, self._objs, self.place, self.given)

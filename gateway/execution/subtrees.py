@@ -68,8 +68,8 @@ class Subtree:
             self.tried = self.failed = self._passed = 0
         return False
 
-    def give_up(self, attempt: Attempt) -> None:
-        """This one was in vain."""
+    def give_up(self) -> None:
+        """An attempt was in vain."""
         self.failed += 1
 
     def write(self, attempt: Attempt) -> Sequence[Any]:

@@ -193,9 +193,9 @@ def attempts() -> Iterator[set[str]]:
             found.add("subtrees written")
         return made
 
-    def given_up(subtree: Subtree, attempt: Attempt) -> None:
+    def given_up(subtree: Subtree) -> None:
         found.add("subtrees given up")
-        give_up(subtree, attempt)
+        give_up(subtree)
 
     with (
         patch.object(Subtree, "write", written),

@@ -2,7 +2,6 @@
 
 import pytest
 
-from gateway.execution.attempts import Attempt
 from gateway.execution.subtrees import Subtree
 
 
@@ -12,9 +11,9 @@ def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     give_up = Subtree.give_up
 
-    def noted(subtree: Subtree, attempt: Attempt) -> None:
+    def noted(subtree: Subtree) -> None:
         found.append(subtree.root.selection.type.name)
-        give_up(subtree, attempt)
+        give_up(subtree)
 
     monkeypatch.setattr(Subtree, "give_up", noted)
     return found
