@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from gateway import console
@@ -21,7 +21,7 @@ from gateway.demo.images import images_app
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
 from gateway.health import readiness
-from gateway.http import GraphQLEndpoint
+from gateway.http import Answering, Front, GraphQLEndpoint
 from gateway.metrics import (
     ExecutorCollector,
     FeedCollector,
@@ -29,6 +29,7 @@ from gateway.metrics import (
     exposition,
     new_registry,
 )
+from gateway.requests import Headers
 from gateway.runtime import Runtime
 from gateway.served import Served
 from gateway.settings import Settings
@@ -67,9 +68,9 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
     # Where a proxy says how it was asked matters to redirects, not to operations.
     proxied = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
     front: Any = ProxyHeadersMiddleware(cast(Any, Starlette(routes=routes)), proxied)
-    app: ASGIApp = _Front(endpoint, front)
+    app: ASGIApp = Front(endpoint, front)
     if settings.allowed_origins:
-        app = CORSMiddleware(
+        app = Cors(
             app,
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST"],
@@ -78,18 +79,14 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
     return app
 
 
-class _Front:
-    """Takes POST /graphql straight to its endpoint, and all else through Starlette's routes."""
+class Cors(CORSMiddleware):
+    """Adds what a browser asks for to the responses to pages of other origins."""
 
-    def __init__(self, endpoint: ASGIApp, routes: ASGIApp) -> None:
-        self._endpoint, self._routes = endpoint, routes
+    app: Front
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_hot = scope["type"] == "http" and scope["path"] == "/graphql"
-        if is_hot and scope["method"] == "POST":
-            await self._endpoint(scope, receive, send)
-        else:
-            await self._routes(scope, receive, send)
+    def answering(self, target: bytes, headers: Headers) -> Answering | None:
+        """As of the application behind, which alone answers what names no origin."""
+        return None if b"origin" in headers else self.app.answering(target, headers)
 
 
 def _contexts(

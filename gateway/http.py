@@ -1,11 +1,12 @@
-"""The GraphQL endpoint: from an HTTP request's bytes to its response's, as plain ASGI."""
+"""The GraphQL endpoint: from a request's headers and body to its answer, and as plain ASGI."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from time import perf_counter
 
 from graphql import GraphQLError
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
@@ -17,16 +18,59 @@ from gateway.requests import (
     Disconnected,
     Headers,
     Refused,
+    check_content_type,
     headers_of,
-    read_operation,
+    read_body,
+    read_json,
+    read_query_string,
     response_type,
 )
 from gateway.served import Served
 from resolvers.context import Context
 
-RESPOND = "pinway.respond"
-"""Where our own server tells, in a request's scope, how a whole response is sent at once: by
-`respond(send, status, headers as text, parts of the body)`, which is false if it can't be."""
+_NOTHING: Mapping[str, str] = {}
+_CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}
+
+
+@dataclass(slots=True)
+class Answer:
+    """What is sent for a request: `parts` of a body of `size` bytes, and headers beside those that
+    say what it is."""
+
+    status: int
+    media: str
+    parts: list[bytes]
+    size: int
+    extra: Mapping[str, str]
+
+    def plain(self) -> bytes | None:
+        """The headers as text; None where more is to be said, or too much for one piece."""
+        if self.extra or self.size > PART:
+            return None
+        return b"content-type: %b\r\ncontent-length: %d\r\n" % (
+            _CONTENT_TYPES[self.media],
+            self.size,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, as an ASGI application."""
+        headers = [
+            (b"content-type", _CONTENT_TYPES[self.media]),
+            (b"content-length", b"%d" % self.size),
+            *((name.encode(), value.encode()) for name, value in self.extra.items()),
+        ]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        parts = self.parts
+        if self.size > PART:
+            for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+                await asyncio.sleep(0)
+            parts = []
+        await send({"type": "http.response.body", "body": b"".join(parts)})
+
+
+Answering = Callable[[Headers, bytes], Awaitable[Answer]]
+"""Answers a request whose body is there."""
 
 
 class GraphQLEndpoint:
@@ -45,22 +89,35 @@ class GraphQLEndpoint:
         self._max_body_bytes, self._served = max_body_bytes, served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began = perf_counter()
         headers = headers_of(scope)
+        if scope["method"] == "GET":
+            answer = await self.answer(headers, scope["query_string"], read_only=True)
+        else:
+            try:
+                body = await read_body(receive, self._max_body_bytes)
+            except Disconnected:
+                return
+            answer = await self.answer(headers, body)
+        await answer(scope, receive, send)
+
+    async def answer(self, headers: Headers, text: bytes, *, read_only: bool = False) -> Answer:
+        """The answer to a POST with this body, or to a GET (`read_only`) with this query string."""
+        began = perf_counter()
         media, extra = JSON, _NOTHING
         try:
             media = response_type(headers.get(b"accept"))
-            operation = await read_operation(scope, headers, receive, self._max_body_bytes)
+            if read_only:
+                operation = read_query_string(text)
+            else:
+                check_content_type(headers.get(b"content-type", b""))
+                operation = read_json(text, self._max_body_bytes)
             viewer_id = self._viewer(headers)
-        except Disconnected:
-            return
         except Refused as error:
             result, status, extra = _problem(error.message, error.code), error.status, error.headers
         except Unauthenticated as error:
             result, status = _problem(error.message, error.code), 401
             extra = {"www-authenticate": "Bearer"}
         else:
-            read_only = scope["method"] == "GET"
             result = await self._executor.run(
                 operation.query,
                 operation.variables,
@@ -76,46 +133,33 @@ class GraphQLEndpoint:
                 # With the older media type, what was refused answers 200 too: clients read the
                 # errors.
                 status = 400 if media == GRAPHQL_JSON else 200
-        await _respond(scope, send, result.parts(), status, media, extra)
+        parts = result.parts()
         self._served.add(status, perf_counter() - began)
+        return Answer(status, media, parts, sum(map(len, parts)), extra)
 
     def _viewer(self, headers: Headers) -> int | None:
         authorization = headers.get(b"authorization")
         return self._tokens.viewer(authorization.decode("latin-1")) if authorization else None
 
 
-_NOTHING: dict[str, str] = {}
+class Front:
+    """Takes POST /graphql straight to its endpoint, and all else through the routes."""
+
+    def __init__(self, endpoint: GraphQLEndpoint, routes: ASGIApp) -> None:
+        self._endpoint, self._routes = endpoint, routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_hot = scope["type"] == "http" and scope["path"] == "/graphql"
+        if is_hot and scope["method"] == "POST":
+            await self._endpoint(scope, receive, send)
+        else:
+            await self._routes(scope, receive, send)
+
+    def answering(self, target: bytes, headers: Headers) -> Answering | None:
+        """What answers a POST to this target that has come whole, if not an ASGI application: our
+        own server asks (`gateway/serving/protocol.py`)."""
+        return self._endpoint.answer if target == b"/graphql" else None
 
 
 def _problem(message: str, code: str) -> Result:
     return refused(GraphQLError(message, extensions={"code": code}))
-
-
-async def _respond(
-    scope: Scope,
-    send: Send,
-    parts: list[bytes],
-    status: int,
-    media: str,
-    extra: dict[str, str],
-) -> None:
-    size = sum(map(len, parts))
-    if size <= PART and not extra and (respond := scope.get(RESPOND)) is not None:
-        head = b"content-type: %b\r\ncontent-length: %d\r\n" % (_CONTENT_TYPES[media], size)
-        if respond(send, status, head, parts):
-            return
-    headers = [
-        (b"content-type", _CONTENT_TYPES[media]),
-        (b"content-length", b"%d" % size),
-        *((name.encode(), value.encode()) for name, value in extra.items()),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    if size > PART:
-        for part in parts:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-            await asyncio.sleep(0)
-        parts = []
-    await send({"type": "http.response.body", "body": b"".join(parts)})
-
-
-_CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}

@@ -46,20 +46,20 @@ def headers_of(scope: Scope) -> Headers:
     return dict(reversed(scope["headers"]))
 
 
-async def read_operation(
-    scope: Scope, headers: Headers, receive: Receive, max_bytes: int
-) -> Operation:
-    """The operation of a GET or POST. Raises Refused, and Disconnected."""
-    if scope["method"] == "GET":
-        parameters: dict[str, Any] = dict(QueryParams(scope["query_string"]))
-        for name in ("variables", "extensions"):
-            if parameters.get(name):
-                parameters[name] = _json(parameters[name].encode(), f"the parameter {name}")
-        return _operation(parameters)
-    content_type = headers.get(b"content-type", b"")
-    if content_type != b"application/json":
-        _check_content_type(content_type.decode("latin-1"))
-    return _operation(_json(await _body(receive, max_bytes), "the body"))
+def read_query_string(text: bytes) -> Operation:
+    """The operation of a GET. Raises Refused."""
+    parameters: dict[str, Any] = dict(QueryParams(text))
+    for name in ("variables", "extensions"):
+        if parameters.get(name):
+            parameters[name] = _json(parameters[name].encode(), f"the parameter {name}")
+    return _operation(parameters)
+
+
+def read_json(body: bytes, max_bytes: int) -> Operation:
+    """The operation of a POST. Raises Refused."""
+    if len(body) > max_bytes:
+        raise Refused(413, f"the body is larger than {max_bytes} bytes")
+    return _operation(_json(body, "the body"))
 
 
 @lru_cache(maxsize=128)  # a client sends the same one each time
@@ -90,8 +90,11 @@ def _weight(options: str) -> float:
     return 1.0
 
 
-def _check_content_type(content_type: str) -> None:
-    media, _, options = content_type.partition(";")
+def check_content_type(content_type: bytes) -> None:
+    """Raises Refused unless it is JSON."""
+    if content_type == b"application/json":
+        return
+    media, _, options = content_type.decode("latin-1").partition(";")
     if media.strip().lower() != JSON:
         raise Refused(415, f"send {JSON}, not {media.strip() or 'a body of unknown type'}")
     charset = options.lower().replace(" ", "").replace('"', "").partition("charset=")[2]
@@ -99,7 +102,8 @@ def _check_content_type(content_type: str) -> None:
         raise Refused(415, "send the body in utf-8")
 
 
-async def _body(receive: Receive, max_bytes: int) -> bytes:
+async def read_body(receive: Receive, max_bytes: int) -> bytes:
+    """The body, as far as it is read: no further where it is larger. Raises Disconnected."""
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -108,10 +112,8 @@ async def _body(receive: Receive, max_bytes: int) -> bytes:
             raise Disconnected
         chunk: bytes = message.get("body", b"")
         size += len(chunk)
-        if size > max_bytes:
-            raise Refused(413, f"the body is larger than {max_bytes} bytes")
         chunks.append(chunk)
-        if not message.get("more_body"):
+        if size > max_bytes or not message.get("more_body"):
             return b"".join(chunks)
 
 

@@ -36,6 +36,7 @@ class Effort:
     rounds: int
 
 
+TAIL_ROUNDS, TAIL_WARMUP = 3, 0.3  # times as many rounds, of half the seconds
 FULL, QUICK = Effort(4.0, 4.0, 5), Effort(1.0, 1.0, 2)
 
 
@@ -135,8 +136,9 @@ def _parsed(answer: bytes) -> Any:
 def tail(
     contenders: Sequence[Contender], workload: Workload, share: float, effort: Effort, folder: Path
 ) -> dict[str, dict[str, float]]:
-    """Latencies at Poisson arrivals at a share of saturation (which is measured at the same time,
-    round by round, the contenders in turn): of each, the median of the rounds by p99 / p50."""
+    """Latencies at Poisson arrivals at a share of saturation, the contenders in turn: of each, the
+    median of the rounds by p99 / p50. Rounds are many and short, with saturation measured just
+    before each: the speed of a shared machine changes from one second to the next."""
     requests = folder / "requests.txt"
     workload.write(requests)
     before = ahead_of_others()
@@ -148,13 +150,13 @@ def tail(
         }
         for server in servers.values():
             wrk.load(server, requests, effort.warmup, before)
-        for number in range(effort.rounds):
+        for number in range(TAIL_ROUNDS * effort.rounds):
             for name, server in servers.items():
-                rate = share * wrk.load(server, requests, effort.seconds, before).rate
+                rate = share * wrk.load(server, requests, 1, before).rate
                 command = [
                     *(*before, "taskset", "-c", LOAD_CORE, sys.executable),
                     *("-m", "bench.execution.openloop", str(server.port), str(requests)),
-                    *(str(rate), str(2 * effort.seconds), "1"),
+                    *(str(rate), str(effort.seconds / 2), str(TAIL_WARMUP)),
                 ]
                 run = {**_child(command, pinned=False), "rate": rate}
                 run["ratio"] = run["p99"] / run["p50"]

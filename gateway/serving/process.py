@@ -16,7 +16,7 @@ from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
-from gateway.serving.sending import Protocol
+from gateway.serving.protocol import Protocol
 from gateway.settings import EMBEDDED, Settings
 
 

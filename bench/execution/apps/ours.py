@@ -6,11 +6,13 @@ garbage collector is as it has it; what a token says is read off its text.
 
 from typing import Any, cast
 
+from starlette.responses import Response
+
 from bench.execution.feed import build, our_context, viewer_of
 from gateway.auth import Tokens
 from gateway.collector import short_passes
 from gateway.execution import executor_of
-from gateway.http import GraphQLEndpoint
+from gateway.http import Front, GraphQLEndpoint
 from gateway.served import Served
 from gateway.settings import Settings
 
@@ -20,12 +22,13 @@ class _Viewers:
         return viewer_of(authorization or "Bearer 0")
 
 
-app = GraphQLEndpoint(
+endpoint = GraphQLEndpoint(
     executor_of(build(), Settings()),
     cast(Tokens, _Viewers()),
     cast(Any, our_context),
     max_body_bytes=1_000_000,
     served=Served(),
 )
+app = Front(endpoint, Response(status_code=404))
 _passes = short_passes()
 _passes.__enter__()  # as `pinway serve` does when all is made

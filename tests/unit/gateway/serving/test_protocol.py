@@ -1,0 +1,475 @@
+"""A request that has come whole is answered the short way, all others as uvicorn does it; a client
+sees no difference."""
+
+import asyncio
+import gc
+import logging
+import re
+import socket
+import weakref
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+from unittest.mock import patch
+
+import pytest
+import uvicorn
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.server import ServerState
+
+from gateway.app import Cors
+from gateway.execution.encode import PART
+from gateway.http import Answer, Answering
+from gateway.requests import JSON, Headers
+from gateway.serving.process import Server
+from gateway.serving.protocol import Protocol
+from gateway.serving.sending import MOST
+from tests.unit.gateway.serving.loops import in_each_loop
+
+BODY = b'{"data":{"n":1}}'
+BIG = 40 * MOST
+CLOSE = "connection: close"
+ORIGIN = "https://app.example"
+
+
+class App:
+    """Answers `BODY` (/whole) by its function where it is asked for that; `BODY` in steps (/steps,
+    /stream) or much (/big, /endless) by ASGI alone."""
+
+    def __init__(self) -> None:
+        self.ways: list[str] = []
+        """How each request was answered: "whole" or "asgi"."""
+        self.bodies: list[bytes] = []
+        self.fields: Headers = {}
+        self.wait = asyncio.Event()
+        """What an answer waits for, and the end of a streamed one."""
+        self.wait.set()
+        self.answering_now = asyncio.Event()
+        self.sent = 0
+        """Parts of the endless response that could be sent."""
+        self.answers: list[weakref.ref[Any]] = []
+
+    def answering(self, target: bytes, headers: Headers) -> Answering | None:
+        self.fields = headers
+        return self.answer if target in (b"/whole", b"/fails", b"/pieces") else None
+
+    async def answer(self, headers: Headers, body: bytes) -> Answer:
+        self.ways.append("whole")
+        self.bodies.append(body)
+        self.answering_now.set()
+        await self.wait.wait()
+        if body == b"!!":
+            raise ValueError("a fault")
+        size = int(headers.get(b"size", b"0"))
+        parts = [b"z" * PART] * (size // PART) if size else [BODY[:5], BODY[5:]]
+        answer = Answer(200, JSON, parts, sum(map(len, parts)), {})
+        self.answers.append(weakref.ref(cast(Any, asyncio.current_task())))
+        return answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        body = b""
+        while (message := await receive()).get("more_body"):
+            body += message["body"]
+        self.ways.append("asgi")
+        self.bodies.append(body + message["body"])
+        path = scope["path"]
+        if path == "/fails":
+            raise ValueError("a fault")
+        if path in ("/big", "/endless", "/stream"):
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        if path == "/big":
+            await send({"type": "http.response.body", "body": b"x" * BIG})
+        elif path == "/endless":
+            for self.sent in range(10_000):
+                await send({"type": "http.response.body", "body": b"y" * MOST, "more_body": True})
+        elif path == "/stream":
+            await send({"type": "http.response.body", "body": BODY[:5], "more_body": True})
+            await self.wait.wait()
+            await send({"type": "http.response.body", "body": BODY[5:]})
+        else:
+            await Answer(200, JSON, [BODY], len(BODY), {})(scope, receive, send)
+
+
+@asynccontextmanager
+async def served(
+    application: ASGIApp, make: Callable[[Any], uvicorn.Server] = Server
+) -> AsyncIterator[int]:
+    """The port at which a server answers."""
+    async with running(application, make) as (_, port):
+        yield port
+
+
+@asynccontextmanager
+async def running(
+    application: ASGIApp, make: Callable[[Any], uvicorn.Server] = Server
+) -> AsyncIterator[tuple[uvicorn.Server, int]]:
+    server = make(application)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield server, listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await task
+
+
+def usual(application: Any) -> uvicorn.Server:
+    """uvicorn's own."""
+    return uvicorn.Server(
+        uvicorn.Config(application, lifespan="off", log_config=None, access_log=False)
+    )
+
+
+def request(path: str, *headers: str, body: str = "{}", version: str = "1.1") -> bytes:
+    length = f"content-length: {len(body)}"
+    lines = [f"POST {path} HTTP/{version}", "host: pinway.test", length, *headers]
+    return ("\r\n".join(lines) + f"\r\n\r\n{body}").encode()
+
+
+async def answers(port: int, *requests: bytes) -> bytes:
+    """All that comes back for these, sent in one packet, until the server closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"".join(requests))
+    found = await asyncio.wait_for(reader.read(), 30)
+    writer.close()
+    return re.sub(rb"date: [^\r]*", b"date: now", found)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not true():  # noqa: ASYNC110 nobody tells
+            await asyncio.sleep(0)
+
+
+async def one(reader: asyncio.StreamReader) -> bytes:
+    """The next response, whose body is `BODY`."""
+    return await asyncio.wait_for(reader.readuntil(BODY), 30)
+
+
+@in_each_loop
+async def test_responses_are_those_that_uvicorn_sends() -> None:
+    big = f"size: {3 * PART}"
+    found = {}
+    for make in (Server, usual):
+        app = App()
+        async with served(app, cast(Any, make)) as port:
+            found[make] = [
+                await answers(port, *asked)
+                for asked in (
+                    [request("/whole", CLOSE)],
+                    [request("/whole"), request("/whole"), request("/steps", CLOSE)],
+                    [request("/whole", "host: other"), request("/big", CLOSE)],
+                    [request("/whole", "expect: 100-continue", CLOSE)],
+                    [request("/whole", version="1.0")],
+                    [request("/whole?a=1", CLOSE)],
+                    [b"POST /whole HTTP/1.1\r\nconnection: close\r\nno colon\r\n\r\n"],
+                )
+            ]
+            if make is Server:
+                assert app.ways.count("whole") == 2
+                pieces = await answers(port, request("/whole", big), request("/steps", CLOSE))
+                assert pieces.count(b"z") == 3 * PART
+                assert BODY in pieces
+    assert found[Server] == found[usual]
+    assert found[Server][1].count(BODY) == 3
+    assert len(found[Server][2]) > BIG
+
+
+@in_each_loop
+async def test_requests_one_after_the_other_are_answered_the_short_way() -> None:
+    app = App()
+    async with served(app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for n in range(3):
+            writer.write(request("/whole", "X-Number: 1", "x-number: 2", body=f"{n}{n}"))
+            await one(reader)
+        writer.close()
+    assert app.ways == ["whole"] * 3
+    assert app.bodies == [b"00", b"11", b"22"]
+    assert app.fields[b"x-number"] == b"1"
+
+
+@in_each_loop
+async def test_a_body_that_comes_in_parts_is_read_to_its_end() -> None:
+    app, body = App(), "x" * 200_000
+    asked = request("/whole", body=body)
+    async with served(app) as port:
+        for parts in ([asked[:-100_000], asked[-100_000:]], [asked[:30], asked[30:]]):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for part in parts:
+                writer.write(part)
+                await writer.drain()
+                await asyncio.sleep(0.01)  # so that they come apart; they may, whatever it takes
+            await one(reader)
+            writer.close()
+    assert app.bodies == [body.encode()] * 2
+    assert "asgi" in app.ways
+
+
+@in_each_loop
+async def test_what_is_sent_before_the_answer_is_answered_after_it() -> None:
+    app = App()
+    app.wait.clear()
+    async with served(app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request("/whole", body="11"))
+        await app.answering_now.wait()
+        writer.write(request("/whole", body="22") + request("/steps", body="33"))
+        await asyncio.sleep(0.01)
+        assert app.bodies == [b"11"]
+        app.wait.set()
+        for _ in range(3):
+            await one(reader)
+        writer.write(request("/whole", body="44"))
+        await one(reader)
+        writer.close()
+    assert app.bodies == [b"11", b"22", b"33", b"44"]
+    assert app.ways[0] == app.ways[3] == "whole"
+
+
+@in_each_loop
+async def test_a_fault_is_logged_and_answered_as_uvicorn_does() -> None:
+    app = App()
+    logged: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("uvicorn.error")
+    logger.addHandler(handler)
+    try:
+        async with served(app) as port:
+            ours = await answers(port, request("/whole", body="!!"))
+        async with served(app, usual) as port:
+            theirs = await answers(port, request("/fails"))
+    finally:
+        logger.removeHandler(handler)
+    assert ours == theirs
+    assert ours.startswith(b"HTTP/1.1 500 ")
+    assert logged.count("Exception in ASGI application\n") == 2
+
+
+@in_each_loop
+async def test_a_client_that_left_is_sent_nothing() -> None:
+    app = App()
+    app.wait.clear()
+    async with running(app) as (server, port):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request("/whole"))
+        await app.answering_now.wait()
+        writer.close()
+        await until(lambda: not server.server_state.connections)
+        (task,) = server.server_state.tasks
+        app.wait.set()
+        await task
+        assert server.server_state.tasks == set()
+        assert server.server_state.total_requests == 0
+
+
+@in_each_loop
+async def test_a_stop_waits_for_the_answer_and_closes_the_connection() -> None:
+    app = App()
+    app.wait.clear()
+    async with running(app) as (server, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request("/whole"))
+        await app.answering_now.wait()
+        (connection,) = server.server_state.connections
+        server.should_exit = True
+        await until(lambda: not connection.cycle.keep_alive)  # type: ignore[union-attr]
+        app.wait.set()
+        found = await asyncio.wait_for(reader.read(), 30)
+        assert b"connection: close\r\n" in found
+        assert found.endswith(BODY)
+        writer.close()
+
+
+@pytest.mark.parametrize("middleware", [Cors, CORSMiddleware])
+def test_a_page_of_another_origin_is_answered_through_the_middleware(middleware: Any) -> None:
+    @in_each_loop
+    async def each() -> None:
+        app = App()
+        async with served(middleware(app, allow_origins=[ORIGIN])) as port:
+            found = await answers(
+                port, request("/whole"), request("/steps", f"origin: {ORIGIN}", CLOSE)
+            )
+            assert found.count(b"access-control-allow-origin") == 1
+            await answers(port, request("/whole", f"origin: {ORIGIN}", CLOSE))
+        assert app.ways == ["whole" if middleware is Cors else "asgi", "asgi", "asgi"]
+
+    for new_loop in each.pytestmark[0].args[1]:
+        each(new_loop)
+
+
+@in_each_loop
+async def test_an_answered_request_is_freed_without_the_collector() -> None:
+    app = App()
+    async with served(app) as port:
+        gc.disable()
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for _ in range(3):
+                writer.write(request("/whole"))
+                await one(reader)
+            assert [answer() for answer in app.answers] == [None] * 3
+            writer.close()
+        finally:
+            gc.enable()
+
+
+@in_each_loop
+async def test_a_head_does_not_wait_for_a_body_that_is_not_there_yet() -> None:
+    app = App()
+    app.wait.clear()
+    async with served(app) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request("/stream", CLOSE))
+        found = await asyncio.wait_for(reader.readuntil(BODY[:5]), 30)
+        assert found.startswith(b"HTTP/1.1 200 OK\r\n")
+        app.wait.set()
+        assert BODY[5:] in await asyncio.wait_for(reader.read(), 30)
+        writer.close()
+
+
+@in_each_loop
+async def test_an_application_waits_for_a_client_that_does_not_read() -> None:
+    app = App()
+    paused = asyncio.Event()
+    pause = FlowControl.pause_writing
+
+    def noted(flow: FlowControl) -> None:
+        pause(flow)
+        paused.set()
+
+    with patch.object(FlowControl, "pause_writing", noted):
+        async with served(app) as port:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(request("/endless"))
+                await asyncio.wait_for(paused.wait(), 30)
+                count = app.sent
+                for _ in range(100):
+                    await asyncio.sleep(0)
+                assert app.sent == count < 1_000
+
+
+class Clock:
+    """An event loop's time, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def create_task(self, coroutine: Any) -> asyncio.Task[Any]:
+        return asyncio.get_running_loop().create_task(coroutine)
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> Any:
+        timer = (self.now + seconds, call)
+        self.timers.append(timer)
+        return self
+
+    def cancel(self) -> None:
+        self.timers.clear()
+
+    def move(self, seconds: float) -> None:
+        self.now += seconds
+        due = [timer for timer in self.timers if timer[0] <= self.now]
+        self.timers = [timer for timer in self.timers if timer not in due]
+        for _, call in due:
+            call()
+
+
+class Transport:
+    """An open connection."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.written: list[bytes] = []
+
+    def get_extra_info(self, name: str) -> None:
+        return None
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@asynccontextmanager
+async def connected(app: App) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
+    """A connection kept open for five seconds."""
+    clock, transport = Clock(), Transport()
+    config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
+    protocol = Protocol(config, ServerState(), {}, cast(Any, clock))
+    protocol.connection_made(cast(Any, transport))
+    yield protocol, transport, clock
+    protocol.connection_lost(None)
+    assert clock.timers == []
+
+
+async def answered(app: App, protocol: Protocol) -> None:
+    protocol.data_received(request("/whole"))
+    await asyncio.gather(*protocol.tasks)
+
+
+@in_each_loop
+async def test_a_connection_is_closed_when_it_has_been_idle_for_the_time() -> None:
+    app = App()
+    async with connected(app) as (protocol, transport, clock):
+        await answered(app, protocol)
+        clock.move(4.9)
+        assert not transport.closed
+        clock.move(0.2)
+        assert transport.closed
+
+
+@in_each_loop
+async def test_each_response_begins_the_time_anew_with_one_timer() -> None:
+    app = App()
+    async with connected(app) as (protocol, transport, clock):
+        for _ in range(4):
+            await answered(app, protocol)
+            assert len(clock.timers) == 1
+            clock.move(3)
+            assert not transport.closed
+        clock.move(1.9)
+        assert not transport.closed
+        clock.move(0.2)
+        assert transport.closed
+
+
+@in_each_loop
+async def test_a_connection_is_not_closed_while_a_request_is_answered() -> None:
+    app = App()
+    async with connected(app) as (protocol, transport, clock):
+        await answered(app, protocol)
+        app.wait.clear()
+        protocol.data_received(request("/whole"))
+        clock.move(50)
+        assert not transport.closed
+        app.wait.set()
+        await asyncio.gather(*protocol.tasks)
+        clock.move(4.9)
+        assert not transport.closed
+        clock.move(0.2)
+        assert transport.closed
+
+
+@in_each_loop
+async def test_a_request_in_parts_that_is_wrong_is_refused_once() -> None:
+    app = App()
+    async with connected(app) as (protocol, transport, _):
+        chunked = b"POST /whole HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
+        protocol.data_received(chunked + b"2\r\n{}\r\nnonsense\r\n")
+        await asyncio.sleep(0)
+        assert transport.closed
+        assert [text[:12] for text in transport.written] == [b"HTTP/1.1 400"]
+        assert app.ways == []
