@@ -6,7 +6,7 @@ ask (our executor, when all of a request waits for its loaders) has a batch load
 """
 
 import asyncio
-from asyncio import AbstractEventLoop, CancelledError, Future, get_running_loop
+from asyncio import AbstractEventLoop, Future, get_running_loop
 from collections.abc import Awaitable, Sequence
 from functools import cached_property
 from typing import TypeVar
@@ -35,7 +35,7 @@ class Loader(DataLoader[K, V]):
     def __init__(self, stores: Stores) -> None:
         # In place of aiodataloader's, which keeps a future for each key.
         self._stores = stores
-        self._book = Book()
+        self.book = Book()
 
     @cached_property
     def loop(self) -> AbstractEventLoop:  # type: ignore[override]
@@ -56,18 +56,18 @@ class Loader(DataLoader[K, V]):
 
     def many(self, keys: Sequence[K]) -> Awaitable[list[V | BaseException]]:
         """The value or the error of each key, in the keys' order, for whoever awaits it."""
-        return self._book.many(self, keys)
+        return self.book.many(self, keys)
 
     def load(self, key: K) -> "Future[V]":
         if key is None:
             raise TypeError("load() takes a key, not None")
-        future = self._book.single(self, key)
+        future = self.book.single(self, key)
         return self._load_elsewhere(key) if future is None else future
 
     def _load_elsewhere(self, key: K) -> "Future[V]":
         """A key that is known, or in a batch already."""
         future: Future[V] = self.loop.create_future()
-        value = self._book.values[self._book.slots[key]]
+        value = self.book.values[self.book.slots[key]]
         if type(value) is Batch:
             value.wake(future, key)
         else:
@@ -75,40 +75,20 @@ class Loader(DataLoader[K, V]):
         return future
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
-        self._book.prime(key, value)
+        self.book.prime(key, value)
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":
-        self._book.clear(key)
+        self.book.clear(key)
         return self
 
     def clear_all(self) -> "Loader[K, V]":
-        self._book.clear_all()
+        self.book.clear_all()
         return self
 
     def dispatch(self, batch: Batch) -> None:
         """Load it in a task of its own."""
-        self._book.close(batch)
-        task = self.loop.create_task(self.load_now(batch))
+        self.book.close(batch)
+        task = self.loop.create_task(self.book.load(self, batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
-
-    async def load_now(self, batch: Batch, here: bool = False) -> None:
-        self._book.close(batch)
-        keys = list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
-        try:
-            given = await self.load_batch(list(keys))
-            if len(given) != len(keys):
-                raise ValueError(f"{len(given)} values were loaded for {len(keys)} keys")
-        except BaseException as error:
-            if here and isinstance(error, CancelledError) and batch.awaited():
-                self.dispatch(batch)
-                raise
-            self._book.fail(batch, error)
-            if not isinstance(error, Exception):
-                raise
-        else:
-            if len(keys) < len(batch.keys):  # one that was cleared, and asked again
-                values = dict(zip(keys, given, strict=True))
-                given = [values[key] for key in batch.keys]
-            self._book.end(batch, given)

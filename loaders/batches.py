@@ -63,7 +63,7 @@ class Batch:
         If the task is cancelled, it is loaded anew for whoever else waits."""
         self.asked = True
         assert self._loader is not None
-        return self._loader.load_now(self, here=True)
+        return self._loader.book.load(self._loader, self, True)
 
     def wake(self, waiter: Future[Any] | Load, key: Any) -> None:
         """Tell it when the batch is there, in its key's turn."""

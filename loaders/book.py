@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,28 @@ class Book:
         for batch in self.pending:
             batch.cleared = True
         self.slots = {}
+
+    async def load(self, loader: Loader[Any, Any], batch: Batch, here: bool = False) -> None:
+        """Load it; `here`, in the task of one of those who wait for it, if that is cancelled, in
+        another for the rest."""
+        self.close(batch)
+        keys = list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
+        try:
+            given = await loader.load_batch(list(keys))
+            if len(given) != len(keys):
+                raise ValueError(f"{len(given)} values were loaded for {len(keys)} keys")
+        except BaseException as error:
+            if here and isinstance(error, CancelledError) and batch.awaited():
+                loader.dispatch(batch)
+                raise
+            self.fail(batch, error)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            if len(keys) < len(batch.keys):  # one that was cleared, and asked again
+                values = dict(zip(keys, given, strict=True))
+                given = [values[key] for key in batch.keys]
+            self.end(batch, given)
 
     def close(self, batch: Batch) -> None:
         """Let it take no more keys."""

@@ -64,24 +64,24 @@ class Protocol(HttpToolsProtocol):
         self.url, self.headers, self.expect_100_continue = b"", [], False
 
     def on_headers_complete(self) -> None:
-        if self._answering_of is not None and self._is_simple():
-            fields = dict(reversed(self.headers))  # of several with one name, the first
-            self._answering = self._answering_of(self.url, fields)
-            if self._answering is not None:
-                self._fields, self._body = fields, b""
-                return
-        self._begin_cycle()
-
-    def _is_simple(self) -> bool:
         parser, before = self.parser, self.cycle
-        return (
-            parser.get_method() == b"POST"
+        if (
+            self._answering_of is not None
+            and parser.get_method() == b"POST"
             and (before is None or before.response_complete)
             and parser.should_keep_alive()
-            and parser.get_http_version() == "1.1"
             and not self.expect_100_continue
-            and not parser.should_upgrade()
-        )
+        ):
+            fields = dict(reversed(self.headers))  # of several with one name, the first
+            # Without this header a connection that is to be kept is one of HTTP/1.1.
+            if b"connection" not in fields or (
+                parser.get_http_version() == "1.1" and not parser.should_upgrade()
+            ):
+                self._answering = self._answering_of(self.url, fields)
+                if self._answering is not None:
+                    self._fields, self._body = fields, b""
+                    return
+        self._begin_cycle()
 
     def _begin_cycle(self) -> None:
         url, headers, expects = self.url, self.headers, self.expect_100_continue
@@ -102,7 +102,8 @@ class Protocol(HttpToolsProtocol):
             super().on_message_complete()
             return
         self._answering = None
-        self.cycle = exchange = cast(Any, Exchange())
+        exchange = Exchange()
+        self.cycle = exchange  # type: ignore[assignment]
         task = self.loop.create_task(exchange.run(self, answering, self._fields, self._body))
         exchange.task = task
         self.tasks.add(task)

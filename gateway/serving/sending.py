@@ -19,6 +19,7 @@ class Sending:
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self.transport = transport
+        self.is_closing = transport.is_closing
         self._kept: list[bytes] = []
         self._size = 0
         self._call_soon = asyncio.get_running_loop().call_soon
@@ -37,7 +38,7 @@ class Sending:
     def flush(self) -> None:
         """Send what was kept, unless the connection is lost."""
         kept, self._kept, self._size = self._kept, [], 0
-        if kept and not self.transport.is_closing():
+        if kept and not self.is_closing():
             self.transport.write(kept[0] if len(kept) == 1 else b"".join(kept))
 
     def close(self) -> None:
