@@ -107,7 +107,7 @@ def run_real(*, quick: bool, python: str | None) -> None:
 
 def _page_rows(fifty: dict[str, Rate], one: dict[str, Rate]) -> list[Row]:
     def over(rates: dict[str, Rate], name: str, peer: str) -> float:
-        return rates[name].per_cpu / rates[peer].per_cpu
+        return rates[name].over(rates[peer])
 
     rows = [
         Row(f"home feed, 50 pins: {name}", rate.per_cpu, "requests/s", versus=_spread(rate))
@@ -127,14 +127,15 @@ def _page_rows(fifty: dict[str, Rate], one: dict[str, Rate]) -> list[Row]:
 
 
 def _spread(rate: Rate) -> str:
-    return f"{rate.least:,.0f} to {rate.most:,.0f}; {rate.wall:,.0f} of wall time"
+    least, most = min(rate.rounds), max(rate.rounds)
+    return f"{least:,.0f} to {most:,.0f}; {rate.wall:,.0f} of wall time"
 
 
 def _real_rows(real: dict[str, dict[str, Rate]]) -> list[Row]:
     return [
         Row(
             f"{page} on the real path",
-            rates[REAL_OURS].per_cpu / rates[REAL_STOCK].per_cpu,
+            rates[REAL_OURS].over(rates[REAL_STOCK]),
             "x",
             ">= 15",
             f"strawberry on the same stores; {rates[REAL_OURS].per_cpu:,.0f} requests/s against "

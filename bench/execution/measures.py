@@ -29,25 +29,40 @@ from bench.execution.servers import (
 
 @dataclass(frozen=True)
 class Effort:
-    """How long is measured: seconds of one load and of the warm-up before the first, and rounds."""
+    """How long is measured: seconds of one load at least, and of the warm-up before the first, and
+    rounds."""
 
     seconds: float
     warmup: float
     rounds: int
 
 
-TAIL_ROUNDS, TAIL_WARMUP = 3, 0.3  # times as many rounds, of half the seconds
-FULL, QUICK = Effort(4.0, 4.0, 5), Effort(1.0, 1.0, 2)
+COUNTED = 20 * wrk.CONNECTIONS
+"""Requests a load at least: those that are under way when it ends cost time and are not counted."""
+TAIL_SECONDS, TAIL_WARMUP = 2.0, 0.3
+FULL, QUICK = Effort(1.0, 4.0, 10), Effort(1.0, 1.0, 3)
 
 
 @dataclass(frozen=True)
 class Rate:
-    """Medians over the rounds of requests a second: of the server's CPU time, and of wall time."""
+    """Requests a second of the server's CPU time, and of wall time, round by round."""
 
-    per_cpu: float
-    wall: float
-    least: float
-    most: float
+    rounds: Sequence[float]
+    walls: Sequence[float]
+
+    @property
+    def per_cpu(self) -> float:
+        return statistics.median(self.rounds)
+
+    @property
+    def wall(self) -> float:
+        return statistics.median(self.walls)
+
+    def over(self, peer: "Rate") -> float:
+        """The median of the rounds' ratios: what slows the machine for a while slows both."""
+        return statistics.median(
+            ours / theirs for ours, theirs in zip(self.rounds, peer.rounds, strict=True)
+        )
 
 
 Inside = Mapping[str, Any]
@@ -70,12 +85,14 @@ def rates(
             each.name: stack.enter_context(running(each, folder / "servers.log"))
             for each in contenders
         }
-        for server in servers.values():
+        seconds = {}
+        for name, server in servers.items():
             server.check(workload)
-            wrk.load(server, requests, effort.warmup)
+            rate = wrk.load(server, requests, effort.warmup).rate
+            seconds[name] = max(effort.seconds, COUNTED / rate)
         for number in range(effort.rounds):
             for name, server in servers.items():
-                run = wrk.load(server, requests, effort.seconds)
+                run = wrk.load(server, requests, seconds[name])
                 runs[name].append(run)
                 say(f"round {number + 1}: {name}: {run.per_cpu:,.0f} ({run.rate:,.0f} wall)")
         for each in contenders:
@@ -92,13 +109,7 @@ def _check_counts(server: Server, runs: Sequence[wrk.Run]) -> None:
 
 
 def _rate(runs: Sequence[wrk.Run]) -> Rate:
-    values = [run.per_cpu for run in runs]
-    return Rate(
-        statistics.median(values),
-        statistics.median(run.rate for run in runs),
-        min(values),
-        max(values),
-    )
+    return Rate([run.per_cpu for run in runs], [run.rate for run in runs])
 
 
 def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, dict[str, Rate]]:
@@ -150,13 +161,13 @@ def tail(
         }
         for server in servers.values():
             wrk.load(server, requests, effort.warmup, before)
-        for number in range(TAIL_ROUNDS * effort.rounds):
+        for number in range(effort.rounds):
             for name, server in servers.items():
                 rate = share * wrk.load(server, requests, 1, before).rate
                 command = [
                     *(*before, "taskset", "-c", LOAD_CORE, sys.executable),
                     *("-m", "bench.execution.openloop", str(server.port), str(requests)),
-                    *(str(rate), str(effort.seconds / 2), str(TAIL_WARMUP)),
+                    *(str(rate), str(TAIL_SECONDS), str(TAIL_WARMUP)),
                 ]
                 run = {**_child(command, pinned=False), "rate": rate}
                 run["ratio"] = run["p99"] / run["p50"]

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from bench.execution.servers import LOAD_CORE, BenchError, Server
@@ -43,7 +44,7 @@ def _load(server: Server, requests: Path, seconds: float, before: Sequence[str])
     done = subprocess.run(
         [
             *before,
-            *("taskset", "-c", LOAD_CORE, "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{round(seconds)}s"),
+            *("taskset", "-c", LOAD_CORE, "wrk", "-t1", f"-c{CONNECTIONS}", f"-d{ceil(seconds)}s"),
             *("--timeout", "20s", "-s", str(SCRIPT), f"http://127.0.0.1:{server.port}"),
         ],
         env={**os.environ, "BENCH_REQUESTS": str(requests)},

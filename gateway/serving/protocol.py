@@ -32,13 +32,14 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        by_uvicorn = self.access_log or self.limit_concurrency or self.config.reset_contextvars
         self._answering_of: Callable[[bytes, Headers], Answering | None] | None = (
-            None if self.access_log else getattr(self.app, "answering", None)
+            None if by_uvicorn else getattr(self.app, "answering", None)
         )
         self._answering: Answering | None = None
         """What answers the request of which the headers have come, once the body has."""
         self._fields: Headers = {}
-        self._body = b""
+        self._body: list[bytes] = []
         self._idle_since: float | None = None
         """When the last response was sent, if no request has come since."""
 
@@ -79,7 +80,7 @@ class Protocol(HttpToolsProtocol):
             ):
                 self._answering = self._answering_of(self.url, fields)
                 if self._answering is not None:
-                    self._fields, self._body = fields, b""
+                    self._fields, self._body = fields, []
                     return
         self._begin_cycle()
 
@@ -94,7 +95,7 @@ class Protocol(HttpToolsProtocol):
         if self._answering is None:
             super().on_body(body)
         else:
-            self._body += body
+            self._body.append(body)
 
     def on_message_complete(self) -> None:
         answering = self._answering
@@ -104,7 +105,8 @@ class Protocol(HttpToolsProtocol):
         self._answering = None
         exchange = Exchange()
         self.cycle = exchange  # type: ignore[assignment]
-        task = self.loop.create_task(exchange.run(self, answering, self._fields, self._body))
+        body = b"".join(self._body)
+        task = self.loop.create_task(exchange.run(self, answering, self._fields, body))
         exchange.task = task
         self.tasks.add(task)
 
@@ -112,8 +114,9 @@ class Protocol(HttpToolsProtocol):
         super().data_received(data)
         if self._answering is not None:  # the body has not come whole
             self._answering = None
-            self._begin_cycle()
-            super().on_body(self._body)
+            if not self.transport.is_closing():
+                self._begin_cycle()
+                super().on_body(b"".join(self._body))
 
     # Between requests. Most connections have the next request before the time is up: the timer is
     # left as it is and looks again.
@@ -171,11 +174,18 @@ class Exchange:
     ) -> None:
         """Send the answer."""
         try:
-            answer = await answering(headers, body)
-            if self.disconnected:
+            try:
+                answer = await answering(headers, body)
+            except BaseException as error:
+                await self._by_uvicorn(protocol, _raising(error))
                 return
             plain = answer.plain()
-            if plain is None or not self.keep_alive or protocol.flow.write_paused:
+            if (
+                plain is None
+                or self.disconnected
+                or not self.keep_alive
+                or protocol.flow.write_paused
+            ):
                 await self._by_uvicorn(protocol, answer)
                 return
             self.response_complete = True
@@ -183,8 +193,6 @@ class Exchange:
             head = (STATUS_LINE[answer.status], default, plain, b"\r\n")
             protocol.transport.write(b"".join((*head, *answer.parts)))
             protocol.on_response_complete()
-        except BaseException as error:
-            await self._by_uvicorn(protocol, _raising(error))
         finally:
             protocol.tasks.discard(self.task)
             del self.task

@@ -1,8 +1,11 @@
 """The GraphQL endpoint over HTTP: methods, media types, statuses, tokens; GraphiQL's page."""
 
+import asyncio
 import os
+import socket
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from starlette.types import ASGIApp
 from gateway.app import create_app
 from gateway.installing import install
 from gateway.runtime import running
+from gateway.serving.process import Server
 from gateway.settings import Settings, read_settings
 
 pytestmark = pytest.mark.anyio
@@ -34,8 +38,38 @@ class Endpoint:
         return await self.http.post("/graphql", json=body, headers=sent)
 
 
-@pytest.fixture(scope="module")
-async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Endpoint]:
+class ToPort(httpx.AsyncHTTPTransport):
+    """Sends what is for any host to one port here."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__()
+        self._port = port
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        request.url = request.url.copy_with(scheme="http", host="127.0.0.1", port=self._port)
+        return await super().handle_async_request(request)
+
+
+@asynccontextmanager
+async def reached(app: ASGIApp, by: str) -> AsyncIterator[httpx.AsyncBaseTransport]:
+    """How to reach it: as an ASGI application, or by our own server."""
+    if by == "asgi":
+        yield httpx.ASGITransport(app)
+        return
+    server = Server(app)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield ToPort(listener.getsockname()[1])
+        finally:
+            server.should_exit = True
+            await serving
+
+
+@pytest.fixture(scope="module", params=["asgi", "server"])
+async def endpoint(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Endpoint]:
     directory: Path = tmp_path_factory.mktemp("data")
     settings = read_settings(
         data_dir=directory,
@@ -47,8 +81,10 @@ async def endpoint(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[En
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
         app = create_app(settings, runtime)
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+        async with (
+            reached(app, request.param) as transport,
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as http,
+        ):
             answer = await http.post("/graphql", json={"query": SIGN_UP})
             yield Endpoint(app, http, settings, answer.json()["data"]["signUp"]["token"])
 
@@ -313,3 +349,11 @@ async def test_metrics_count_every_request_and_what_the_executor_did(endpoint: E
     assert grown["pinway_executor_documents"] == 1
     assert grown["pinway_executor_fallbacks_total"] == 0
     assert after["pinway_executor_bytes"] > 0
+
+
+def test_our_own_server_answers_operations_the_short_way(endpoint: Endpoint) -> None:
+    app: Any = endpoint.app
+    assert app.answering(b"/graphql", {}) is not None
+    assert app.answering(b"/graphql", {b"origin": b"https://app.example"}) is None
+    assert app.answering(b"/graphql?query=x", {}) is None
+    assert app.answering(b"/metrics", {}) is None
