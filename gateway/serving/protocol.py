@@ -48,7 +48,6 @@ class Protocol(HttpToolsProtocol):
         self.transport = Sending(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._answering = None
         super().connection_lost(exc)
         if self.timeout_keep_alive_task is not None:
             self.timeout_keep_alive_task.cancel()

@@ -163,8 +163,10 @@ async def test_responses_are_those_that_uvicorn_sends() -> None:
                     [request("/whole", CLOSE)],
                     [request("/whole"), request("/whole"), request("/steps", CLOSE)],
                     [request("/whole", "host: other"), request("/big", CLOSE)],
-                    [request("/whole", "expect: 100-continue", CLOSE)],
+                    [request("/whole", "expect: 100-continue"), request("/steps", CLOSE)],
+                    [request("/whole").replace(b"POST", b"GET"), request("/steps", CLOSE)],
                     [request("/whole", version="1.0")],
+                    [request("/whole", "connection: keep-alive", version="1.0")],
                     [request("/whole?a=1", CLOSE)],
                     [b"POST /whole HTTP/1.1\r\nconnection: close\r\nno colon\r\n\r\n"],
                 )
@@ -182,12 +184,13 @@ async def test_responses_are_those_that_uvicorn_sends() -> None:
 @in_each_loop
 async def test_requests_one_after_the_other_are_answered_the_short_way() -> None:
     app = App()
-    async with served(app) as port:
+    async with running(app) as (server, port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for n in range(3):
             writer.write(request("/whole", "X-Number: 1", "x-number: 2", body=f"{n}{n}"))
             await one(reader)
         writer.close()
+        assert server.server_state.total_requests == 3
     assert app.ways == ["whole"] * 3
     assert app.bodies == [b"00", b"11", b"22"]
     assert app.fields[b"x-number"] == b"1"
@@ -407,7 +410,7 @@ class Transport:
 async def connected(app: App) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
     """A connection kept open for five seconds."""
     clock, transport = Clock(), Transport()
-    config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False)
+    config = Server(app).config
     protocol = Protocol(config, ServerState(), {}, cast(Any, clock))
     protocol.connection_made(cast(Any, transport))
     yield protocol, transport, clock
@@ -418,6 +421,7 @@ async def connected(app: App) -> AsyncIterator[tuple[Protocol, Transport, Clock]
 async def answered(app: App, protocol: Protocol) -> None:
     protocol.data_received(request("/whole"))
     await asyncio.gather(*protocol.tasks)
+    assert set(app.ways) == {"whole"}
 
 
 @in_each_loop
@@ -464,6 +468,30 @@ async def test_a_connection_is_not_closed_while_a_request_is_answered() -> None:
 
 
 @in_each_loop
+async def test_a_lost_connection_has_no_timer() -> None:
+    app = App()
+    async with connected(app) as (protocol, _, clock):
+        await answered(app, protocol)
+        assert len(clock.timers) == 1
+
+
+@in_each_loop
+async def test_an_answer_waits_until_the_client_has_read_the_last_one() -> None:
+    app = App()
+    async with connected(app) as (protocol, transport, _):
+        protocol.pause_writing()
+        protocol.data_received(request("/whole"))
+        await asyncio.wait_for(app.answering_now.wait(), 30)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert transport.written == []
+        protocol.resume_writing()
+        await asyncio.gather(*protocol.tasks)
+        await asyncio.sleep(0)
+        assert b"".join(transport.written).endswith(BODY)
+
+
+@in_each_loop
 async def test_a_request_in_parts_that_is_wrong_is_refused_once() -> None:
     app = App()
     async with connected(app) as (protocol, transport, _):
@@ -471,5 +499,6 @@ async def test_a_request_in_parts_that_is_wrong_is_refused_once() -> None:
         protocol.data_received(chunked + b"2\r\n{}\r\nnonsense\r\n")
         await asyncio.sleep(0)
         assert transport.closed
+        assert protocol.tasks == set()
         assert [text[:12] for text in transport.written] == [b"HTTP/1.1 400"]
         assert app.ways == []
