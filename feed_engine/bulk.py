@@ -6,7 +6,8 @@ Pools' cells get the lowest stamp there is: so building again brings back nothin
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -35,11 +36,17 @@ from feed_engine.wide import put_both, trim_both
 
 Progress = Callable[[int], None]
 """Told how many more are done."""
+Attempt = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Makes a call that may be made again."""
 
 USERS = 100  # a batch
 LISTS = 50  # lists read together
 REMEMBERED = 500_000  # pins of lists kept for the next users: about 200 MB
 _LOWEST_STAMP = 1
+
+
+async def _once(call: Callable[[], Awaitable[None]]) -> None:
+    await call()
 
 
 async def build_feeds(
@@ -48,21 +55,28 @@ async def build_feeds(
     progress: Progress = lambda done: None,
     *,
     settings: FeedSettings = DEFAULTS,
+    attempt: Attempt = _once,
 ) -> None:
     """Fill the following feeds and the pools of users from what they follow. Adds what is missing
-    and removes nothing; may be repeated."""
+    and removes nothing; may be repeated, as may each batch by `attempt`."""
     lists = _Lists(stores, settings)
     users = iter(user_ids)
     while batch := list(islice(users, USERS)):
-        edges = await _follows(stores, batch, tuple(FOLLOWS))
-        await lists.load(edge.to_id for some in edges.values() for edge in some)
-        await asyncio.gather(
-            _write_following(stores, edges, lists, settings),
-            _write_pools(stores, edges, lists, settings),
-        )
-        await _mark(stores, edges)
+        await attempt(partial(_build, stores, batch, lists, settings))
         lists.forget()
         progress(len(batch))
+
+
+async def _build(
+    stores: Stores, user_ids: Sequence[int], lists: "_Lists", settings: FeedSettings
+) -> None:
+    edges = await _follows(stores, user_ids, tuple(FOLLOWS))
+    await lists.load(edge.to_id for some in edges.values() for edge in some)
+    await asyncio.gather(
+        _write_following(stores, edges, lists, settings),
+        _write_pools(stores, edges, lists, settings),
+    )
+    await _mark(stores, edges)
 
 
 async def build_following(

@@ -1,6 +1,7 @@
 """After an import: the feeds of everybody whom it concerns, in bulk instead of a job a pin."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
 from feed_engine.bulk import build_feeds
@@ -46,8 +47,8 @@ async def build(load: Load) -> None:
         done += users
         load.step("feeds", done, total, "users")
 
-    await build_feeds(load.stores, _affected(load), more)
-    await build_popular(load.stores)
+    await build_feeds(load.stores, _affected(load), more, attempt=patiently)
+    await patiently(partial(build_popular, load.stores))
     load.report.feeds = total
 
 

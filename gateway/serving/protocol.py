@@ -104,7 +104,7 @@ class Protocol(HttpToolsProtocol):
         self._answering = None
         exchange = Exchange()
         self.cycle = exchange  # type: ignore[assignment]
-        body = b"".join(self._body)
+        body, self._body = b"".join(self._body), []
         task = self.loop.create_task(exchange.run(self, answering, self._fields, body))
         exchange.task = task
         self.tasks.add(task)

@@ -9,17 +9,19 @@ import msgspec
 import pytest
 
 from datasources import records
-from datasources.errors import BadInput, ConfigError
+from datasources.errors import BadInput, ConfigError, StoreUnavailable
 from datasources.ids import Kind, shard_of
 from datasources.mappings import SEQUENCE_STEP, Edge, ListKey, Mapping, PageRequest
-from datasources.protocols import Lease, Stores
+from datasources.protocols import Lease, Sides, Stores
 from datasources.records import Board, Pin, Record
 from feed_engine import writes
+from feed_engine.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
 from gateway.importing.entries import json_lines
 from gateway.importing.loader import import_entries, import_file
 from gateway.importing.report import Bad, ImportOptions, ImportStopped, Progress
 from tests.audit import audit
 from tests.embedded import drain
+from tests.faulty import Preceded
 from tests.importing.files import (
     NO_FEEDS,
     board,
@@ -369,3 +371,33 @@ async def test_progress_is_told_stage_by_stage_up_to_the_total(stores: Stores) -
     for stage in stages:
         last = [step for step in told if step.stage == stage][-1]
         assert last.done == last.total
+
+
+@pytest.mark.parametrize("refused", ["feeds", "pools"])
+async def test_feeds_are_built_though_a_store_does_not_answer_for_a_moment(
+    stores: Stores, refused: str
+) -> None:
+    told: list[str] = []
+
+    async def refuse() -> None:
+        told.append(refused)
+        raise StoreUnavailable("no connection")
+
+    sides = getattr(stores, refused)
+    unwell = Sides(Preceded(sides.primary, "put", refuse), sides.standby)  # type: ignore[arg-type]
+    # Without a follow the popular pins are all that is put into pools.
+    more = [user("bob"), follow("bob", user="ann")] if refused == "feeds" else []
+    lines = [user("ann"), board("b", "ann"), pin("p", "b"), like("ann", "p"), *more]
+    report = await take(
+        stores._replace(**{refused: unwell}),  # type: ignore[arg-type]
+        *lines,
+        options=ImportOptions(),
+    )
+    assert (report.bad, told) == ([], [refused])
+    if refused == "pools":
+        table, row = POOLS, POPULAR_ROW
+    else:
+        found = await stores.shards.mod.find("username", ["user_bob"])
+        table, row = FOLLOWING, id_row(found["user_bob"])
+    for side in sides:
+        assert len(await side.read(table, row, limit=10)) == 1
