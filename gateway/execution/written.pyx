@@ -10,24 +10,23 @@ from cpython.long cimport PyLong_AsLongAndOverflow
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_SIZE
-from libc.string cimport memcpy
+from libc.string cimport memset
+
+from gateway.execution.layout cimport (
+    Layout,
+    fetch_object,
+    fetch_place,
+    fetch_value,
+    learn,
+    place_of,
+)
+from gateway.execution.text cimport Text, put, put_bytes, put_int, put_string
 
 import orjson
 
 cdef extern from *:
-    """
-    /* No way out of the loop, so that the compiler looks at many bytes at a time. */
-    static inline int has_to_be_escaped(const unsigned char *text, Py_ssize_t size) {
-        unsigned char found = 0;
-        for (Py_ssize_t i = 0; i < size; i++)
-            found |= (text[i] < 0x20) | (text[i] == '"') | (text[i] == '\\\\');
-        return found;
-    }
-    """
-    bint has_to_be_escaped(const unsigned char *text, Py_ssize_t size)
-    const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
     object PyObject_GetAttr(object owner, object name)
-    PyObject *PyTuple_GET_ITEM(object items, Py_ssize_t i)
+    PyObject **PySequence_Fast_ITEMS(object items)
 
 cdef object dumps = orjson.dumps
 cdef object Fragment = orjson.Fragment
@@ -36,21 +35,30 @@ cdef enum: STRING, ID, INT, FLOAT, BOOLEAN, OTHER
 cdef dict KINDS = {
     "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
 }
+cdef enum: AHEAD = 4  # rows between one step of fetching and the next
 
 
 class NotAsUsual(Exception):
     """A value that isn't what it has to be, or a column that is too short."""
 
 
-cdef struct Text:
-    char *data
-    Py_ssize_t size
-    Py_ssize_t room
-
-
 cdef struct Column:
+    PyObject **items  # NULL: it isn't there
     Py_ssize_t count
     Py_ssize_t next  # of a column of objects: the row of the one that is written next
+
+
+cdef struct Field:
+    int code
+    int kind
+    bint nonnull
+    int number
+    const char *before  # the text before it
+    Py_ssize_t size
+    PyObject *name
+    PyObject *shown
+    PyObject *form
+    Layout layout
 
 
 cdef class Form:
@@ -58,18 +66,23 @@ cdef class Form:
 
     cdef int number  # the objects' column
     cdef int most  # the last column that is asked for
-    cdef list parts
+    cdef int count
+    cdef Field *fields
+    cdef list held  # what the fields point to
     cdef bytearray text
     cdef bytes last
     cdef Py_ssize_t room
 
     def __init__(self, int number):
         self.number, self.most, self.room = number, number, 256
-        self.parts, self.text = [], bytearray(b"{")
+        self.held, self.text = [], bytearray(b"{")
+
+    def __dealloc__(self):
+        PyMem_Free(self.fields)
 
     def key(self, str key):
         """The next field's."""
-        if self.parts or len(self.text) > 1:
+        if self.count or len(self.text) > 1:
             self.text += b","
         self.text += dumps(key) + b":"
 
@@ -79,25 +92,22 @@ cdef class Form:
     def attribute(self, str name, str kind, bint nonnull, shown):
         """A leaf read from the object: one of KINDS; of any "other", `shown` says what is written
         for a value."""
-        cdef Part part = self._add(ATTRIBUTE)
-        part.name, part.kind, part.nonnull, part.shown = name, KINDS[kind], nonnull, shown
+        cdef Field *field = self._add(ATTRIBUTE, 0)
+        self.held += [name, shown]
+        field.name, field.shown = <PyObject *> name, <PyObject *> shown
+        field.kind, field.nonnull = KINDS[kind], nonnull
 
     def column(self, int number):
         """Values that are written as they are, one for each of the objects."""
-        self._add(COLUMN).number = number
-        self.most = max(self.most, number)
+        self._add(COLUMN, number)
 
     def one(self, Form form, int number):
         """An object; where that column is there, null in the rows in which it is null."""
-        cdef Part part = self._add(ONE)
-        part.form, part.number = form, number
-        self.most = max(self.most, number, form.most)
+        self._below(ONE, form, number)
 
     def many(self, Form form, int number):
         """As many objects as the column says."""
-        cdef Part part = self._add(MANY)
-        part.form, part.number = form, number
-        self.most = max(self.most, number, form.most)
+        self._below(MANY, form, number)
 
     def end(self):
         self.last = bytes(self.text) + b"}"
@@ -117,12 +127,15 @@ cdef class Form:
             if state is NULL or out.data is NULL:
                 raise MemoryError
             out.room = self.room
+            memset(state, 0, n * sizeof(Column))
             for i in range(n):
-                state[i].next = 0
-                state[i].count = 0 if rows[i] is None else PyTuple_GET_SIZE(rows[i])
+                if rows[i] is not None:
+                    state[i].items = PySequence_Fast_ITEMS(rows[i])
+                    state[i].count = PyTuple_GET_SIZE(rows[i])
+            self.fetch_first(state)
             for i in range(state[self.number].count):
                 out.size = 0
-                self.put(&out, rows, state)
+                self.put(&out, state)
                 made.append(Fragment(PyBytes_FromStringAndSize(out.data, out.size)))
             self.room = min(out.room, 1 << 16)
         finally:
@@ -130,113 +143,133 @@ cdef class Form:
             PyMem_Free(state)
         return made
 
-    cdef Part _add(self, int code):
-        cdef Part part = Part()
-        part.code, part.before = code, bytes(self.text)
+    cdef Field *_add(self, int code, int number) except NULL:
+        cdef Field *field
+        cdef bytes before = bytes(self.text)
+        field = <Field *> PyMem_Realloc(self.fields, (self.count + 1) * sizeof(Field))
+        if field is NULL:
+            raise MemoryError
+        self.fields = field
+        field += self.count
+        self.count += 1
+        memset(field, 0, sizeof(Field))
+        field.code, field.number = code, number
+        field.before, field.size = PyBytes_AS_STRING(before), PyBytes_GET_SIZE(before)
+        self.held.append(before)
         self.text = bytearray()
-        self.parts.append(part)
-        return part
+        self.most = max(self.most, number)
+        return field
 
-    cdef int put(self, Text *out, tuple rows, Column *state) except -1:
+    cdef int _below(self, int code, Form form, int number) except -1:
+        self._add(code, number).form = <PyObject *> form
+        self.held.append(form)
+        self.most = max(self.most, form.most)
+        return 0
+
+    cdef int put(self, Text *out, Column *state) except -1:
         """The next object."""
-        cdef Py_ssize_t row = state[self.number].next
-        cdef Part part
-        if row >= state[self.number].count:
+        cdef Column *own = &state[self.number]
+        cdef Py_ssize_t row = own.next
+        cdef PyObject *owner
+        cdef PyObject **place
+        cdef Field *field
+        cdef int i
+        if row >= own.count:
             raise NotAsUsual
-        state[self.number].next = row + 1
-        owner = item(rows, self.number, row)
-        for part in self.parts:
-            put_bytes(out, part.before)
-            if part.code == ATTRIBUTE:
-                part.put_leaf(out, PyObject_GetAttr(owner, part.name))
+        own.next = row + 1
+        owner = own.items[row]
+        self.fetch(own, row)
+        for i in range(self.count):
+            field = &self.fields[i]
+            put(out, field.before, field.size)
+            if field.code != ATTRIBUTE:
+                put_below(out, field, state, row)
+                continue
+            place = place_of(&field.layout, owner)
+            if place is not NULL and place[0] is not NULL:
+                put_leaf(out, field, <object> place[0])
             else:
-                part.put_below(out, rows, state, row)
+                put_leaf(out, field, PyObject_GetAttr(<object> owner, <object> field.name))
+                learn(&field.layout, <object> owner, <str> field.name)
         return put_bytes(out, self.last)
 
+    cdef int fetch(self, Column *own, Py_ssize_t row) except -1:
+        """Have the processor fetch what is read of later rows, each thing when what leads to it
+        has come."""
+        cdef int i
+        row += AHEAD
+        if 0 <= row < own.count:
+            for i in range(self.count):
+                fetch_value(&self.fields[i].layout, own.items[row])
+        row += AHEAD
+        if 0 <= row < own.count:
+            for i in range(self.count):
+                fetch_place(&self.fields[i].layout, own.items[row])
+        row += AHEAD
+        if 0 <= row < own.count:
+            fetch_object(own.items[row])
+        return 0
 
-cdef class Part:
-    """One field, and the text before it."""
+    cdef int fetch_first(self, Column *state) except -1:
+        """The same for the first rows."""
+        cdef Py_ssize_t row
+        cdef int i
+        for row in range(-3 * AHEAD, 0):
+            self.fetch(&state[self.number], row)
+        for i in range(self.count):
+            if self.fields[i].form is not NULL:
+                (<Form> self.fields[i].form).fetch_first(state)
+        return 0
 
-    cdef int code, kind, number
-    cdef bint nonnull
-    cdef bytes before
-    cdef str name
-    cdef object shown
-    cdef Form form
 
-    cdef int put_leaf(self, Text *out, value) except -1:
-        cdef int overflow
-        cdef long number
-        if value is None and not self.nonnull:
-            return put(out, "null", 4)
-        if self.kind == STRING or self.kind == ID:
-            if type(value) is str:
-                return put_string(out, value)
-            if self.kind == ID and type(value) is int:
-                return put_string(out, str(value))
-        elif self.kind == INT:
-            if type(value) is int:
-                number = PyLong_AsLongAndOverflow(value, &overflow)
-                if not overflow and -(1 << 31) <= number < 1 << 31:
-                    return put_int(out, number)
-        elif self.kind == BOOLEAN:
-            if type(value) is bool:
-                return put_value(out, value)
-        elif self.kind == FLOAT:
-            if type(value) is float and <double> value - <double> value == 0.0:  # finite
-                return put_value(out, value)
-        else:
-            return put_value(out, self.shown(value))
-        raise NotAsUsual
-
-    cdef int put_below(self, Text *out, tuple rows, Column *state, Py_ssize_t row) except -1:
-        cdef Py_ssize_t i
-        if self.code == ONE:
-            if rows[self.number] is not None and item_of(rows, state, self.number, row) is None:
-                return put(out, "null", 4)
-            return self.form.put(out, rows, state)
-        value = item_of(rows, state, self.number, row)
-        if self.code == COLUMN:
+cdef int put_leaf(Text *out, Field *field, value) except -1:
+    cdef int overflow
+    cdef long number
+    if value is None and not field.nonnull:
+        return put(out, "null", 4)
+    if field.kind == STRING or field.kind == ID:
+        if type(value) is str:
+            return put_string(out, value)
+        if field.kind == ID and type(value) is int:
+            return put_string(out, str(value))
+    elif field.kind == INT:
+        if type(value) is int:
+            number = PyLong_AsLongAndOverflow(value, &overflow)
+            if not overflow and -(1 << 31) <= number < 1 << 31:
+                return put_int(out, number)
+    elif field.kind == BOOLEAN:
+        if type(value) is bool:
             return put_value(out, value)
-        put(out, "[", 1)
-        for i in range(<Py_ssize_t> value):
-            if i:
-                put(out, ",", 1)
-            self.form.put(out, rows, state)
-        return put(out, "]", 1)
+    elif field.kind == FLOAT:
+        if type(value) is float and <double> value - <double> value == 0.0:  # finite
+            return put_value(out, value)
+    else:
+        return put_value(out, (<object> field.shown)(value))
+    raise NotAsUsual
 
 
-cdef inline object item(tuple rows, int number, Py_ssize_t row):
-    return <object> PyTuple_GET_ITEM(<tuple> rows[number], row)
+cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) except -1:
+    cdef Form form = None if field.form is NULL else <Form> field.form
+    cdef Py_ssize_t i
+    if field.code == ONE:
+        if state[field.number].items is not NULL and item_of(state, field.number, row) is None:
+            return put(out, "null", 4)
+        return form.put(out, state)
+    value = item_of(state, field.number, row)
+    if field.code == COLUMN:
+        return put_value(out, value)
+    put(out, "[", 1)
+    for i in range(<Py_ssize_t> value):
+        if i:
+            put(out, ",", 1)
+        form.put(out, state)
+    return put(out, "]", 1)
 
 
-cdef inline object item_of(tuple rows, Column *state, int number, Py_ssize_t row):
+cdef inline object item_of(Column *state, int number, Py_ssize_t row):
     if row >= state[number].count:
         raise NotAsUsual
-    return item(rows, number, row)
-
-
-cdef int make_room(Text *out, Py_ssize_t size) except -1:
-    cdef Py_ssize_t room
-    cdef char *data
-    if out.room - out.size < size:
-        room = 2 * out.room + size
-        data = <char *> PyMem_Realloc(out.data, room)
-        if data is NULL:
-            raise MemoryError
-        out.data, out.room = data, room
-    return 0
-
-
-cdef inline int put(Text *out, const char *text, Py_ssize_t size) except -1:
-    make_room(out, size)
-    memcpy(out.data + out.size, text, size)
-    out.size += size
-    return 0
-
-
-cdef inline int put_bytes(Text *out, bytes text) except -1:
-    return put(out, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+    return <object> state[number].items[row]
 
 
 cdef int put_value(Text *out, value) except -1:
@@ -250,68 +283,3 @@ cdef int put_value(Text *out, value) except -1:
     if value is False:
         return put(out, "false", 5)
     return put_bytes(out, dumps(value))
-
-
-cdef int put_string(Text *out, str value) except -1:
-    cdef Py_ssize_t size
-    cdef const char *text = PyUnicode_AsUTF8AndSize(value, &size)
-    make_room(out, size + 2)
-    out.data[out.size] = c'"'
-    out.size += 1
-    if has_to_be_escaped(<const unsigned char *> text, size):
-        put_escaped(out, <const unsigned char *> text, size)
-    else:
-        memcpy(out.data + out.size, text, size)
-        out.size += size
-    return put(out, '"', 1)
-
-
-cdef int put_escaped(Text *out, const unsigned char *text, Py_ssize_t size) except -1:
-    cdef unsigned char c
-    cdef char *at
-    cdef Py_ssize_t i
-    make_room(out, 6 * size)
-    at = out.data + out.size
-    for i in range(size):
-        c = text[i]
-        if c >= 0x20 and c != c'"' and c != c"\\":
-            at[0] = c
-            at += 1
-            continue
-        at[0] = c"\\"
-        if c == c'"' or c == c"\\":
-            at[1] = c
-        elif c == 0x08:
-            at[1] = c"b"
-        elif c == 0x09:
-            at[1] = c"t"
-        elif c == 0x0A:
-            at[1] = c"n"
-        elif c == 0x0C:
-            at[1] = c"f"
-        elif c == 0x0D:
-            at[1] = c"r"
-        else:
-            memcpy(at + 1, "u00", 3)
-            at[4] = c"0" + (c >> 4)
-            at[5] = b"0123456789abcdef"[c & 0x0F]
-            at += 4
-        at += 2
-    out.size = at - out.data
-    return 0
-
-
-cdef int put_int(Text *out, long value) except -1:
-    cdef char digits[20]
-    cdef int at = 20
-    cdef long rest = -value if value < 0 else value
-    while True:
-        at -= 1
-        digits[at] = c"0" + rest % 10
-        rest //= 10
-        if not rest:
-            break
-    if value < 0:
-        at -= 1
-        digits[at] = c"-"
-    return put(out, digits + at, 20 - at)

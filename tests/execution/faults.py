@@ -145,14 +145,14 @@ FAULTS = (
     Fault(
         "compiled code writes null for what is empty",
         "written.pyx",
-        "        if value is None and not self.nonnull:\n",
-        "        if not value and not self.nonnull:\n",
+        "    if value is None and not field.nonnull:\n",
+        "    if not value and not field.nonnull:\n",
     ),
     Fault(
         "compiled code writes one object for all",
         "written.pyx",
-        "        state[self.number].next = row + 1\n",
-        "        state[self.number].next = row\n",
+        "        own.next = row + 1\n",
+        "        own.next = row\n",
     ),
     Fault(
         "compiled code steps all in one context",

@@ -66,4 +66,5 @@ def built() -> set[str]:
         ".".join(path.relative_to(HERE).with_suffix("").parts)
         for folder in ("gateway", "loaders")
         for path in (HERE / folder).rglob("*.p[xy][dx]")
+        if path.with_suffix(".py").exists() or path.with_suffix(".pyx").exists()
     }

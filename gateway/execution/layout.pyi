@@ -1,0 +1,3 @@
+from typing import Any
+
+def found(owner: object, name: str) -> Any: ...

@@ -1,0 +1,98 @@
+# cython: language_level=3
+"""Where an object's attribute lies in memory.
+
+`PyObject_GetAttr` looks for an attribute in the class and then in the object, 230 instructions each
+time. Which place it finds hangs on the class alone, and CPython gives a class another version when
+anything of it changes; so the place is found once for a version of a class, as the interpreter's
+own specialized instructions do it (PEP 659). Where it is known what will be read, the processor
+can be told to fetch it before.
+
+Two kinds of places are known: slots (`__slots__`, the fields of structs), and the values that
+CPython 3.11 to 3.13 keep for an object until somebody asks for its `__dict__`. For all else
+`place_of` gives NULL, and what lies at a place may be NULL; then `PyObject_GetAttr` is to be asked.
+"""
+
+from cpython.object cimport PyObject
+
+cdef extern from *:
+    """
+    #include <structmember.h>
+
+    static inline unsigned int version_of(PyObject *owner) { return Py_TYPE(owner)->tp_version_tag; }
+    static inline int is_generic(PyObject *owner) {
+    #ifdef Py_GIL_DISABLED  /* another thread may write to it just now */
+        return 0;
+    #endif
+        return Py_TYPE(owner)->tp_getattro == PyObject_GenericGetAttr;
+    }
+    /* Where a slot's values are in the objects of its class, or -1. */
+    static Py_ssize_t slot_offset(PyObject *found, PyObject *owner) {
+        PyMemberDescrObject *slot = (PyMemberDescrObject *)found;
+        if (!Py_IS_TYPE(found, &PyMemberDescr_Type) || slot->d_member->type != T_OBJECT_EX)
+            return -1;
+        if (slot->d_member->flags & ~READONLY || !PyObject_TypeCheck(owner, slot->d_common.d_type))
+            return -1;
+        return slot->d_member->offset;
+    }
+    static inline PyObject *found_in_class(PyObject *owner, PyObject *name) {
+        return _PyType_Lookup(Py_TYPE(owner), name);
+    }
+    static inline int is_asked_first(PyObject *found) { return Py_TYPE(found)->tp_descr_set != NULL; }
+    """
+    unsigned int version_of(object owner)
+    bint is_generic(object owner)
+    Py_ssize_t slot_offset(object found, object owner)
+    bint is_asked_first(object found)
+    PyObject *found_in_class(object owner, object name)
+
+cdef enum: MOST = 8  # classes and versions that are looked at: one after the other is slower
+
+
+cdef int learn(Layout *layout, object owner, str name) except -1:
+    """Look where objects of this class have the attribute."""
+    cdef PyObject *found
+    if layout.learned == MOST or layout.version and layout.version == version_of(owner):
+        return 0
+    found = found_in_class(owner, name)  # which gives the class a version
+    layout.learned += 1
+    layout.version, layout.where = version_of(owner), NOWHERE
+    if not layout.version or not is_generic(owner):
+        return 0
+    if found is not NULL:
+        layout.offset = slot_offset(<object> found, owner)
+        if layout.offset >= 0:
+            layout.where = IN_OBJECT
+            return 0
+        if is_asked_first(<object> found):
+            return 0
+    layout.offset = offset_in_values(owner, name)
+    if layout.offset >= 0:
+        layout.where = IN_VALUES
+    return 0
+
+
+cdef Py_ssize_t offset_in_values(object owner, str name) except -2:
+    """Seen on an object that has nothing but this attribute; -1 where that can't be made."""
+    cdef PyObject **values
+    cdef int index
+    cls = type(owner)
+    if values_of(<PyObject *> owner) is NULL or found_in_class(owner, "__del__") is not NULL:
+        return -1
+    mark = object()
+    try:
+        bare = object.__new__(cls)
+        object.__setattr__(bare, name, mark)
+    except Exception:
+        return -1
+    values = values_of(<PyObject *> bare)
+    index = -1 if values is NULL else first_set(values)
+    return -1 if index < 0 or values[index] is not <PyObject *> mark else index * sizeof(PyObject *)
+
+
+def found(owner, str name):
+    """What lies at the attribute's place; None where none is known, or nothing lies there."""
+    cdef Layout layout = Layout(version=0, where=NOWHERE, learned=0, offset=0)
+    cdef PyObject **place
+    learn(&layout, owner, name)
+    place = place_of(&layout, <PyObject *> owner)
+    return None if place is NULL or place[0] is NULL else <object> place[0]
