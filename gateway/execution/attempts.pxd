@@ -2,7 +2,7 @@ cimport cython
 
 
 cdef class Spot:
-    cdef public object selection
+    cdef public object form, selection
     cdef public Py_ssize_t number
     cdef public list asked
     cdef public dict rows, shown

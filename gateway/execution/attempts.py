@@ -30,7 +30,7 @@ Given: TypeAlias = "dict[Field, Sequence[Any] | Goal | WaitingCalls]"
 class Spot:
     """The objects of one type at one place of a subtree."""
 
-    __slots__ = ("asked", "number", "rows", "selection", "shown")
+    __slots__ = ("asked", "form", "number", "rows", "selection", "shown")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
@@ -38,6 +38,8 @@ class Spot:
         """The fields that aren't read where the response is made, in its order."""
         self.shown: dict[Field, Shown] = {}
         """What is shown of those."""
+        self.form: Form | None = None
+        """What writes its objects, where that is compiled code, and once it was wanted."""
         self.rows: dict[frozenset[Spot], Rows] = {}
         """What makes the response of its objects, where those of some spots are made apart."""
 
@@ -107,6 +109,8 @@ class Attempt:
         """Get what is to be shown of these. Raises whatever where it isn't as usual."""
         self.columns[spot.number] = objs
         self._count += len(objs)
+        if spot.form is not None and spot.asked:
+            spot.form.foresee(objs)
         for asked in spot.asked:
             asked.ask(self, objs)
 

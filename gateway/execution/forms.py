@@ -36,4 +36,5 @@ def _form(spot: Spot) -> Form:
             kind, coerced = field.completer.written()
             form.attribute(source.name, kind, field.completer.nonnull, coerced)
     form.end()
+    spot.form = form
     return form

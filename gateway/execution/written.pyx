@@ -112,6 +112,21 @@ cdef class Form:
     def end(self):
         self.last = bytes(self.text) + b"}"
 
+    def foresee(self, objs):
+        """Have the processor fetch where the attributes of these objects are: who asks for others
+        of them, such as keys, finds those there, too."""
+        cdef PyObject **owners
+        cdef Py_ssize_t count, row
+        cdef int i
+        if type(objs) is not list and type(objs) is not tuple:
+            return
+        owners, count = PySequence_Fast_ITEMS(objs), len(objs)
+        for row in range(count):
+            fetch_object(owners[row])
+        for row in range(count):
+            for i in range(self.count):
+                fetch_place(&self.fields[i].layout, owners[row])
+
     def write(self, list columns):
         """Each of the form's own objects, for orjson to take over. Raises whatever."""
         cdef Py_ssize_t n = len(columns), i

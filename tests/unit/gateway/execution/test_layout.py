@@ -106,6 +106,7 @@ def form() -> Form:
 
 
 def shown(made: Form, *owners: Any) -> list[str]:
+    made.foresee(owners)
     return [orjson.dumps(each).decode() for each in made.write([list(owners)])]
 
 
