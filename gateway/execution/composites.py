@@ -159,6 +159,8 @@ class Objects(Composite):
                 run.queue.append((self._selection, values, place, run.ambient))
             else:
                 place.put_all(made)
+                if run.sliced:
+                    run.litter.append(made)
                 run.made += len(values)
                 run.unrested += len(values)
 

@@ -174,6 +174,7 @@ async def flush(run: Run, arrivals: list[Waiting | WaitingLoad]) -> None:
 async def settle_failures(run: Run, failures: list[Failure]) -> None:
     """As `run.settle_failures`, for very many."""
     climbs = False
+    run.litter += slices(failures)
     for part in slices(failures):
         climbs = climbs or any(place.nonnull for place, _, _ in part)
         await run.rest()
@@ -183,6 +184,7 @@ async def settle_failures(run: Run, failures: list[Failure]) -> None:
         for number, part in enumerate(slices(failures)):
             ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
             await run.rest()
+        run.litter += ranked
         ordered = (failures[number * SLICE + n] for _, number, n in merge(*ranked))
     swept = False
     while part := list(islice(ordered, SLICE)):
@@ -199,7 +201,7 @@ def slices(values: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def sweep(loop: AbstractEventLoop, litter: list[Sequence[Any]]) -> None:
-    """Let go of a slice in each turn of the loop."""
+    """Let go of a slice in each turn of the loop, the last first."""
     if litter:
         litter.pop()
         loop.call_soon(sweep, loop, litter)

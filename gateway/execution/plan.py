@@ -22,7 +22,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.collect import NotCompiled, Operation, Selection
 from gateway.execution.encode import SMALL, encode
-from gateway.execution.large import sweep
+from gateway.execution.large import slices, sweep
 from gateway.execution.run import Again, Run
 from gateway.execution.variables import Variables
 
@@ -100,6 +100,7 @@ class Plan:
         finally:
             if run.litter:
                 run.data = None
+                run.litter[:0] = slices(run.errors)  # which others have for some turns, too
                 sweep(run.loop, run.litter)
         return Outcome(parts, run.errors)
 

@@ -1,8 +1,9 @@
 """How long a huge response keeps others from the event loop, in steps of Python and in time.
 
-Steps are lines of Python run between two turns of the loop: the same on any machine. What C does in
-one go (copying a list, freeing what it held) is seen in the time alone, which is this thread's own:
-`python -m tests.execution.fairness` prints both for 200,000 objects.
+Steps are lines of Python run between two turns of the loop, and freed are the blocks of memory let
+go of between them: the same on any machine. What else C does in one go (copying a list) is seen in
+the time alone, which is this thread's own: `python -m tests.execution.fairness` prints all three
+for 200,000 objects.
 """
 
 import argparse
@@ -177,10 +178,11 @@ class ItemLoader(Loader[int, Item]):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """`steps` and `longest` (ms) are the most between two turns; `total` is ms."""
+    """`steps`, `freed` and `longest` (ms) are the most between two turns; `total` is ms."""
 
     turns: int
     steps: int
+    freed: int
     longest: float
     total: float
     batches: int
@@ -201,7 +203,7 @@ async def measure(route: str, objects: int, *, steps: bool) -> Measured:
         awaited=[later(item) for item in items] if "awaited" in ROUTES[route] else None,
     )
     plan = new_engine(schema._schema).compile(parse(ROUTES[route]), None)
-    counted = most = 0
+    counted = most = freed = 0
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal counted
@@ -217,6 +219,7 @@ async def measure(route: str, objects: int, *, steps: bool) -> Measured:
     set_aside()
     task = asyncio.ensure_future(answer())
     turns, longest, after = 0, 0.0, 0
+    blocks = sys.getallocatedblocks()
     started = last = time.thread_time()
     if steps:
         sys.settrace(trace)
@@ -228,11 +231,13 @@ async def measure(route: str, objects: int, *, steps: bool) -> Measured:
             now = time.thread_time()
             longest, last = max(longest, now - last), now
             most, counted = max(most, counted), 0
+            freed, blocks = max(freed, blocks - sys.getallocatedblocks()), sys.getallocatedblocks()
+            last = time.thread_time()
     finally:
         sys.settrace(None)
     await task
     return Measured(
-        turns - after, most, 1000 * longest, 1000 * (last - started), context.items.batches
+        turns - after, most, freed, 1000 * longest, 1000 * (last - started), context.items.batches
     )
 
 
@@ -242,13 +247,16 @@ def main() -> None:
     parser.add_argument("--steps", action="store_true", help="count steps as well")
     parser.add_argument("--only", help="a part of a route's name")
     options = parser.parse_args()
-    print(f"{'route':<28}{'turns':>8}{'steps':>9}{'longest ms':>12}{'total ms':>10}{'batches':>9}")
+    print(
+        f"{'route':<28}{'turns':>8}{'steps':>9}{'freed':>9}{'longest ms':>12}{'total ms':>10}"
+        f"{'batches':>9}"
+    )
     for route in ROUTES:
         if options.only is None or options.only in route:
             with short_passes():  # as when serving
                 found = asyncio.run(measure(route, options.objects, steps=options.steps))
             print(
-                f"{route:<28}{found.turns:>8}{found.steps:>9}{found.longest:>12.1f}"
+                f"{route:<28}{found.turns:>8}{found.steps:>9}{found.freed:>9}{found.longest:>12.1f}"
                 f"{found.total:>10.0f}{found.batches:>9}",
                 flush=True,
             )
