@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gateway.execution.waiting import Waiting
 
 BULK = 8
-"""Slices that a bulk resolver is called for at a time."""
+"""Slices that a bulk resolver is called for at a time, and that are let go of at a time."""
 Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"
 """A Selection and its objects or, for more than a slice of them, a Completer and its values; where
 they go; in which context."""
@@ -201,7 +201,7 @@ def slices(values: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def sweep(loop: AbstractEventLoop, litter: list[Sequence[Any]]) -> None:
-    """Let go of a slice in each turn of the loop, the last first."""
+    """Let go of some slices in each turn of the loop, the last first."""
     if litter:
-        litter.pop()
+        del litter[-BULK:]
         loop.call_soon(sweep, loop, litter)

@@ -22,7 +22,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.collect import NotCompiled, Operation, Selection
 from gateway.execution.encode import SMALL, encode
-from gateway.execution.large import slices, sweep
+from gateway.execution.large import BULK, slices, sweep
 from gateway.execution.run import Again, Run
 from gateway.execution.variables import Variables
 
@@ -98,7 +98,7 @@ class Plan:
             await run.execute()
             parts = [orjson.dumps(run.data)] if run.made <= SMALL else await encode(run.data)
         finally:
-            if run.litter:
+            if len(run.litter) > BULK:
                 run.data = None
                 run.litter[:0] = slices(run.errors)  # which others have for some turns, too
                 sweep(run.loop, run.litter)
