@@ -8,7 +8,7 @@ from bench.execution.servers import Contender
 
 STOCK, CACHED, MERCURIUS_JIT = "stock", "stock with caches", "Mercurius + JIT"
 PLAIN, BULK, FLOOR = "ours, plain", "ours, bulk", "floor"
-FIXED_TIME, FIXED_WORK = "a fixed time a request", "fixed work a request"
+FIXED_TIME = "a fixed time a request"
 REAL_OURS, REAL_STOCK = "ours, real path", "stock, real path"
 
 
