@@ -2,7 +2,7 @@ cimport cython
 
 
 cdef class Spot:
-    cdef public object form, selection
+    cdef public object form, leaves, selection
     cdef public Py_ssize_t number
     cdef public list asked
     cdef public dict rows, shown
@@ -28,7 +28,8 @@ cdef class Attempt:
     cdef public set nulls
     cdef public dict given
     cdef public Py_ssize_t waits
-    cdef object _objs
+    cdef object _ambient, _objs
+    cdef list _found
     cdef Py_ssize_t _count
     cdef bint _over
 
@@ -36,8 +37,13 @@ cdef class Attempt:
     @cython.locals(asked=Asked)
     cdef void ask(self, Spot spot, objs) except *
     cpdef arrived(self, Asked asked, values)
+    cpdef look(self)
     cpdef made(self, Spot spot)
+    cpdef is_usual(self, Asked asked, values)
     cpdef wanted(self)
+    cdef _go_on(self)
+    @cython.locals(spot=Spot)
+    cpdef _look(self)
     cdef _finish(self)
     cpdef give_up(self)
     cdef _give_up(self)

@@ -30,7 +30,7 @@ Given: TypeAlias = "dict[Field, Sequence[Any] | Goal | WaitingCalls]"
 class Spot:
     """The objects of one type at one place of a subtree."""
 
-    __slots__ = ("asked", "form", "number", "rows", "selection", "shown")
+    __slots__ = ("asked", "form", "leaves", "number", "rows", "selection", "shown")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
@@ -40,6 +40,8 @@ class Spot:
         """What is shown of those."""
         self.form: Form | None = None
         """What writes its objects, where that is compiled code, and once it was wanted."""
+        self.leaves: Rows | None = None
+        """What makes the leaves that are read from its objects alone, without compiled code."""
         self.rows: dict[frozenset[Spot], Rows] = {}
         """What makes the response of its objects, where those of some spots are made apart."""
 
@@ -79,7 +81,7 @@ class Attempt:
     """One try, for the objects of one group."""
 
     __slots__ = (
-        *("_count", "_objs", "_over"),
+        *("_ambient", "_count", "_found", "_objs", "_over"),
         *("columns", "given", "nulls", "place", "run", "subtree", "waits"),
     )
 
@@ -94,20 +96,23 @@ class Attempt:
         """Fields whose values aren't there yet."""
         self._count = 0
         """Objects found."""
+        self._found: list[Spot] = []
+        """The spots of those that weren't looked at."""
+        self._ambient = run.ambient
         self._over = False
 
     def begin(self) -> None:
         self.subtree.tried += 1
         try:
             self.ask(self.subtree.root, self._objs)
-            if not self.waits:
-                self._finish()
+            self._go_on()
         except Exception:
             self._give_up()
 
     def ask(self, spot: Spot, objs: Sequence[Any]) -> None:
         """Get what is to be shown of these. Raises whatever where it isn't as usual."""
         self.columns[spot.number] = objs
+        self._found.append(spot)
         self._count += len(objs)
         if spot.form is not None and spot.asked:
             spot.form.foresee(objs)
@@ -123,18 +128,51 @@ class Attempt:
         self.waits -= 1
         try:
             asked.shown.take(self, values)
-            if not self.waits:
-                self._finish()
+            self._go_on()
         except Exception:
             self._give_up()
+
+    def look(self) -> None:
+        """Before others are waited for: what is odd already may null what they are for, or have
+        something more to be awaited."""
+        if self.waits and not self._over:
+            self.run.within(self._ambient, self._look)
 
     def made(self, spot: Spot) -> list[dict[str, Any]]:
         """What stands in the response for a spot's objects. Raises whatever."""
         return self.subtree.rows(spot, frozenset(self.nulls))(self)
 
+    def is_usual(self, asked: Asked, values: Sequence[Any]) -> bool:
+        """Whether some of a field's values, with nothing to be got below them, are as usual."""
+        below = Attempt(self.run, self.subtree, (), self.place)
+        try:
+            asked.shown.take(below, values)
+            for spot in below._found:
+                self.subtree.look(below, spot)
+        except Exception:
+            return False
+        return True
+
     def wanted(self) -> bool:
         """Whether one of the objects is still part of the response."""
         return any(map(self.run.alive, repeat(self.place), range(len(self._objs))))
+
+    def _go_on(self) -> None:
+        if self.waits:
+            self.run.tries.append(self)
+        else:
+            self._finish()
+
+    def _look(self) -> None:
+        try:
+            for spot in self._found:
+                if spot.form is None:
+                    self.subtree.look(self, spot)
+                else:
+                    spot.form.look(self.columns[spot.number])
+        except Exception:
+            self._give_up()
+        self._found.clear()
 
     def _finish(self) -> None:
         made = self.subtree.write(self)

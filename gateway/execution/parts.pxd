@@ -7,6 +7,7 @@ from gateway.execution.kinds cimport kinds_of
 cdef class Values(Shown):
     cdef object _leaf
     cdef bint _listed
+    cdef public bint settled
     cdef Py_ssize_t _number
 
     cdef _usual(self, values)
@@ -30,7 +31,7 @@ cdef class Many(Composed):
 
 cdef class Read(Asked):
     cdef object _source
-    cdef public bint more
+    cdef public bint more, patient
 
 
 cdef class Bulked(Asked):

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 class Values(Shown):
     """Leaves, or lists of them, that stand in the response as they are."""
 
-    __slots__ = ("_leaf", "_listed", "_number")
+    __slots__ = ("_leaf", "_listed", "_number", "settled")
 
     def __init__(self, number: int, leaf: Leaf, listed: bool) -> None:
         self._number, self._leaf, self._listed = number, leaf, listed
+        self.settled = not (listed or leaf.nonnull)
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         if self._listed:
@@ -118,13 +119,15 @@ class Read(Asked):
     """A field of attributes that are no leaves, or of what a plain function gives, be it
     coroutines."""
 
-    __slots__ = ("_source", "more")
+    __slots__ = ("_source", "more", "patient")
 
     def __init__(self, field: Field, shown: Shown, source: Attribute | Call) -> None:
         Asked.__init__(self, field, shown)
         self._source = source
         self.more = isinstance(shown, Composed) and bool(shown.spot.asked)
         """Whether there is more to be got below its values."""
+        self.patient = isinstance(shown, Values) and shown.settled
+        """Whether no value has more to be awaited, or nulls what is above it."""
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         values: Sequence[Any] = self._source.start(attempt.run, self.field, objs, None)

@@ -6,7 +6,7 @@ from loaders.batches cimport Batch
 cdef class Run(Response):
     cdef public bint sliced
     cdef public dict given
-    cdef public list litter, loads
+    cdef public list litter, loads, tries
     cdef public object ambient, context, following, lone, loop
     cdef public object queue, root, variables, variant, waiting
     cdef public Py_ssize_t made, unrested

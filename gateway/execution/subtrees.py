@@ -77,6 +77,15 @@ class Subtree:
         form = self.form
         return attempt.made(self.root) if form is None else form.write(attempt.columns)
 
+    def look(self, attempt: Attempt, spot: Spot) -> None:
+        """Raises whatever where a leaf that is read from a spot's objects isn't as usual."""
+        if self.form is None:
+            if spot.leaves is None:
+                spot.leaves = _Writer(frozenset(), leaves_only=True).rows(spot)
+            spot.leaves(attempt)
+        else:
+            spot.form.look(attempt.columns[spot.number])  # type: ignore[union-attr]
+
     def rows(self, spot: Spot, apart: frozenset[Spot]) -> Rows:
         """What makes the response of a spot's objects, where the objects of some spots are made
         apart, as not all are there. Raises Odd."""
@@ -133,8 +142,8 @@ class _Writer:
     """Writes the code that makes the objects of a spot, and of those below it but for lists and
     what is made apart."""
 
-    def __init__(self, apart: frozenset[Spot]) -> None:
-        self._apart = apart
+    def __init__(self, apart: frozenset[Spot], leaves_only: bool = False) -> None:
+        self._apart, self._leaves_only = apart, leaves_only
         self._env: dict[str, Any] = {"odd": odd, "isfinite": isfinite}
         self._reads: list[str] = []
         self._checks: list[str] = []
@@ -162,6 +171,8 @@ class _Writer:
             shown = spot.shown.get(field)
             if shown is None:
                 value = self._leaf(field, o)
+            elif self._leaves_only:
+                continue
             elif isinstance(shown, One) and shown.spot not in self._apart:
                 value = self._object(shown.spot)
             else:

@@ -24,9 +24,10 @@ cdef class WaitingBulk(Waiting):
 cdef class WaitingCalls(Waiting):
     cdef Attempt _attempt
     cdef Read _read
+    cdef list _kept
     cdef bint _together
 
-    cdef _no_more_together(self)
+    cdef _take_back(self)
 
 
 cdef class WaitingBatch(Waiting):

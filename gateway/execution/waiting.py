@@ -204,17 +204,19 @@ class WaitingBulk(Waiting):
 
 class WaitingCalls(Waiting):
     """The coroutines of one field of an attempt, for which they are all or nothing: where some end
-    earlier on whose values more hangs, or fail, or change their context, the attempt is given up,
-    and they go on as any column's."""
+    earlier on whose values more hangs, or give what isn't as usual, or change their context, the
+    attempt is given up, and they go on as any column's."""
 
-    __slots__ = ("_attempt", "_read", "_together")
+    __slots__ = ("_attempt", "_kept", "_read", "_together")
 
     def __init__(self, attempt: Attempt, read: Read, coros: Sequence[Any]) -> None:
         Waiting.__init__(self, attempt.run, attempt.place, _nowhere, len(coros))
         self._attempt: Attempt | None = attempt
         self._read = read
-        self._together = not read.more
-        """Whether values wait for the last one: nothing is held up by that."""
+        self._together = read.patient
+        """Whether values wait for the last one without a look at them: nothing hangs on them."""
+        self._kept: list[tuple[int, Any]] = []
+        """Those that were looked at, by their indexes."""
         if len(coros) == 1:
             self.start(0, coros[0])
         else:
@@ -238,26 +240,22 @@ class WaitingCalls(Waiting):
     def move(self, place: Place, completer: Completer) -> None:
         """From an attempt that was given up to places."""
         self._attempt, self._place, self._then = None, place, completing(completer, place)
-        self._no_more_together()
+        told = bool(self.values) and not self._together
+        self._together = False
+        self._take_back()
+        if self.values and not told:
+            self._run.has_values(self)
 
-    def _no_more_together(self) -> None:
-        if self._together:
-            self._together = False
-            if self.values:
-                self._run.has_values(self)
+    def _take_back(self) -> None:
+        for index, value in self._kept:
+            self.indexes.append(index)
+            self.values.append(value)
+        self._kept = []
 
     def set_apart(self, light: Light) -> None:
         if self._apart is None:
             self._apart = {}
         self._apart[light.index] = light._context
-
-    def arrived(self, light: Light, value: Any) -> None:
-        Waiting.arrived(self, light, value)
-        if isinstance(value, Exception):
-            if self._opened:
-                self._no_more_together()
-            else:
-                self._together = False
 
     def first_or_last(self) -> None:
         if not self._together:
@@ -270,11 +268,12 @@ class WaitingCalls(Waiting):
     def flush(self) -> None:
         attempt = self._attempt
         if attempt is not None:
-            if len(self.values) == self._total and self._apart is None:
+            if len(self._kept) + len(self.values) == self._total and self._apart is None:
+                self._take_back()
                 self._run.within(self._ambient, self._all_arrived)
                 return
-            self._run.within(self._ambient, self._give_up)
-            if self._attempt is not None:  # the objects are others at a second look
+            self._run.within(self._ambient, self._some_arrived)
+            if self._attempt is not None:  # kept, or the objects are others at a second look
                 drop(self._take()[0])
                 return
         Waiting.flush(self)
@@ -283,9 +282,16 @@ class WaitingCalls(Waiting):
         assert self._attempt is not None
         self._attempt.arrived(self._read, self._take()[0])
 
-    def _give_up(self) -> None:
-        assert self._attempt is not None
-        self._attempt.give_up()
+    def _some_arrived(self) -> None:
+        attempt = self._attempt
+        assert attempt is not None
+        read, usual = self._read, self._apart is None
+        if usual and not read.more and attempt.is_usual(read, self.values):
+            self._kept.extend(zip(self.indexes, self.values, strict=True))
+            self.indexes, self.values = [], []
+        else:
+            self._take_back()
+            attempt.give_up()
 
     def wanted(self, index: int) -> bool:
         return Waiting.wanted(self, index) if self._attempt is None else self._attempt.wanted()

@@ -6,7 +6,7 @@ value isn't as usual it raises, as the generated code does. The bytes are orjson
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.long cimport PyLong_AsLongAndOverflow
+from cpython.long cimport PyLong_AsLong, PyLong_AsLongAndOverflow
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_SIZE
@@ -66,7 +66,7 @@ cdef class Form:
 
     cdef int number  # the objects' column
     cdef int most  # the last column that is asked for
-    cdef int count
+    cdef int count, leaves
     cdef Field *fields
     cdef list held  # what the fields point to
     cdef bytearray text
@@ -96,6 +96,7 @@ cdef class Form:
         self.held += [name, shown]
         field.name, field.shown = <PyObject *> name, <PyObject *> shown
         field.kind, field.nonnull = KINDS[kind], nonnull
+        self.leaves += 1
 
     def column(self, int number):
         """Values that are written as they are, one for each of the objects."""
@@ -126,6 +127,23 @@ cdef class Form:
         for row in range(count):
             for i in range(self.count):
                 fetch_place(&self.fields[i].layout, owners[row])
+
+    def look(self, objs):
+        """Raises whatever where a leaf of one of these isn't as usual."""
+        cdef tuple owners = tuple(objs)
+        cdef Column own
+        cdef Field *field
+        cdef Py_ssize_t row
+        cdef int i
+        if not self.leaves:
+            return
+        own.items, own.count = PySequence_Fast_ITEMS(owners), PyTuple_GET_SIZE(owners)
+        for row in range(-3 * AHEAD if own.count > 1 else 0, own.count):
+            self.fetch(&own, row)
+            for i in range(self.count if row >= 0 else 0):
+                field = &self.fields[i]
+                if field.code == ATTRIBUTE:
+                    look_at(field, leaf_of(field, own.items[row]))
 
     def write(self, list columns):
         """Each of the form's own objects, for orjson to take over. Raises whatever."""
@@ -186,7 +204,6 @@ cdef class Form:
         cdef Column *own = &state[self.number]
         cdef Py_ssize_t row = own.next
         cdef PyObject *owner
-        cdef PyObject **place
         cdef Field *field
         cdef int i
         if row >= own.count:
@@ -200,12 +217,7 @@ cdef class Form:
             if field.code != ATTRIBUTE:
                 put_below(out, field, state, row)
                 continue
-            place = place_of(&field.layout, owner)
-            if place is not NULL and place[0] is not NULL:
-                put_leaf(out, field, <object> place[0])
-            else:
-                put_leaf(out, field, PyObject_GetAttr(<object> owner, <object> field.name))
-                learn(&field.layout, <object> owner, <str> field.name)
+            put_leaf(out, field, leaf_of(field, owner))
         return put_bytes(out, self.last)
 
     cdef int fetch(self, Column *own, Py_ssize_t row) except -1:
@@ -237,30 +249,56 @@ cdef class Form:
         return 0
 
 
-cdef int put_leaf(Text *out, Field *field, value) except -1:
+cdef inline object leaf_of(Field *field, PyObject *owner):
+    cdef PyObject **place = place_of(&field.layout, owner)
+    if place is not NULL and place[0] is not NULL:
+        return <object> place[0]
+    value = PyObject_GetAttr(<object> owner, <object> field.name)
+    learn(&field.layout, <object> owner, <str> field.name)
+    return value
+
+
+cdef inline bint is_usual(Field *field, value):
+    """Of none but the kind that only `shown` knows."""
     cdef int overflow
     cdef long number
+    if value is None:
+        return not field.nonnull
+    if field.kind == STRING:
+        return type(value) is str
+    if field.kind == ID:
+        return type(value) is str or type(value) is int
+    if field.kind == INT:
+        if type(value) is not int:
+            return False
+        number = PyLong_AsLongAndOverflow(value, &overflow)
+        return not overflow and -(1 << 31) <= number < 1 << 31
+    if field.kind == BOOLEAN:
+        return type(value) is bool
+    return type(value) is float and <double> value - <double> value == 0.0  # finite
+
+
+cdef int look_at(Field *field, value) except -1:
+    if field.kind != OTHER:
+        if not is_usual(field, value):
+            raise NotAsUsual
+    elif value is not None or field.nonnull:
+        (<object> field.shown)(value)
+    return 0
+
+
+cdef int put_leaf(Text *out, Field *field, value) except -1:
     if value is None and not field.nonnull:
         return put(out, "null", 4)
-    if field.kind == STRING or field.kind == ID:
-        if type(value) is str:
-            return put_string(out, value)
-        if field.kind == ID and type(value) is int:
-            return put_string(out, str(value))
-    elif field.kind == INT:
-        if type(value) is int:
-            number = PyLong_AsLongAndOverflow(value, &overflow)
-            if not overflow and -(1 << 31) <= number < 1 << 31:
-                return put_int(out, number)
-    elif field.kind == BOOLEAN:
-        if type(value) is bool:
-            return put_value(out, value)
-    elif field.kind == FLOAT:
-        if type(value) is float and <double> value - <double> value == 0.0:  # finite
-            return put_value(out, value)
-    else:
+    if field.kind == OTHER:
         return put_value(out, (<object> field.shown)(value))
-    raise NotAsUsual
+    if not is_usual(field, value):
+        raise NotAsUsual
+    if field.kind == INT:
+        return put_int(out, PyLong_AsLong(value))
+    if field.kind == STRING or type(value) is str:
+        return put_string(out, value)
+    return put_string(out, str(value)) if field.kind == ID else put_value(out, value)
 
 
 cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) except -1:

@@ -71,11 +71,13 @@ class Context:
         self.cancelled = 0
         self.owner: Callable[[int], Any] = lambda n: User(n=n, name=f"u{n}")
         self.size: Callable[[int], Any] = lambda n: 10 * n
+        self.mood: Callable[[int], Any] = lambda n: f"m{n}"
         self.tags: Callable[[int], Any] = lambda n: ["a", "b"][: n % 3]
         self.image: Callable[[int], Any] = lambda n: Image(n=n) if n % 2 else None
         self.comments: Callable[[int], Any] = lambda n: [Comment(n=n)] * (n % 3)
         self.rank_may = asyncio.Event()
         self.rank_may.set()
+        self.mood_may = asyncio.Event()
         self.owners = People(lambda n: self.owner(n))
         self.authors = People(lambda n: self.owner(n))
 
@@ -107,6 +109,13 @@ async def rank(context: Context, pins: Sequence["Pin"]) -> Sequence[Any]:
 async def friend(context: Context, users: Sequence["User"]) -> Sequence[Any]:
     context.calls["friend"] += 1
     return [context.owner(getattr(user, "n", 0) + 1) for user in users]
+
+
+async def mood(context: Context, pin: "Pin") -> Any:
+    """Of the third pin alone it is known at once."""
+    if pin.n != 2:
+        await context.mood_may.wait()
+    return context.mood(pin.n)
 
 
 def size(context: Context, pin: "Pin") -> Any:
@@ -158,6 +167,7 @@ class Pin:
     strict_rank: int = field_of(rank, "Its rank.")
     rank: int | None = field_of(rank, "The same, if it has one.")
     size: int | None = field_of(size, "Its size.")
+    strict_mood: str = field_of(mood, "How it is.")
     tags: list[str] = field_of(tags, "Words.")
     image: Image | None = field_of(image, "What odd ones have.")
     comments: list[Comment] = field_of(comments, "What is said of it.")
@@ -305,13 +315,37 @@ async def test_and_so_are_loads(given_up: list[str]) -> None:
     assert len(context.owners.batches) == 1
 
 
-async def theirs_at_once(behave: Callable[[Context], None]) -> bytes:
+@pytest.mark.parametrize("rank", [7, 2**40])
+async def test_and_so_is_part_of_a_column(rank: int, given_up: list[str]) -> None:
+    """First one of the moods is there; then the ranks, as usual or not; then the other moods."""
+
+    def behave(context: Context) -> None:
+        context.size = lambda n: rank
+        context.rank_may = asyncio.Event()
+
+    query = "{ board { pins { rank strictMood } } }"
+    expected = await theirs_at_once(behave, query)
+    context = Context()
+    behave(context)
+    running = asyncio.ensure_future(ours(SCHEMA, query, context=context))
+    for _ in range(9):
+        await asyncio.sleep(0)
+    context.rank_may.set()
+    for _ in range(9):
+        await asyncio.sleep(0)
+    assert given_up == ["Board"] * (rank > 7)
+    context.mood_may.set()
+    assert (await running).data == expected
+
+
+async def theirs_at_once(behave: Callable[[Context], None], query: str = QUERY) -> bytes:
     """graphql-core's answer to a context of which nothing is held up."""
     context = Context()
     behave(context)
     context.rank_may.set()
+    context.mood_may.set()
     context.owners.may.set()
-    return orjson.dumps((await theirs(SCHEMA, QUERY, context=context)).data)
+    return orjson.dumps((await theirs(SCHEMA, query, context=context)).data)
 
 
 async def test_a_slow_field_does_not_hold_up_what_is_below_another() -> None:
@@ -323,6 +357,33 @@ async def test_a_slow_field_does_not_hold_up_what_is_below_another() -> None:
     assert not running.done()
     context.rank_may.set()
     await running
+
+
+ODD_LEAVES: dict[str, tuple[str, Callable[[Context], None]]] = {
+    "at once": ("comments { n author { name } }", _odd("comments", [Comment(n=cast(Any, None))])),
+    "when it comes": ("strictOwner { name }", _odd("owner", User(n=2, name=cast(Any, None)))),
+    "in a column that is not all there": ("strictMood", _odd("mood", None)),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_LEAVES)
+@pytest.mark.parametrize("run", [ours, theirs])
+async def test_what_nulls_all_above_ends_what_is_waited_for(
+    run: Callable[..., Any], odd: str, given_up: list[str]
+) -> None:
+    context, (selected, behave) = Context(), ODD_LEAVES[odd]
+    context.rank_may = asyncio.Event()
+    behave(context)
+    query = f"{{ board {{ pins {{ rank {selected} }} }} }}"
+    running = asyncio.ensure_future(run(SCHEMA, query, context=context))
+    await turns_until(running.done)
+    answered = running.result()
+    data = answered.data if run is theirs else orjson.loads(answered.data)
+    assert data == {"board": None}
+    assert len(answered.errors) == 1
+    if run is ours:
+        assert context.cancelled == 1
+        assert given_up == ["Board"]
 
 
 async def test_a_cancelled_request_ends_what_an_attempt_waits_for() -> None:
