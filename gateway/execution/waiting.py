@@ -290,7 +290,6 @@ class WaitingCalls(Waiting):
             self._kept.extend(zip(self.indexes, self.values, strict=True))
             self.indexes, self.values = [], []
         else:
-            self._take_back()
             attempt.give_up()
 
     def wanted(self, index: int) -> bool:

@@ -248,7 +248,19 @@ def _several(run: Run, wraps: str, name: str, key: int) -> Any:
             yield item(key)
 
     run.seen.add("async generators")
-    return generate_async()
+    return Several(generate_async) if eager else generate_async()
+
+
+class Several:
+    """An attribute's items, for whoever reads it from the start. Two fields that read a generator
+    at the same time would each get some of them, and which depends on whose turn comes first: of
+    side effects on each other GraphQL promises nothing (section "Normal and Serial Execution")."""
+
+    def __init__(self, generate: Callable[[], AsyncIterator[Any]]) -> None:
+        self._generate = generate
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self._generate()
 
 
 async def wait(run: Run, key: int) -> int:

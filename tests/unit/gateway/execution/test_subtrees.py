@@ -6,6 +6,7 @@ No resolver is called twice for that, and what is awaited is awaited by both.
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import date
 from functools import partial
 from typing import Any, cast
 
@@ -151,6 +152,7 @@ class User:
 @strawberry.type
 class Comment:
     n: int
+    day: date = date(2026, 1, 1)
     author: User | None = field_of(author, "Who wrote it.")
 
 
@@ -361,6 +363,10 @@ async def test_a_slow_field_does_not_hold_up_what_is_below_another() -> None:
 
 ODD_LEAVES: dict[str, tuple[str, Callable[[Context], None]]] = {
     "at once": ("comments { n author { name } }", _odd("comments", [Comment(n=cast(Any, None))])),
+    "in a custom scalar": (
+        "comments { day author { name } }",
+        _odd("comments", [Comment(n=1, day=cast(Any, "today"))]),
+    ),
     "when it comes": ("strictOwner { name }", _odd("owner", User(n=2, name=cast(Any, None)))),
     "in a column that is not all there": ("strictMood", _odd("mood", None)),
 }
