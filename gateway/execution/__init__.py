@@ -13,9 +13,9 @@ An operation's way:
    made in one comprehension and put where they belong.
 3. Where a selection and all below it is read from objects or comes from bulk resolvers or plain
    functions, be they coroutines (`subtrees`, of `parts`), an attempt is made to find its objects
-   and make all of them in one go, without places (`attempts`). If anything is odd, or values that
-   more hangs on arrive one after the other, the groups take over, with what resolvers gave or are
-   about to give: none is asked twice.
+   and make all of them in one go, without places (`attempts`). If anything is odd (which is looked
+   for before something is waited for), or values that more hangs on arrive one after the other, the
+   groups take over, with what resolvers gave or are about to give: none is asked twice.
 4. `complete` takes a column of values of one type to the response: nulls and errors out first,
    lists flattened into one column of items, objects queued as the next group.
 5. What is awaited is started at once and driven by `tasks`, without an asyncio.Task each: `steps`

@@ -166,10 +166,12 @@ class Attempt:
     def _look(self) -> None:
         try:
             for spot in self._found:
+                objs = self.columns[spot.number]
+                self.run.unrested += len(objs)
                 if spot.form is None:
                     self.subtree.look(self, spot)
                 else:
-                    spot.form.look(self.columns[spot.number])
+                    spot.form.look(objs)
         except Exception:
             self._give_up()
         self._found.clear()

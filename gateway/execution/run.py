@@ -186,6 +186,8 @@ class Run(Response):
                     tries, self.tries = self.tries, []
                     for attempt in tries:
                         attempt.look()
+                        if self.unrested > SLICE:
+                            await self.rest()
                     continue
                 batch = self._alone()
                 if batch is not None:

@@ -285,8 +285,8 @@ class WaitingCalls(Waiting):
     def _some_arrived(self) -> None:
         attempt = self._attempt
         assert attempt is not None
-        read, usual = self._read, self._apart is None
-        if usual and not read.more and attempt.is_usual(read, self.values):
+        read = self._read
+        if self._apart is None and not read.more and attempt.is_usual(read, self.values):
             self._kept.extend(zip(self.indexes, self.values, strict=True))
             self.indexes, self.values = [], []
         else:

@@ -528,10 +528,13 @@ def main() -> None:
         sys.exit(1)
     seed = options.seed or format(Random().getrandbits(32), "x")
     print(f"seed {seed}", flush=True)
-    last = time.monotonic()
+    last, said = time.monotonic(), set[str]()
 
     def progress(report: Report) -> None:
         nonlocal last
+        for found in {*map(str, (*report.undecided, *report.failures))} - said:
+            said.add(found)
+            print(found, flush=True)
         if time.monotonic() - last > 30:
             last = time.monotonic()
             each = 1000 * report.seconds / report.cases
