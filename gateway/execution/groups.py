@@ -32,7 +32,7 @@ class Group:
 
 def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
-    subtree = selection.subtree
+    subtree = None if run.in_line else selection.subtree
     if subtree is not None and run.given is None and place is not None and subtree.promising():
         Attempt(run, subtree, objs, place).begin()
         return

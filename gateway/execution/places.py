@@ -181,12 +181,15 @@ def some(place: Place, indexes: Sequence[int]) -> SubPlace:
 
 def order(failure: tuple[Place, int, Exception]) -> list[int]:
     """The failure's place in the response, to sort by."""
-    place: Place | None = failure[0]
-    i = failure[1]
-    ranks = []
+    return ranks(failure[0], failure[1])
+
+
+def ranks(place: Place | None, i: int) -> list[int]:
+    """A position's rank among its siblings, after that of each position above it."""
+    found = []
     while place is not None:
         base, i = place.base(i)
-        ranks.append(base.step(i)[1])
+        found.append(base.step(i)[1])
         place, i = base.above(i)
-    ranks.reverse()
-    return ranks
+    found.reverse()
+    return found

@@ -28,7 +28,7 @@ from gateway.execution.goals import Goal, WaitingLoad
 from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
 from gateway.execution.large import Entry, flush, forget, in_slices, settle_failures
-from gateway.execution.places import FieldPlace, Place, order, some
+from gateway.execution.places import FieldPlace, Place, order, ranks, some
 from gateway.execution.response import Response
 from gateway.execution.tasks import Light
 from gateway.execution.waiting import Then, Waiting, WaitingBatch, WaitingCalls, completing
@@ -52,9 +52,10 @@ class Run(Response):
     """The state of one execution."""
 
     __slots__ = (
-        *("_again", "_arrivals", "_inputs", "_since", "_task", "_unwanted", "_values", "_waiter"),
-        *("ambient", "context", "following", "given", "litter", "loads", "lone", "loop", "made"),
-        *("queue", "root", "sliced", "tries", "unrested", "variables", "variant", "waiting"),
+        *("_again", "_arrivals", "_inputs", "_latest", "_since", "_task", "_unwanted", "_values"),
+        *("_waiter", "ambient", "context", "following", "given", "in_line", "litter", "loads"),
+        *("lone", "loop", "made", "queue", "root", "sliced", "tries", "unrested", "variables"),
+        *("variant", "waiting"),
     )
 
     def __init__(
@@ -87,8 +88,13 @@ class Run(Response):
         self.ambient: Context | None = None
         """What is done now is done in this context, a resolver's; None for the request's own."""
         self.following: Context | None = None
-        """The context of the steps from now on, once one was run again: what it set the first time
-        is not to be seen."""
+        """The context of the steps from now on, where it isn't the request's own any more."""
+        self.in_line = False
+        """Whether this step is one of several, and each awaitable in it lies below the one before.
+        Those are awaited in the request's own task by graphql-core: the next step sees what they
+        set."""
+        self._latest: list[int] = []
+        """The ranks of the latest of those."""
         self.lone: Light | None = None
         """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
         of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
@@ -134,6 +140,7 @@ class Run(Response):
 
     async def _do(self, step: Selection) -> None:
         field = step.lone
+        self.in_line, self._latest = len(self.variant.steps) > 1, []
         if field is None or self.following is not None:
             self.queue.append((step, [self.root], None, self.following))
         else:
@@ -391,6 +398,7 @@ class Run(Response):
         self, values: Sequence[Any], place: Place, then: Then, kinds: set[type]
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
         if len(values) > 1 and kinds == {CoroutineType}:
+            self.in_line = False
             waiting = Waiting(self, place, then, len(values))
             waiting.start_all(values)
             self.back()
@@ -402,6 +410,8 @@ class Run(Response):
                     some_wait = Waiting(self, place, then, len(values))
                     some_wait.indexes.extend(range(i))
                     some_wait.values.extend(values[:i])
+                if self.in_line:
+                    self.keep_in_line(place, 1, i)
                 some_wait.start(i, value)
             elif some_wait is not None:
                 some_wait.indexes.append(i)
@@ -410,6 +420,12 @@ class Run(Response):
             return values, None
         self.back()
         return some_wait.open()
+
+    def keep_in_line(self, place: Place | None, count: int, i: int = 0) -> None:
+        """So many more are awaited."""
+        path, above = ranks(place, i), self._latest
+        self.in_line = count == 1 and path[: len(above)] == above
+        self._latest = path
 
     def back(self) -> None:
         """Be the current task again, after others were."""

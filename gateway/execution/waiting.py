@@ -11,7 +11,7 @@ from gateway.execution.column import Column
 from gateway.execution.compiled import start_all
 from gateway.execution.dropped import drop
 from gateway.execution.goals import Goal, WaitingLoad
-from gateway.execution.places import FieldPlace, Place, some
+from gateway.execution.places import Place, some
 from gateway.execution.steps import changed
 from gateway.execution.tasks import Light
 from loaders.batches import Batch, Load
@@ -30,9 +30,7 @@ class Waiting(Column):
     (`numbers` are the values' positions, None for all of the column in order).
 
     Of one that changed its context the value goes on in that context, apart from the others: as
-    with graphql-core what hangs on it sees the change, and nothing beside it does. (What a
-    resolver below a mutation's field sets is not seen by the next field, as it is there where it
-    happens to be the only one awaited.)
+    with graphql-core what hangs on it sees the change, and nothing beside it does.
     """
 
     __slots__ = ("_ambient", "_apart", "_opened", "_place", "_run", "_then", "_total")
@@ -93,9 +91,6 @@ class Waiting(Column):
         if self._apart is None:
             self._apart = {}
         self._apart[light.index] = light._context
-        base, _ = self._place.base(light.index)
-        if isinstance(base, FieldPlace) and base.group.place is None:
-            self._run.following = light._context
 
     def arrived(self, light: Light, value: Any) -> None:
         """A coroutine ended with this value, or raised this Exception."""
@@ -163,6 +158,8 @@ class Waiting(Column):
             arrived = range(len(values)) if numbers is None else numbers
             for index, value in zip(arrived, values, strict=True):
                 if index in apart:
+                    if run.in_line:
+                        run.following = apart[index]
                     run.within(apart[index], self._then, run, [value], [index])
             kept = [n for n, index in enumerate(arrived) if index not in apart]
             numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
@@ -251,11 +248,6 @@ class WaitingCalls(Waiting):
             self.indexes.append(index)
             self.values.append(value)
         self._kept = []
-
-    def set_apart(self, light: Light) -> None:
-        if self._apart is None:
-            self._apart = {}
-        self._apart[light.index] = light._context
 
     def first_or_last(self) -> None:
         if not self._together:
