@@ -15,6 +15,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
+import orjson
 import pytest
 from aiodataloader import DataLoader
 from graphql import build_schema, parse
@@ -640,6 +641,60 @@ def test_so_it_does_where_those_answer_a_leaf(engine: Callable[[Any], Any]) -> N
         )
 
     assert asyncio.run(run()).data == b'{"a":"nobody+","b":"nobody++"}'
+
+
+IN_LINE = {
+    "{ later }": "+",
+    "{ now { later } }": "+",
+    "{ nested { later } }": "+",
+    "{ nested { later } now { now { name } } }": "+",
+    "{ one { later } }": "+",
+    "{ none { later } nested { name } }": "",
+    "{ at }": "+",
+    "{ nested { at } }": "+",
+    "{ later again: later }": "",
+    "{ at again: at }": "",
+    "{ later nested { name } }": "",
+    "{ now { later } again: now { later } }": "",
+    "{ some { later } }": "",
+    "{ nested { some { later } later } }": "",
+}
+"""What is asked of a mutation's field whose awaitables each say "+": what the next field sees."""
+
+
+@pytest.mark.parametrize("asked", IN_LINE)
+@both
+def test_a_mutation_sees_those_set_below_the_one_before_it(
+    asked: str, engine: Callable[[Any], Any]
+) -> None:
+    """Where they were set by things awaited one at a time: graphql-core makes no task of those."""
+
+    async def at(info: Any) -> str:
+        NAME.set(f"{NAME.get()}+")
+        return NAME.get()
+
+    async def later(info: Any) -> str:
+        await asyncio.sleep(0)
+        return await at(info)
+
+    async def nested(info: Any) -> Any:
+        return who
+
+    who = SimpleNamespace(at=at, later=later, nested=nested, name=lambda info: "name")
+    who.now, who.one, who.some, who.none = who, [who], [who, who], []
+    sdl = """type Query { a: Int }
+        type Mutation { a: Who b: Who }
+        type Who { at: String later: String name: String nested: Who now: Who
+            one: [Who] some: [Who] none: [Who] seen: String }"""
+    who.seen = lambda info: NAME.get()
+
+    async def run() -> Outcome:
+        NAME.set("")
+        query = f"mutation {{ a {asked} b {{ seen }} }}"
+        return await plan_of(engine, sdl, query).run(root=SimpleNamespace(a=who, b=nested))
+
+    data = orjson.loads(asyncio.run(run()).data or b"")
+    assert data["b"] == {"seen": IN_LINE[asked]}
 
 
 @both
