@@ -10,16 +10,19 @@ import gc
 import inspect
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
+import strawberry
 from aiodataloader import DataLoader
 from graphql import build_schema, parse
 
+from resolvers.bulk import bulk
+from schema.fields import field as field_of
 from tests.execution.differential import ended, leftovers, new_case, new_engine, settled
 from tests.execution.drawing import Seeded
 from tests.execution.reference import Outcome, ReferenceEngine, idle
@@ -690,11 +693,78 @@ def test_a_mutation_sees_those_set_below_the_one_before_it(
 
     async def run() -> Outcome:
         NAME.set("")
-        query = f"mutation {{ a {asked} b {{ seen }} }}"
+        query = (
+            f"mutation {{ a {asked} b {{ seen }} c: a {asked} d: a {asked} last: b {{ seen }} }}"
+        )
         return await plan_of(engine, sdl, query).run(root=SimpleNamespace(a=who, b=nested))
 
     data = orjson.loads(asyncio.run(run()).data or b"")
     assert data["b"] == {"seen": IN_LINE[asked]}
+    assert data["last"] == {"seen": 3 * IN_LINE[asked]}
+
+
+@bulk
+async def friend(context: Any, people: Sequence["Person"]) -> Sequence["Person"]:
+    await asyncio.sleep(0)
+    return people
+
+
+@strawberry.type
+class Person:
+    name: str = "name"
+    friend: "Person | None" = field_of(friend, "Another.")
+
+    @strawberry.field
+    def some(self, count: int) -> list["Person"]:
+        return [Person(name=f"{number}") for number in range(count)]
+
+    @strawberry.field
+    def perhaps_later(self) -> str:
+        return "now" if self.name == "1" else self.later()  # type: ignore[return-value]
+
+    @strawberry.field
+    async def later(self) -> str:
+        NAME.set(f"{NAME.get()}+")
+        await asyncio.sleep(0)
+        return NAME.get()
+
+    @strawberry.field
+    def seen(self) -> str:
+        return NAME.get()
+
+
+@strawberry.type
+class Change:
+    @strawberry.mutation
+    async def change(self) -> Person:
+        return Person()
+
+
+IN_LINE_IN_BULK = {
+    "{ later }": "+",
+    "{ friend { later } }": "+",
+    "{ friend { name } later }": "",
+    "{ some(count: 1) { friend { later } } }": "+",
+    "{ some(count: 2) { friend { later } } }": "",
+    "{ some(count: 2) { friend { perhapsLater } } }": "",
+    "{ some(count: 2) { perhapsLater } }": "+",
+    "{ some(count: 2) { friend { name } } later }": "",
+    "{ some(count: 2) { later } }": "",
+}
+
+
+@pytest.mark.parametrize("asked", IN_LINE_IN_BULK)
+@both
+def test_and_those_set_below_bulk_resolvers(asked: str, engine: Callable[[Any], Any]) -> None:
+    schema = strawberry.Schema(Person, Change)._schema
+
+    async def run() -> Outcome:
+        NAME.set("")
+        query = f"mutation {{ a: change {asked} b: change {{ seen }} }}"
+        return await engine(schema).compile(parse(query), None).run()  # type: ignore[no-any-return]
+
+    data = orjson.loads(asyncio.run(run()).data or b"")
+    assert data["b"] == {"seen": IN_LINE_IN_BULK[asked]}
 
 
 @both
