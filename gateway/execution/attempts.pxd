@@ -41,6 +41,7 @@ cdef class Attempt:
     cpdef made(self, Spot spot)
     cpdef is_usual(self, Asked asked, values)
     cpdef wanted(self)
+    cpdef divide(self)
     cdef _go_on(self)
     @cython.locals(spot=Spot)
     cpdef _look(self)

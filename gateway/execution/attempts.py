@@ -157,6 +157,13 @@ class Attempt:
         """Whether one of the objects is still part of the response."""
         return any(map(self.run.alive, repeat(self.place), range(len(self._objs))))
 
+    def divide(self) -> None:
+        """Where some of the objects, and not all, are no part of the response any more, it is given
+        up, so that what they wait for can end."""
+        alive = list(map(self.run.alive, repeat(self.place), range(len(self._objs))))
+        if any(alive) and not all(alive):
+            self.run.within(self._ambient, self.give_up)
+
     def _go_on(self) -> None:
         if self.waits:
             self.run.tries.append(self)

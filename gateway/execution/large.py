@@ -191,6 +191,7 @@ async def settle_failures(run: Run, failures: list[Failure]) -> None:
         swept |= run.settle_failures(part)
         await run.rest()
     if swept:
+        run.divide()
         for waiting in run.columns():
             run.discard_unwanted([waiting])
             await run.rest()

@@ -185,6 +185,8 @@ class Run(Response):
                 await self._settle_failures()
             if self._fatal is not None:
                 raise self._fatal
+            if queue or self._failures:  # of what was an attempt until then
+                continue
             if not self._arrivals:
                 if not (self.waiting or self.loads):
                     self.go_on()
@@ -482,11 +484,18 @@ class Run(Response):
         if any(place.nonnull for place, _, _ in failures):
             failures.sort(key=order)
         if self.settle_failures(failures):
+            self.divide()
             self.discard_unwanted(self.columns())
 
     def columns(self) -> list[Waiting | WaitingLoad]:
         """Those of which something is waited for, or will be."""
         return [*self.waiting, *(load for load in self.loads if isinstance(load, WaitingLoad))]
+
+    def divide(self) -> None:
+        """Have attempts made by groups of which some objects have now no place."""
+        for column in self.columns():
+            if isinstance(column, WaitingCalls):
+                column.divide()
 
     def discard_unwanted(self, waiting: Iterable[Waiting | WaitingLoad]) -> None:
         """Cancel what now has no place in the response."""

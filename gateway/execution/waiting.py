@@ -243,6 +243,11 @@ class WaitingCalls(Waiting):
         if self.values and not told:
             self._run.has_values(self)
 
+    def divide(self) -> None:
+        """Where some values have no place any more, and others have, let each go its own way."""
+        if self._attempt is not None:
+            self._attempt.divide()
+
     def _take_back(self) -> None:
         for index, value in self._kept:
             self.indexes.append(index)

@@ -7,13 +7,14 @@ import asyncio
 import contextvars
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+import orjson
 import pytest
 import strawberry
 from strawberry.types import Info
 
-from tests.unit.gateway.execution.engines import both, ours
+from tests.unit.gateway.execution.engines import both, ours, theirs
 
 pytestmark = pytest.mark.anyio
 NEVER = -1
@@ -250,6 +251,42 @@ async def test_what_there_is_to_await_begins_while_others_wait(
         b'{"other":[],"pages":[{"word":"first","words":["word 0"]},'
         b'{"word":"second","words":["word 1"]}]}'
     )
+
+
+@strawberry.type
+class Shelf:
+    user: User
+    pin: Pin
+
+    @strawberry.field
+    def label(self, info: Info[Any, None]) -> str:
+        """It asks for its path, so that shelves are made by places."""
+        return cast(str, None if self.pin.n == 2 else str(info.path.key))
+
+
+@strawberry.type
+class Shelves:
+    @strawberry.field
+    def shelves(self) -> list[Shelf | None]:
+        return [Shelf(user=User(n=n), pin=Pin(n=n)) for n in range(1, 4)]
+
+
+@pytest.mark.parametrize("asked", ["owner { n }", "owner { friend { n } }", "strictOwner { n }"])
+@pytest.mark.parametrize("run", [ours, theirs])
+async def test_what_is_below_an_object_that_was_nulled_ends(
+    run: Callable[..., Any], asked: str, given_up: list[str]
+) -> None:
+    """Though it was begun together with what is below others, which goes on."""
+    context = Context(lambda n: NEVER if n == 2 else 3)
+    query = f"{{ shelves {{ pin {{ {asked} }} label }} }}"
+    schema = strawberry.Schema(Shelves)._schema
+    outcome = await asyncio.wait_for(run(schema, query, None, context), 5)
+    data = outcome.data if run is theirs else orjson.loads(outcome.data)
+    assert [shelf and shelf["label"] for shelf in data["shelves"]] == ["label", None, "label"]
+    assert len(outcome.errors) == 1
+    if run is ours:
+        assert set(context.ended) >= {"owner 1", "owner 2", "owner 3"}
+        assert given_up
 
 
 async def test_a_cancelled_request_ends_them() -> None:
