@@ -24,7 +24,9 @@ An operation's way:
    slow holds up only what hangs on it. Where all that is waited for are loads of loaders, nothing
    can add to their batches: they are loaded at once, in the request's own task if it is one
    (`goals.WaitingLoad`, `loaders.batches.Load`).
-   An operation's only field, and each field of a mutation, is awaited in the request's own task.
+   An operation's only field, and each field of a mutation, is awaited in the request's own task:
+   the next field sees the context variables it set, and those set below it by things that were
+   awaited one at a time, as under graphql-core.
 6. `places` know where each value goes, and its path, which is worked out for errors alone. Errors
    are settled at a round's end in the order of the response, and nulls climb as far as they must,
    so that the outcome is what graphql-core's depth-first order gives.
