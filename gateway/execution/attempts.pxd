@@ -3,6 +3,7 @@ cimport cython
 
 cdef class Spot:
     cdef public object form, leaves, selection
+    cdef public bint leafy
     cdef public Py_ssize_t number
     cdef public list asked
     cdef public dict rows, shown
@@ -43,7 +44,7 @@ cdef class Attempt:
     cpdef wanted(self)
     cpdef divide(self)
     cdef _go_on(self)
-    @cython.locals(spot=Spot)
+    @cython.locals(spot=Spot, found=list, count=Py_ssize_t)
     cpdef _look(self)
     cdef _finish(self)
     cpdef give_up(self)

@@ -30,7 +30,7 @@ Given: TypeAlias = "dict[Field, Sequence[Any] | Goal | WaitingCalls]"
 class Spot:
     """The objects of one type at one place of a subtree."""
 
-    __slots__ = ("asked", "form", "leaves", "number", "rows", "selection", "shown")
+    __slots__ = ("asked", "form", "leaves", "leafy", "number", "rows", "selection", "shown")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
@@ -38,6 +38,8 @@ class Spot:
         """The fields that aren't read where the response is made, in its order."""
         self.shown: dict[Field, Shown] = {}
         """What is shown of those."""
+        self.leafy = False
+        """Whether leaves are read from its objects."""
         self.form: Form | None = None
         """What writes its objects, where that is compiled code, and once it was wanted."""
         self.leaves: Rows | None = None
@@ -112,7 +114,8 @@ class Attempt:
     def ask(self, spot: Spot, objs: Sequence[Any]) -> None:
         """Get what is to be shown of these. Raises whatever where it isn't as usual."""
         self.columns[spot.number] = objs
-        self._found.append(spot)
+        if spot.leafy:
+            self._found.append(spot)
         self._count += len(objs)
         if spot.form is not None and spot.asked:
             spot.form.foresee(objs)
@@ -135,7 +138,11 @@ class Attempt:
     def look(self) -> None:
         """Before others are waited for: what is odd already may null what they are for, or have
         something more to be awaited."""
-        if self.waits and not self._over:
+        if self._over or not self.waits:
+            return
+        if self._ambient is None:
+            self._look()
+        else:
             self.run.within(self._ambient, self._look)
 
     def made(self, spot: Spot) -> list[dict[str, Any]]:
@@ -171,17 +178,19 @@ class Attempt:
             self._finish()
 
     def _look(self) -> None:
+        found, self._found = self._found, []
+        count = 0
         try:
-            for spot in self._found:
+            for spot in found:
                 objs = self.columns[spot.number]
-                self.run.unrested += len(objs)
+                count += len(objs)
                 if spot.form is None:
                     self.subtree.look(self, spot)
                 else:
                     spot.form.look(objs)
         except Exception:
             self._give_up()
-        self._found.clear()
+        self.run.unrested += count
 
     def _finish(self) -> None:
         made = self.subtree.write(self)

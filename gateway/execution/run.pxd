@@ -1,3 +1,6 @@
+cimport cython
+
+from gateway.execution.attempts cimport Attempt
 from gateway.execution.goals cimport Goal, WaitingLoad
 from gateway.execution.response cimport Response
 from loaders.batches cimport Batch
@@ -16,6 +19,8 @@ cdef class Run(Response):
     cdef double _since
 
     cdef Batch _alone(self)
+    @cython.locals(attempt=Attempt, tries=list)
+    cdef _look(self)
     cpdef back(self)
     cpdef go_on(self)
     cpdef has_values(self, waiting)

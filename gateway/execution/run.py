@@ -192,11 +192,9 @@ class Run(Response):
                     self.go_on()
                     return
                 if self.tries:
-                    tries, self.tries = self.tries, []
-                    for attempt in tries:
-                        attempt.look()
-                        if self.unrested > SLICE:
-                            await self.rest()
+                    self._look()
+                    if self.unrested > SLICE:
+                        await self.rest()
                     continue
                 batch = self._alone()
                 if batch is not None:
@@ -211,6 +209,11 @@ class Run(Response):
                 continue
             for waiting in arrivals:
                 waiting.flush()
+
+    def _look(self) -> None:
+        tries, self.tries = self.tries, []
+        for attempt in tries:
+            attempt.look()
 
     def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
         """Do it, and later what follows from it, in a resolver's context."""

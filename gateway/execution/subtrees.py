@@ -107,7 +107,9 @@ class Subtree:
             if isinstance(source, Constant):
                 continue
             attribute = isinstance(source, Attribute) and source.placeless
-            if not (attribute and isinstance(field.completer, Leaf)):
+            if attribute and isinstance(field.completer, Leaf):
+                spot.leafy = True
+            else:
                 spot.shown[field] = shown = self._shown(field)
                 spot.asked.append(_asked(field, shown))
         return spot

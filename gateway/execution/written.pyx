@@ -66,7 +66,7 @@ cdef class Form:
 
     cdef int number  # the objects' column
     cdef int most  # the last column that is asked for
-    cdef int count, leaves
+    cdef int count
     cdef Field *fields
     cdef list held  # what the fields point to
     cdef bytearray text
@@ -96,7 +96,6 @@ cdef class Form:
         self.held += [name, shown]
         field.name, field.shown = <PyObject *> name, <PyObject *> shown
         field.kind, field.nonnull = KINDS[kind], nonnull
-        self.leaves += 1
 
     def column(self, int number):
         """Values that are written as they are, one for each of the objects."""
@@ -135,10 +134,8 @@ cdef class Form:
         cdef Field *field
         cdef Py_ssize_t row
         cdef int i
-        if not self.leaves:
-            return
         own.items, own.count = PySequence_Fast_ITEMS(owners), PyTuple_GET_SIZE(owners)
-        for row in range(-3 * AHEAD if own.count > 1 else 0, own.count):
+        for row in range(-3 * AHEAD if own.count > 1 else -AHEAD, own.count):
             self.fetch(&own, row)
             for i in range(self.count if row >= 0 else 0):
                 field = &self.fields[i]
