@@ -30,7 +30,7 @@ Given: TypeAlias = "dict[Field, Sequence[Any] | Goal | WaitingCalls]"
 class Spot:
     """The objects of one type at one place of a subtree."""
 
-    __slots__ = ("asked", "form", "leaves", "leafy", "number", "rows", "selection", "shown")
+    __slots__ = ("asked", "form", "leafy", "leaves", "number", "rows", "selection", "shown")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
