@@ -41,7 +41,7 @@ class Spot:
         self.leafy = False
         """Whether leaves are read from its objects."""
         self.form: Form | None = None
-        """What writes its objects, where that is compiled code, and once it was wanted."""
+        """What writes its objects, where that is compiled code."""
         self.leaves: Rows | None = None
         """What makes the leaves that are read from its objects alone, without compiled code."""
         self.rows: dict[frozenset[Spot], Rows] = {}
@@ -90,7 +90,8 @@ class Attempt:
     def __init__(self, run: Run, subtree: Subtree, objs: Sequence[Any], place: Place) -> None:
         self.run, self.subtree, self._objs, self.place = run, subtree, objs, place
         self.columns: list[Any] = [None] * subtree.size
-        """The objects of each spot, and the values of each field that is made from a column."""
+        """The objects of each spot, or what was written of them ahead, and the values of each field
+        that is made from a column."""
         self.nulls: set[Spot] = set()
         """The spots of which some objects are null."""
         self.given: Given = {}
@@ -135,16 +136,6 @@ class Attempt:
         except Exception:
             self._give_up()
 
-    def look(self) -> None:
-        """Before others are waited for: what is odd already may null what they are for, or have
-        something more to be awaited."""
-        if self._over or not self.waits:
-            return
-        if self._ambient is None:
-            self._look()
-        else:
-            self.run.within(self._ambient, self._look)
-
     def made(self, spot: Spot) -> list[dict[str, Any]]:
         """What stands in the response for a spot's objects. Raises whatever."""
         return self.subtree.rows(spot, frozenset(self.nulls))(self)
@@ -155,7 +146,7 @@ class Attempt:
         try:
             asked.shown.take(below, values)
             for spot in below._found:
-                self.subtree.look(below, spot)
+                below._look_at(spot)
         except Exception:
             return False
         return True
@@ -172,25 +163,28 @@ class Attempt:
             self.run.within(self._ambient, self.give_up)
 
     def _go_on(self) -> None:
-        if self.waits:
-            self.run.tries.append(self)
-        else:
+        if not self.waits:
             self._finish()
+        elif self._found:
+            self._look()
 
     def _look(self) -> None:
+        """Before others are waited for: what is odd already may null what they are for, or have
+        something more to be awaited."""
         found, self._found = self._found, []
         count = 0
-        try:
-            for spot in found:
-                objs = self.columns[spot.number]
-                count += len(objs)
-                if spot.form is None:
-                    self.subtree.look(self, spot)
-                else:
-                    spot.form.look(objs)
-        except Exception:
-            self._give_up()
+        for spot in found:
+            count += len(self.columns[spot.number])
+            self._look_at(spot)
         self.run.unrested += count
+
+    def _look_at(self, spot: Spot) -> None:
+        """Raises whatever where a leaf that is read from a spot's objects isn't as usual. Compiled
+        code writes them already."""
+        if spot.form is None:
+            self.subtree.leaves(spot)(self)
+        else:
+            self.columns[spot.number] = spot.form.ahead(self.columns[spot.number])
 
     def _finish(self) -> None:
         made = self.subtree.write(self)

@@ -179,7 +179,6 @@ class Selection:
     def subtree(self) -> Subtree | None:
         """What makes all below it in one go, if that can be."""
         try:
-            subtree = Subtree(self)
+            return Subtree(self)
         except NotStraight:
             return None
-        return subtree if subtree.root.asked else None

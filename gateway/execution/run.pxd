@@ -1,6 +1,5 @@
 cimport cython
 
-from gateway.execution.attempts cimport Attempt
 from gateway.execution.goals cimport Goal, WaitingLoad
 from gateway.execution.response cimport Response
 from loaders.batches cimport Batch
@@ -9,7 +8,7 @@ from loaders.batches cimport Batch
 cdef class Run(Response):
     cdef public bint in_line, sliced
     cdef public dict given
-    cdef public list litter, loads, tries
+    cdef public list litter, loads
     cdef public object ambient, context, following, lone, loop
     cdef public object queue, root, variables, variant, waiting
     cdef public Py_ssize_t made, unrested
@@ -19,8 +18,6 @@ cdef class Run(Response):
     cdef double _since
 
     cdef Batch _alone(self)
-    @cython.locals(attempt=Attempt, tries=list)
-    cdef _look(self)
     cpdef back(self)
     cpdef go_on(self)
     cpdef has_values(self, waiting)

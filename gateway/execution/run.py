@@ -35,7 +35,7 @@ from gateway.execution.waiting import Then, Waiting, WaitingBatch, WaitingCalls,
 from loaders.batches import Batch
 
 if TYPE_CHECKING:
-    from gateway.execution.attempts import Attempt, Given
+    from gateway.execution.attempts import Given
     from gateway.execution.collect import Field, Selection
     from gateway.execution.complete import Completer
     from gateway.execution.plan import Variant
@@ -54,7 +54,7 @@ class Run(Response):
     __slots__ = (
         *("_again", "_arrivals", "_inputs", "_latest", "_since", "_task", "_unwanted", "_values"),
         *("_waiter", "ambient", "context", "following", "given", "in_line", "litter", "loads"),
-        *("lone", "loop", "made", "queue", "root", "sliced", "tries", "unrested", "variables"),
+        *("lone", "loop", "made", "queue", "root", "sliced", "unrested", "variables"),
         *("variant", "waiting"),
     )
 
@@ -78,8 +78,6 @@ class Run(Response):
         """The columns of which something is waited for."""
         self.loads: list[WaitingLoad | Light] = []
         """Those that wait for a loader, which doesn't know it yet: until the round's end."""
-        self.tries: list[Attempt] = []
-        """Attempts that wait, and found objects that weren't looked at."""
         self.loop = asyncio.get_running_loop()
         self.litter: list[Sequence[Any]] = []
         """What slices of something large held, to be let go of a slice at a time."""
@@ -136,7 +134,7 @@ class Run(Response):
             await self._abandon()
             raise
         finally:
-            self._task, self.tries = None, []
+            self._task = None
 
     async def _do(self, step: Selection) -> None:
         field = step.lone
@@ -191,11 +189,6 @@ class Run(Response):
                 if not (self.waiting or self.loads):
                     self.go_on()
                     return
-                if self.tries:
-                    self._look()
-                    if self.unrested > SLICE:
-                        await self.rest()
-                    continue
                 batch = self._alone()
                 if batch is not None:
                     await batch.load()
@@ -209,11 +202,6 @@ class Run(Response):
                 continue
             for waiting in arrivals:
                 waiting.flush()
-
-    def _look(self) -> None:
-        tries, self.tries = self.tries, []
-        for attempt in tries:
-            attempt.look()
 
     def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
         """Do it, and later what follows from it, in a resolver's context."""

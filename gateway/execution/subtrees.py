@@ -16,7 +16,6 @@ in them, for each level of lists.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,7 +30,6 @@ from gateway.execution.parts import Bulked, Many, One, Read, Values
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field, Selection
-    from gateway.execution.written import Form
 
 Rows: TypeAlias = Callable[[Attempt], list[dict[str, Any]]]
 
@@ -42,7 +40,7 @@ VARIANTS = 8
 
 
 class NotStraight(Exception):
-    """A field that needs a place, whatever its values are."""
+    """A field needs a place, whatever its values are, or none has values to be got."""
 
 
 class Subtree:
@@ -52,12 +50,11 @@ class Subtree:
         self.size = 0
         """Columns."""
         self.root = self._spot(selection)
-        self.tried = self.failed = self._passed = 0
-
-    @cached_property
-    def form(self) -> Form | None:
+        if not self.root.asked:
+            raise NotStraight
+        self.form = form_of(self.root)
         """What writes its objects; None without compiled code."""
-        return form_of(self.root)
+        self.tried = self.failed = self._passed = 0
 
     def promising(self) -> bool:
         """Whether it is worth a try: for a while it isn't where that was often in vain."""
@@ -74,17 +71,15 @@ class Subtree:
 
     def write(self, attempt: Attempt) -> Sequence[Any]:
         """What stands in the response for the objects of an attempt. Raises whatever."""
-        form = self.form
-        return attempt.made(self.root) if form is None else form.write(attempt.columns)
-
-    def look(self, attempt: Attempt, spot: Spot) -> None:
-        """Raises whatever where a leaf that is read from a spot's objects isn't as usual."""
         if self.form is None:
-            if spot.leaves is None:
-                spot.leaves = _Writer(frozenset(), leaves_only=True).rows(spot)
-            spot.leaves(attempt)
-        else:
-            spot.form.look(attempt.columns[spot.number])  # type: ignore[union-attr]
+            return attempt.made(self.root)
+        return self.form.write(attempt.columns)
+
+    def leaves(self, spot: Spot) -> Rows:
+        """What makes the leaves that are read from a spot's objects alone. Raises Odd."""
+        if spot.leaves is None:
+            spot.leaves = _Writer(frozenset(), leaves_only=True).rows(spot)
+        return spot.leaves
 
     def rows(self, spot: Spot, apart: frozenset[Spot]) -> Rows:
         """What makes the response of a spot's objects, where the objects of some spots are made

@@ -2,20 +2,50 @@
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 cdef extern from *:
     """
-    /* Whether one of `blocks` times 16 bytes is to be escaped. No way out of the loop, so that the
-       compiler looks at many at a time. */
-    static inline int has_to_be_escaped(const unsigned char *text, Py_ssize_t blocks) {
-        unsigned char found[16] = {0}, any = 0;
-        for (; blocks; blocks--, text += 16)
-            for (int i = 0; i < 16; i++)
-                found[i] |= (text[i] < 0x20) | (text[i] == '"') | (text[i] == '\\\\');
-        for (int i = 0; i < 16; i++)
-            any |= found[i];
-        return any;
+    #include <stdint.h>
+
+    /* The highest bit of some byte is set if, and only if, one of these is to be escaped: less than
+       a blank, a quote or a backslash. */
+    static inline uint64_t escaped_of(uint64_t bytes) {
+        const uint64_t ones = 0x0101010101010101;
+        uint64_t quotes = bytes ^ (ones * '"'), slashes = bytes ^ (ones * '\\\\');
+        return ((bytes - ones * ' ') & ~bytes) | ((quotes - ones) & ~quotes)
+            | ((slashes - ones) & ~slashes);
+    }
+
+    /* Copies a text by words, of which the last overlaps the one before. Whether a byte of it is to
+       be escaped. */
+    static inline int copied_plain(char *to, const char *text, Py_ssize_t size) {
+        uint64_t word, found = 0;
+        uint32_t first, last;
+        if (size >= 8) {
+            for (Py_ssize_t i = 0; i < size - 8; i += 8) {
+                memcpy(&word, text + i, 8);
+                memcpy(to + i, &word, 8);
+                found |= escaped_of(word);
+            }
+            memcpy(&word, text + size - 8, 8);
+            memcpy(to + size - 8, &word, 8);
+            found |= escaped_of(word);
+        } else if (size >= 4) {
+            memcpy(&first, text, 4);
+            memcpy(&last, text + size - 4, 4);
+            memcpy(to, &first, 4);
+            memcpy(to + size - 4, &last, 4);
+            found = escaped_of(first | (uint64_t)last << 32);
+        } else {
+            word = 0x2020202020202020;
+            for (Py_ssize_t i = 0; i < size; i++) {
+                to[i] = text[i];
+                word = word << 8 | (unsigned char)text[i];
+            }
+            found = escaped_of(word);
+        }
+        return (found & 0x8080808080808080) == 0;
     }
 
     static inline const char *utf8_of(PyObject *text, Py_ssize_t *size) {
@@ -25,7 +55,7 @@ cdef extern from *:
         return (const char *)PyUnicode_1BYTE_DATA(text);
     }
     """
-    bint has_to_be_escaped(const unsigned char *text, Py_ssize_t blocks) noexcept
+    bint copied_plain(char *to, const char *text, Py_ssize_t size) noexcept
     const char *utf8_of(object text, Py_ssize_t *size) except NULL
 
 cdef struct Text:
@@ -61,12 +91,10 @@ cdef inline int put_string(Text *out, str value) except -1:
     cdef Py_ssize_t size
     cdef const char *text = utf8_of(value, &size)
     cdef char *at
-    make_room(out, size + 18)
+    make_room(out, size + 2)
     at = out.data + out.size
     at[0] = c'"'
-    memcpy(at + 1, text, size)
-    memset(at + 1 + size, c" ", 16)  # up to the last block's end
-    if has_to_be_escaped(<const unsigned char *> at + 1, (size + 15) >> 4):
+    if not copied_plain(at + 1, text, size):
         return put_escaped(out, <const unsigned char *> text, size)
     at[1 + size] = c'"'
     out.size += size + 2

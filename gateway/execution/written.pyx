@@ -1,10 +1,11 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3, boundscheck=False, wraparound=False, nonecheck=False
 """The objects of a subtree written as JSON, straight from their attributes.
 
 What `subtrees` makes as dicts and orjson then writes, in one pass and without the dicts. Where a
 value isn't as usual it raises, as the generated code does. The bytes are orjson's, to the last.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLong, PyLong_AsLongAndOverflow
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
@@ -35,7 +36,7 @@ cdef enum: STRING, ID, INT, FLOAT, BOOLEAN, OTHER
 cdef dict KINDS = {
     "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
 }
-cdef enum: AHEAD = 4  # rows between one step of fetching and the next
+cdef enum: STEP = 4  # rows between one step of fetching and the next
 
 
 class NotAsUsual(Exception):
@@ -44,6 +45,7 @@ class NotAsUsual(Exception):
 
 cdef struct Column:
     PyObject **items  # NULL: it isn't there
+    PyObject *ahead  # of a column of objects: what is there in place of them
     Py_ssize_t count
     Py_ssize_t next  # of a column of objects: the row of the one that is written next
 
@@ -61,12 +63,45 @@ cdef struct Field:
     Layout layout
 
 
+@cython.final
+@cython.freelist(16)
+cdef class Ahead:
+    """What could be written of objects before what is below them is there: of each the text before
+    each field that is not its own, and the text after the last."""
+
+    cdef Text text
+    cdef Py_ssize_t *ends  # of those texts, one after the other
+    cdef Py_ssize_t rows, begun
+
+    def __cinit__(self, Py_ssize_t rows, Py_ssize_t texts, Py_ssize_t room):
+        self.rows, self.text.room = rows, room
+        self.text.data = <char *> PyMem_Malloc(room)
+        self.ends = <Py_ssize_t *> PyMem_Malloc(rows * texts * sizeof(Py_ssize_t))
+        if self.text.data is NULL or self.ends is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_Free(self.text.data)
+        PyMem_Free(self.ends)
+
+    cdef void end(self) noexcept:
+        """Of a text."""
+        self.ends[self.begun] = self.text.size
+        self.begun += 1
+
+    cdef int put(self, Text *out, Py_ssize_t text) except -1:
+        cdef Py_ssize_t start = self.ends[text - 1] if text else 0
+        return put(out, self.text.data + start, self.ends[text] - start)
+
+
+@cython.final
 cdef class Form:
     """How the objects of one type at one place are written: told field by field, `end` last."""
 
     cdef int number  # the objects' column
     cdef int most  # the last column that is asked for
     cdef int count
+    cdef int others  # fields that are not read from the objects
     cdef Field *fields
     cdef list held  # what the fields point to
     cdef bytearray text
@@ -101,11 +136,11 @@ cdef class Form:
         """Values that are written as they are, one for each of the objects."""
         self._add(COLUMN, number)
 
-    def one(self, Form form, int number):
+    def one(self, Form form not None, int number):
         """An object; where that column is there, null in the rows in which it is null."""
         self._below(ONE, form, number)
 
-    def many(self, Form form, int number):
+    def many(self, Form form not None, int number):
         """As many objects as the column says."""
         self._below(MANY, form, number)
 
@@ -127,26 +162,27 @@ cdef class Form:
             for i in range(self.count):
                 fetch_place(&self.fields[i].layout, owners[row])
 
-    def look(self, objs):
-        """Raises whatever where a leaf of one of these isn't as usual."""
+    def ahead(self, objs):
+        """What is theirs, in place of the objects of the form's column. Raises whatever where a
+        leaf of one of these isn't as usual."""
         cdef tuple owners = tuple(objs)
+        cdef Py_ssize_t row, count = PyTuple_GET_SIZE(owners)
+        cdef Ahead ahead = Ahead(count, self.others + 1, count * self.room)
         cdef Column own
-        cdef Field *field
-        cdef Py_ssize_t row
-        cdef int i
-        own.items, own.count = PySequence_Fast_ITEMS(owners), PyTuple_GET_SIZE(owners)
-        for row in range(-3 * AHEAD if own.count > 1 else -AHEAD, own.count):
+        own.items, own.count = PySequence_Fast_ITEMS(owners), count
+        for row in range(-3 * STEP if count > 1 else -STEP, 0):
             self.fetch(&own, row)
-            for i in range(self.count if row >= 0 else 0):
-                field = &self.fields[i]
-                if field.code == ATTRIBUTE:
-                    look_at(field, leaf_of(field, own.items[row]))
+        for row in range(count):
+            self.put_object(&ahead.text, &own, row, NULL, ahead)
+            ahead.end()
+        return ahead
 
     def write(self, list columns):
         """Each of the form's own objects, for orjson to take over. Raises whatever."""
         cdef Py_ssize_t n = len(columns), i
-        cdef tuple rows = tuple([None if each is None else tuple(each) for each in columns])
+        cdef list held = []  # what the columns point to
         cdef list made = []
+        cdef tuple items
         cdef Text out
         cdef Column *state
         if n <= self.most:
@@ -159,9 +195,14 @@ cdef class Form:
             out.room = self.room
             memset(state, 0, n * sizeof(Column))
             for i in range(n):
-                if rows[i] is not None:
-                    state[i].items = PySequence_Fast_ITEMS(rows[i])
-                    state[i].count = PyTuple_GET_SIZE(rows[i])
+                column = columns[i]
+                if type(column) is Ahead:
+                    state[i].ahead, state[i].count = <PyObject *> column, (<Ahead> column).rows
+                elif column is not None:
+                    items = tuple(column)
+                    held.append(items)
+                    state[i].items = PySequence_Fast_ITEMS(items)
+                    state[i].count = PyTuple_GET_SIZE(items)
             self.fetch_first(state)
             for i in range(state[self.number].count):
                 out.size = 0
@@ -184,6 +225,7 @@ cdef class Form:
         self.count += 1
         memset(field, 0, sizeof(Field))
         field.code, field.number = code, number
+        self.others += code != ATTRIBUTE
         field.before, field.size = PyBytes_AS_STRING(before), PyBytes_GET_SIZE(before)
         self.held.append(before)
         self.text = bytearray()
@@ -200,36 +242,56 @@ cdef class Form:
         """The next object."""
         cdef Column *own = &state[self.number]
         cdef Py_ssize_t row = own.next
-        cdef PyObject *owner
-        cdef Field *field
-        cdef int i
         if row >= own.count:
             raise NotAsUsual
         own.next = row + 1
-        owner = own.items[row]
+        if own.ahead is NULL:
+            return self.put_object(out, own, row, state, None)
+        return self.put_rest(out, <Ahead> own.ahead, row, state)
+
+    cdef int put_object(
+        self, Text *out, Column *own, Py_ssize_t row, Column *state, Ahead ahead
+    ) except -1:
+        """One with what is below it, or what is its own, ahead of that."""
+        cdef PyObject *owner = own.items[row]
+        cdef Field *field
+        cdef int i
         self.fetch(own, row)
         for i in range(self.count):
             field = &self.fields[i]
             put(out, field.before, field.size)
-            if field.code != ATTRIBUTE:
+            if field.code == ATTRIBUTE:
+                put_leaf(out, field, leaf_of(field, owner))
+            elif state is not NULL:
                 put_below(out, field, state, row)
-                continue
-            put_leaf(out, field, leaf_of(field, owner))
+            else:
+                ahead.end()
         return put_bytes(out, self.last)
+
+    cdef int put_rest(self, Text *out, Ahead ahead, Py_ssize_t row, Column *state) except -1:
+        """One of which what is its own was written ahead."""
+        cdef Py_ssize_t text = row * (self.others + 1)
+        cdef int i
+        for i in range(self.count):
+            if self.fields[i].code != ATTRIBUTE:
+                ahead.put(out, text)
+                put_below(out, &self.fields[i], state, row)
+                text += 1
+        return ahead.put(out, text)
 
     cdef int fetch(self, Column *own, Py_ssize_t row) except -1:
         """Have the processor fetch what is read of later rows, each thing when what leads to it
         has come."""
         cdef int i
-        row += AHEAD
+        row += STEP
         if 0 <= row < own.count:
             for i in range(self.count):
                 fetch_value(&self.fields[i].layout, own.items[row])
-        row += AHEAD
+        row += STEP
         if 0 <= row < own.count:
             for i in range(self.count):
                 fetch_place(&self.fields[i].layout, own.items[row])
-        row += AHEAD
+        row += STEP
         if 0 <= row < own.count:
             fetch_object(own.items[row])
         return 0
@@ -238,8 +300,9 @@ cdef class Form:
         """The same for the first rows."""
         cdef Py_ssize_t row
         cdef int i
-        for row in range(-3 * AHEAD, 0):
-            self.fetch(&state[self.number], row)
+        if state[self.number].ahead is NULL:
+            for row in range(-3 * STEP, 0):
+                self.fetch(&state[self.number], row)
         for i in range(self.count):
             if self.fields[i].form is not NULL:
                 (<Form> self.fields[i].form).fetch_first(state)
@@ -259,8 +322,6 @@ cdef inline bint is_usual(Field *field, value):
     """Of none but the kind that only `shown` knows."""
     cdef int overflow
     cdef long number
-    if value is None:
-        return not field.nonnull
     if field.kind == STRING:
         return type(value) is str
     if field.kind == ID:
@@ -273,15 +334,6 @@ cdef inline bint is_usual(Field *field, value):
     if field.kind == BOOLEAN:
         return type(value) is bool
     return type(value) is float and <double> value - <double> value == 0.0  # finite
-
-
-cdef int look_at(Field *field, value) except -1:
-    if field.kind != OTHER:
-        if not is_usual(field, value):
-            raise NotAsUsual
-    elif value is not None or field.nonnull:
-        (<object> field.shown)(value)
-    return 0
 
 
 cdef int put_leaf(Text *out, Field *field, value) except -1:
@@ -299,12 +351,11 @@ cdef int put_leaf(Text *out, Field *field, value) except -1:
 
 
 cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) except -1:
-    cdef Form form = None if field.form is NULL else <Form> field.form
     cdef Py_ssize_t i
     if field.code == ONE:
         if state[field.number].items is not NULL and item_of(state, field.number, row) is None:
             return put(out, "null", 4)
-        return form.put(out, state)
+        return (<Form> field.form).put(out, state)
     value = item_of(state, field.number, row)
     if field.code == COLUMN:
         return put_value(out, value)
@@ -312,7 +363,7 @@ cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) excep
     for i in range(<Py_ssize_t> value):
         if i:
             put(out, ",", 1)
-        form.put(out, state)
+        (<Form> field.form).put(out, state)
     return put(out, "]", 1)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 import pytest
@@ -36,14 +36,27 @@ def form_of(kind: str, *, nonnull: bool) -> Form:
     return form
 
 
-def written(form: Form, columns: list[Any]) -> Any:
-    """The text, as orjson takes it over."""
-    return orjson.dumps(form.write(columns))
+Write: TypeAlias = Callable[[Form, list[Any]], Any]
 
 
+def at_once(form: Form, columns: list[Any]) -> Any:
+    return form.write(columns)
+
+
+def ahead(form: Form, columns: list[Any]) -> Any:
+    """What can be is written before all that is below is there."""
+    return form.write([form.ahead(columns[0]), *columns[1:]])
+
+
+either_way = pytest.mark.parametrize("write", [at_once, ahead])
+
+
+@either_way
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-def test_leaves_are_written_as_orjson_writes_them(kind: str, data: st.DataObject) -> None:
+def test_leaves_are_written_as_orjson_writes_them(
+    write: Write, kind: str, data: st.DataObject
+) -> None:
     strategy, shown = KINDS[kind]
     values = data.draw(st.lists(strategy | st.none()))
     columns = [[SimpleNamespace(value=value) for value in values]]
@@ -52,43 +65,64 @@ def test_leaves_are_written_as_orjson_writes_them(kind: str, data: st.DataObject
         expected = orjson.dumps(as_dicts)
     except TypeError:  # an integer of more than 64 bits
         with pytest.raises(TypeError):
-            written(form_of(kind, nonnull=False), columns)
+            orjson.dumps(write(form_of(kind, nonnull=False), columns))
     else:
-        assert written(form_of(kind, nonnull=False), columns) == expected
+        assert orjson.dumps(write(form_of(kind, nonnull=False), columns)) == expected
 
 
-def test_every_character_is_written_as_orjson_writes_it() -> None:
+@either_way
+def test_every_character_is_written_as_orjson_writes_it(write: Write) -> None:
     for code in range(0x110000):
         if not 0xD800 <= code < 0xE000 and (code < 0x3000 or code % 0x101 == 0):
             text = f"a{chr(code)}b"
-            found = written(form_of("String", nonnull=True), [[SimpleNamespace(value=text)]])
+            found = orjson.dumps(
+                write(form_of("String", nonnull=True), [[SimpleNamespace(value=text)]])
+            )
             assert found == orjson.dumps([{"f": text}]), hex(code)
 
 
+@either_way
+@pytest.mark.parametrize("size", range(40))
+def test_texts_of_any_length_are_written_as_orjson_writes_them(write: Write, size: int) -> None:
+    texts = ["x" * size]
+    for odd in '"\\\n\x1f!#[]é~\x7f':
+        texts += [f"{'x' * i}{odd}{'x' * (size - i - 1)}" for i in range(size)]
+    columns = [[SimpleNamespace(value=text) for text in texts]]
+    assert orjson.dumps(write(form_of("String", nonnull=True), columns)) == orjson.dumps(
+        [{"f": text} for text in texts]
+    )
+
+
+@either_way
 @pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in WRONG.items() for v in vs])
-def test_what_is_not_as_usual_is_not_written(kind: str, value: Any) -> None:
+def test_what_is_not_as_usual_is_not_written(write: Write, kind: str, value: Any) -> None:
     with pytest.raises(NotAsUsual):
-        form_of(kind, nonnull=True).write([[SimpleNamespace(value=value)]])
+        write(form_of(kind, nonnull=True), [[SimpleNamespace(value=value)]])
 
 
+@either_way
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "other"])
-def test_null_is_not_written_where_none_may_be(kind: str) -> None:
+def test_null_is_not_written_where_none_may_be(write: Write, kind: str) -> None:
     with pytest.raises(NotAsUsual):
-        form_of(kind, nonnull=True).write([[SimpleNamespace(value=None)]])
+        write(form_of(kind, nonnull=True), [[SimpleNamespace(value=None)]])
 
 
-def test_half_of_a_surrogate_pair_is_refused() -> None:
+@either_way
+def test_half_of_a_surrogate_pair_is_refused(write: Write) -> None:
     with pytest.raises(UnicodeEncodeError):
-        form_of("String", nonnull=True).write([[SimpleNamespace(value="\ud800")]])
+        write(form_of("String", nonnull=True), [[SimpleNamespace(value="\ud800")]])
 
 
-def test_what_an_attribute_raises_is_raised() -> None:
+@either_way
+def test_what_an_attribute_raises_is_raised(write: Write) -> None:
     with pytest.raises(AttributeError, match="value"):
-        form_of("String", nonnull=True).write([[object()]])
+        write(form_of("String", nonnull=True), [[object()]])
 
 
-def nested() -> Form:
-    """Of columns 0: objects; 1: how many items each has; 2: items; 3: objects of some, null for
+def nested() -> tuple[Form, Form, Form]:
+    """With the forms of items and of single objects.
+
+    Of columns 0: objects; 1: how many items each has; 2: items; 3: objects of some, null for
     the others; 4: those that aren't null; 5: values."""
     item, one, form = Form(2), Form(4), Form(0)
     item.key("n")
@@ -105,48 +139,68 @@ def nested() -> Form:
     form.one(one, 3)
     form.key("value")
     form.column(5)
+    form.key("last")
+    form.attribute("last", "String", True, None)
     form.end()
-    return form
+    return form, item, one
 
 
-@given(st.lists(st.tuples(st.lists(st.integers(0, 9)), st.none() | st.booleans(), st.text())))
-def test_objects_lists_nulls_and_columns_are_written_in_their_order(rows: list[Any]) -> None:
+@given(
+    st.lists(st.tuples(st.lists(st.integers(0, 9)), st.none() | st.booleans(), st.text())),
+    st.sets(st.sampled_from([0, 2, 4])),
+)
+def test_objects_lists_nulls_and_columns_are_written_in_their_order(
+    rows: list[Any], ahead: set[int]
+) -> None:
+    form, item, single = nested()
     items = [SimpleNamespace(n=n) for numbers, _, _ in rows for n in numbers]
     ones = [None if b is None else SimpleNamespace(b=b) for _, b, _ in rows]
-    columns = [
-        *([object() for _ in rows], [len(numbers) for numbers, _, _ in rows], items),
+    columns: list[Any] = [
+        [SimpleNamespace(last=text) for _, _, text in rows],
+        *([len(numbers) for numbers, _, _ in rows], items),
         *(ones, [one for one in ones if one is not None], [text for _, _, text in rows]),
     ]
-    assert written(nested(), columns) == orjson.dumps(
+    for number, its_form in (0, form), (2, item), (4, single):
+        if number in ahead:
+            columns[number] = its_form.ahead(columns[number])
+    assert orjson.dumps(form.write(columns)) == orjson.dumps(
         [
             {
                 "type": 'T"',
                 "items": [{"n": n} for n in numbers],
                 "one": None if b is None else {"b": b},
                 "value": text,
+                "last": text,
             }
             for numbers, b, text in rows
         ]
     )
 
 
+@either_way
 @pytest.mark.parametrize("short", [2, 3, 4, 5])
-def test_a_column_that_is_too_short_is_not_read_past_its_end(short: int) -> None:
-    one = SimpleNamespace(b=True)
-    columns: list[list[Any]] = [[object()], [1], [SimpleNamespace(n=1)], [one], [one], ["a"]]
-    assert nested().write(columns)
+def test_a_column_that_is_too_short_is_not_read_past_its_end(write: Write, short: int) -> None:
+    form, item, single = nested()
+    own, one = SimpleNamespace(last="a"), SimpleNamespace(b=True)
+    columns: list[Any] = [[own], [1], [SimpleNamespace(n=1)], [one], [one], ["a"]]
+    assert write(form, columns)
     columns[short] = []
     with pytest.raises(NotAsUsual):
-        nested().write(columns)
+        write(form, columns)
+    if short in (2, 4):
+        columns[short] = (item if short == 2 else single).ahead([])
+        with pytest.raises(NotAsUsual):
+            write(form, columns)
 
 
 @pytest.mark.parametrize("count", range(6))
 def test_columns_that_are_not_there_are_not_read(count: int) -> None:
     with pytest.raises(NotAsUsual):
-        nested().write([[object()]] * count)
+        nested()[0].write([[SimpleNamespace(last="a")]] * count)
 
 
-def test_a_list_that_a_property_changes_meanwhile_is_written_as_it_was() -> None:
+@either_way
+def test_a_list_that_a_property_changes_meanwhile_is_written_as_it_was(write: Write) -> None:
     objects: list[Any] = []
 
     class Clearing:
@@ -156,4 +210,6 @@ def test_a_list_that_a_property_changes_meanwhile_is_written_as_it_was() -> None
             return "a"
 
     objects += [Clearing(), Clearing()]
-    assert written(form_of("String", nonnull=True), [objects]) == b'[{"f":"a"},{"f":"a"}]'
+    assert (
+        orjson.dumps(write(form_of("String", nonnull=True), [objects])) == b'[{"f":"a"},{"f":"a"}]'
+    )
