@@ -40,8 +40,10 @@ whose promises of single keys it wakes all at once. In what is compiled from Pyt
 
 What the usual path can't take (an error, a null where none may be, an odd class of value) goes
 down a slow one that is exact, for that group's slice alone; `kinds` says which classes are usual.
-In one thing graphql-core's schedule is not kept: which of two fields that run side by side has its
-turn first. It shows where both read one generator that an attribute holds, each getting some of it.
+In two things graphql-core's schedule is not kept. Which of two fields that run side by side has its
+turn first: it shows where both read one generator that an attribute holds, each getting some of it.
+And where a resolver whose parent was nulled takes its cancellation back and gives a value, nothing
+below that is begun.
 What isn't compiled (subscriptions, @defer, @stream) is left to graphql-core, and counted.
 """
 

@@ -426,6 +426,40 @@ def test_a_cancellation_that_was_taken_back_is_as_asyncio_has_it() -> None:
     assert asyncio.run(run(new_engine)) == asyncio.run(run(ReferenceEngine))
 
 
+def test_nothing_is_begun_below_one_that_took_it_back_and_has_no_place_any_more() -> None:
+    """graphql-core begins it, and waits for it."""
+
+    async def run() -> tuple[Outcome, list[str]]:
+        events: list[str] = []
+        may_fail = asyncio.Event()
+
+        async def survives(info: Any) -> Any:
+            may_fail.set()
+            try:
+                await asyncio.get_running_loop().create_future()
+            except asyncio.CancelledError:
+                events.append("survived")
+            return SimpleNamespace(a=below)
+
+        async def below(info: Any) -> int:
+            events.append("begun")
+            return 1
+
+        async def fails(info: Any) -> int:
+            await may_fail.wait()
+            raise ValueError("no")
+
+        plan = plan_of(
+            new_engine, "type Query { a: Int! b: Nest } type Nest { a: Int }", "{ a b { a } }"
+        )
+        return await plan.run(root=SimpleNamespace(a=fails, b=survives)), events
+
+    outcome, events = asyncio.run(run())
+    assert outcome.data == b"null"
+    assert [error.message for error in outcome.errors] == ["no"]
+    assert events == ["survived"]
+
+
 @pytest.mark.parametrize("steps", range(12))
 def test_a_cancelled_request_leaves_nothing(steps: int) -> None:
     """However far it has come."""
