@@ -36,6 +36,7 @@ cdef enum: STRING, ID, INT, FLOAT, BOOLEAN, OTHER
 cdef dict KINDS = {
     "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
 }
+cdef enum: ROOM = 256  # bytes for an object, at first
 cdef enum: STEP = 4  # rows between one step of fetching and the next
 
 
@@ -106,10 +107,10 @@ cdef class Form:
     cdef list held  # what the fields point to
     cdef bytearray text
     cdef bytes last
-    cdef Py_ssize_t room
+    cdef Py_ssize_t room  # for an object with all that is below it
 
     def __init__(self, int number):
-        self.number, self.most, self.room = number, number, 256
+        self.number, self.most, self.room = number, number, ROOM
         self.held, self.text = [], bytearray(b"{")
 
     def __dealloc__(self):
@@ -167,7 +168,7 @@ cdef class Form:
         leaf of one of these isn't as usual."""
         cdef tuple owners = tuple(objs)
         cdef Py_ssize_t row, count = PyTuple_GET_SIZE(owners)
-        cdef Ahead ahead = Ahead(count, self.others + 1, count * self.room)
+        cdef Ahead ahead = Ahead(count, self.others + 1, count * ROOM)
         cdef Column own
         own.items, own.count = PySequence_Fast_ITEMS(owners), count
         for row in range(-3 * STEP if count > 1 else -STEP, 0):
