@@ -17,12 +17,10 @@ from bench.execution.contenders import REAL_OURS, REAL_STOCK, real_contenders
 from bench.execution.data import data
 from bench.execution.requests import Request, Workload
 from bench.execution.servers import (
-    LOAD_CORE,
     SERVER_CORE,
     BenchError,
     Contender,
     Server,
-    ahead_of_others,
     running,
 )
 
@@ -39,7 +37,6 @@ class Effort:
 
 COUNTED = 20 * wrk.CONNECTIONS
 """Requests a load at least: those that are under way when it ends cost time and are not counted."""
-TAIL_SECONDS, TAIL_WARMUP, TAIL_ROUNDS = 1.0, 0.3, 2  # times as many rounds as of others
 FULL, QUICK = Effort(1.0, 4.0, 10), Effort(1.0, 1.0, 3)
 
 
@@ -117,7 +114,7 @@ def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, dict[str
     rate."""
     made = folder / "stores"
     prepare = [str(python), "-m", "bench.execution.apps.real", "prepare", str(made)]
-    requests_of: dict[str, list[dict[str, str]]] = _child(prepare)
+    requests_of: dict[str, list[dict[str, str]]] = child(prepare)
     stores = {name: folder / name.replace(" ", "-") for name in (REAL_OURS, REAL_STOCK)}
     for path in stores.values():
         shutil.copytree(made, path)
@@ -144,50 +141,14 @@ def _parsed(answer: bytes) -> Any:
     return response
 
 
-def tail(
-    contenders: Sequence[Contender], workload: Workload, share: float, effort: Effort, folder: Path
-) -> dict[str, dict[str, float]]:
-    """Latencies at Poisson arrivals at a share of saturation, the contenders in turn: of each, the
-    median of the rounds by p99 / p50. Rounds are many and short, with saturation measured just
-    before each: the speed of a shared machine changes from one second to the next."""
-    requests = folder / "requests.txt"
-    workload.write(requests)
-    before = ahead_of_others()
-    found: dict[str, list[dict[str, float]]] = {each.name: [] for each in contenders}
-    with ExitStack() as stack:
-        servers = {
-            each.name: stack.enter_context(running(each, folder / "servers.log", before))
-            for each in contenders
-        }
-        for server in servers.values():
-            wrk.load(server, requests, effort.warmup, before)
-        for number in range(TAIL_ROUNDS * effort.rounds):
-            for name, server in servers.items():
-                rate = share * wrk.load(server, requests, 1, before).rate
-                command = [
-                    *(*before, "taskset", "-c", LOAD_CORE, sys.executable),
-                    *("-m", "bench.execution.openloop", str(server.port), str(requests)),
-                    *(str(rate), str(TAIL_SECONDS), str(TAIL_WARMUP)),
-                ]
-                run = {**_child(command, pinned=False), "rate": rate}
-                run["ratio"] = run["p99"] / run["p50"]
-                say(f"round {number + 1}: {name}: p99 / p50 {run['ratio']:.2f}, {rate:,.0f}/s")
-                found[name].append(run)
-    return {name: _middle(runs) for name, runs in found.items()}
-
-
-def _middle(runs: Sequence[dict[str, float]]) -> dict[str, float]:
-    return sorted(runs, key=lambda each: each["ratio"])[len(runs) // 2]
-
-
 def in_process(python: Path, quick: bool) -> Inside:
     """What bench/execution/inprocess.py measures."""
     command = [str(python), "-m", "bench.execution.inprocess", *(["--quick"] if quick else [])]
-    found: Inside = _child(command)
+    found: Inside = child(command)
     return found
 
 
-def _child(command: Sequence[str], *, pinned: bool = True) -> Any:
+def child(command: Sequence[str], *, pinned: bool = True) -> Any:
     """The JSON that a child process prints last. Raises BenchError."""
     core = ["taskset", "-c", SERVER_CORE] if pinned else []
     done = subprocess.run([*core, *command], capture_output=True, text=True, env=os.environ)

@@ -83,12 +83,11 @@ class Server:
 
 def ahead_of_others() -> list[str]:
     """What to put before a command so that it need not share its core, where that is allowed: for
-    latencies, which say nothing where others take part of it."""
-    command = ["chrt", "-f", "20"]
-    with suppress(OSError):
-        if subprocess.run([*command, "true"], capture_output=True).returncode == 0:
-            return command
-    return []
+    latencies, which say nothing where others take part of it. (Not as a real-time process: such a
+    one is stopped for the rest of each second after 0.95 of it, and saturated ones are.)"""
+    command = ["nice", "-n", "-20"]
+    niceness = subprocess.run([*command, "nice"], capture_output=True, text=True).stdout.strip()
+    return command if niceness == "-20" else []
 
 
 @contextmanager
