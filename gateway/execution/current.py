@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import tasks
+from asyncio import current_task, tasks
 from collections.abc import Callable
 from typing import Any
 
@@ -21,3 +21,8 @@ def _entering() -> tuple[Callable[[Any, Any], Any], Callable[[Any, None], Any]]:
 enter, leave = _entering()
 """`enter(loop, task)` makes a task the loop's current one, whichever it was; `leave(loop, None)`
 makes it none. As asyncio's `_enter_task` and `_leave_task` for two tasks, in one call."""
+
+
+task_of: Callable[[Any], Any] = current_task if CURRENT is None else CURRENT.get
+"""The current task of a loop, which runs. As `asyncio.current_task`, which up to Python 3.11 is no
+C function."""

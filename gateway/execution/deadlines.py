@@ -7,12 +7,13 @@ price: a timer a request is made, started and stopped for nothing almost always.
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, CancelledError, Task, current_task, get_running_loop
+from asyncio import AbstractEventLoop, CancelledError, Task, get_running_loop
 from contextvars import Token
 from types import TracebackType
 from typing import Any
 
 from feed_engine.speculation.deadline import ends
+from gateway.execution.current import task_of
 
 
 class Deadlines:
@@ -61,7 +62,7 @@ class Deadline:
 
     def __enter__(self) -> None:
         loop = get_running_loop()
-        task = current_task(loop)
+        task = task_of(loop)
         assert task is not None
         self._task: Task[Any] = task
         self._expired, self._cancelling = False, task.cancelling()

@@ -21,7 +21,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.bind import Attribute, Call
 from gateway.execution.completed import SLICE, Completed
-from gateway.execution.current import enter, leave
+from gateway.execution.current import enter, leave, task_of
 from gateway.execution.dropped import drop
 from gateway.execution.frames import without_frame
 from gateway.execution.goals import Goal, WaitingLoad
@@ -116,7 +116,7 @@ class Run(Response):
 
     async def execute(self) -> None:
         """Fill `data` and `errors`."""
-        self._task = asyncio.current_task(self.loop)
+        self._task = task_of(self.loop)
         try:
             for step in self.variant.steps:
                 data, errors = self.data, len(self.errors)

@@ -61,7 +61,10 @@ class Protocol(HttpToolsProtocol):
     # Reading
 
     def on_message_begin(self) -> None:
-        self.url, self.headers, self.expect_100_continue = b"", [], False
+        self.url, self.headers = b"", []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         parser, before = self.parser, self.cycle
@@ -70,12 +73,12 @@ class Protocol(HttpToolsProtocol):
             and parser.get_method() == b"POST"
             and (before is None or before.response_complete)
             and parser.should_keep_alive()
-            and not self.expect_100_continue
         ):
             fields = dict(reversed(self.headers))  # of several with one name, the first
             # Without this header a connection that is to be kept is one of HTTP/1.1.
-            if b"connection" not in fields or (
-                parser.get_http_version() == "1.1" and not parser.should_upgrade()
+            if b"expect" not in fields and (
+                b"connection" not in fields
+                or (parser.get_http_version() == "1.1" and not parser.should_upgrade())
             ):
                 self._answering = self._answering_of(self.url, fields)
                 if self._answering is not None:
@@ -84,10 +87,11 @@ class Protocol(HttpToolsProtocol):
         self._begin_cycle()
 
     def _begin_cycle(self) -> None:
-        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        url, headers = self.url, self.headers
         super().on_message_begin()  # makes the scope
-        self.url, self.headers, self.expect_100_continue = url, headers, expects
-        self.scope["headers"] = headers
+        self.url = url
+        for name, value in headers:
+            super().on_header(name, value)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

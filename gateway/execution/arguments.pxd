@@ -1,0 +1,6 @@
+cdef class Arguments:
+    cdef object _constant, _convert, _field, _names
+    cdef list _simple
+    cdef readonly bint none
+
+    cpdef dict of(self, run)

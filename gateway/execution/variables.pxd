@@ -1,0 +1,8 @@
+cdef class Variables:
+    cdef object _schema, _definitions
+    cdef list _simple
+
+    cpdef tuple coerce(self, inputs)
+
+
+cdef bint _fits(value, kind) except -1
