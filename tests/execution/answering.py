@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from graphql import GraphQLSchema, build_schema, parse
 
-from tests.execution.differential import new_engine
+from tests.execution.comparing import new_engine
 from tests.execution.reference import Outcome, ReferenceEngine, identity, possible_errors
 
 ANY: Any = object()

@@ -21,7 +21,7 @@ from strawberry import Info
 
 from gateway.collector import set_aside, short_passes
 from loaders.base import Loader
-from tests.execution.differential import new_engine
+from tests.execution.comparing import new_engine
 
 PER_ROW = 100
 OBJECTS = 20_000

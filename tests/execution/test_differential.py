@@ -13,17 +13,8 @@ from graphql import GraphQLError, build_schema, parse, validate
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from tests.execution.differential import (
-    FEATURES,
-    Difference,
-    Report,
-    compare,
-    new_case,
-    new_engine,
-    run,
-    settled,
-    show,
-)
+from tests.execution.comparing import Difference, compare, new_case, new_engine, settled
+from tests.execution.differential import FEATURES, Report, run, show
 from tests.execution.drawing import Draw, Seeded
 from tests.execution.reference import ReferenceEngine, identity, possible_errors
 

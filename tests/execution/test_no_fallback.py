@@ -14,7 +14,7 @@ from graphql import (
 )
 
 from schema import schema
-from tests.execution.differential import new_engine
+from tests.execution.comparing import new_engine
 
 HERE = Path(__file__).resolve().parents[2]
 

@@ -24,7 +24,7 @@ from graphql import (
 )
 
 from tests.execution.answering import answer
-from tests.execution.differential import new_engine
+from tests.execution.comparing import new_engine
 
 
 async def later(value: Any) -> Any:

@@ -1,0 +1,305 @@
+"""One generated operation, answered by the engine and by graphql-core, and what must be the same.
+
+A case is a world (a schema and how its resolvers behave) and an operation over it. Both executors
+answer it, and must agree: bytes of data, errors (see `reference.py` for what is allowed under a
+nulled parent), the order of a mutation's effects, and how they end when cancelled.
+"""
+
+import asyncio
+import gc
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+from graphql import DocumentNode, GraphQLSchema, parse
+
+from tests.execution import decorated, plain
+from tests.execution.behavior import Run
+from tests.execution.drawing import Draw
+from tests.execution.operations import Operation, new_operation, plain_values
+from tests.execution.reference import ReferenceEngine, identity, idle, possible_errors
+from tests.execution.worlds import World, new_world
+
+MODES = ("cancelled", "timed out", "rogue")
+NewEngine = Callable[[GraphQLSchema], Any]
+
+
+def new_engine(schema: GraphQLSchema) -> Any:
+    from gateway.execution.engine import Engine
+
+    return Engine(schema)
+
+
+@dataclass(slots=True)
+class Place:
+    """A world with its schema in both executors."""
+
+    world: World
+    schema: GraphQLSchema
+    make: Callable[[Run, str, int], Any]
+    enum: Callable[[str, int], Any]
+    engine: Any
+    reference: ReferenceEngine
+
+    def run(self, **options: Any) -> Run:
+        run = Run(self.world, **options)
+        run.make = self.make
+        run.enum = lambda name, key: self.enum(run, name, key)  # type: ignore[attr-defined]
+        return run
+
+
+def settled(draw: Draw, engine: NewEngine) -> Place:
+    world = new_world(draw)
+    if world.decorated:
+        built = decorated.build(world)
+        schema, make, enum = built.schema._schema, built.make, built.enum_value
+    else:
+        schema, make, enum = plain.build(world), plain.make, plain.enum_value
+    return Place(world, schema, make, enum, engine(schema), ReferenceEngine(schema))
+
+
+@dataclass(slots=True)
+class Case:
+    operation: Operation
+    mode: str
+    document: DocumentNode
+
+    @property
+    def variables(self) -> dict[str, Any] | None:
+        return plain_values(self.operation.variables)
+
+
+def new_case(draw: Draw, place: Place) -> Case:
+    operation = new_operation(draw, place.world)
+    mode = draw.pick(MODES) if draw.chance(15) else ""
+    return Case(operation, mode, parse(operation.text))
+
+
+class Difference(Exception):
+    """The engine and graphql-core don't agree."""
+
+
+class Undecided(Difference):
+    """They agree as far as can be told: the oracle doesn't explain graphql-core's own errors, or
+    Python complains of a coroutine, which the case's resolvers may have lost themselves."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a run ended: `how` is "answered", "cancelled", "timed out" or what it raised."""
+
+    how: str
+    data: bytes | None
+    errors: list[Any]
+    started: bool
+    run: Run
+    warnings: list[str] = field(default_factory=list)
+
+
+async def ended(plan: Any, run: Run, case: Case) -> Ended:
+    """Runs a plan; ends it from outside when nothing goes on any more."""
+    timeout = asyncio.timeout(None)
+
+    async def go() -> Any:
+        async with timeout:
+            return await plan.run(context=run, variables=case.variables, root=None)
+
+    task = asyncio.ensure_future(go())
+    await idle(task)
+    if not task.done():
+        if case.mode == "timed out":
+            timeout.reschedule(asyncio.get_running_loop().time() - 1)
+        else:
+            task.cancel()
+    try:
+        outcome = await task
+    except asyncio.CancelledError:
+        return Ended("cancelled", None, [], True, run)
+    except TimeoutError:
+        return Ended("timed out", None, [], True, run)
+    except Exception as error:
+        text = "".join(traceback.format_exception(error))
+        return Ended(f"raised {text}", None, [], True, run)
+    data = None if outcome.data in (None, b"null") else outcome.data
+    return Ended("answered", data, outcome.errors, outcome.started, run)
+
+
+_NOT_ENCODED = ("TypeError: Integer exceeds", "JSONEncode", "Type is not JSON serializable")
+"""What orjson says of a value of a custom scalar that it can't write."""
+
+
+async def leftovers() -> list[str]:
+    """Tasks that still go on when the loop has nothing more to do, which are ended."""
+    me = asyncio.current_task()
+    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    found: list[str] = []
+    while True:
+        await asyncio.sleep(0)
+        while ready:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        others = [task for task in asyncio.all_tasks() if task is not me]
+        if not others:
+            return found
+        found += [getattr(task.get_coro(), "__qualname__", "?") for task in others]
+        for task in others:  # which may begin others when they end
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+
+@contextmanager
+def complaints() -> Iterator[list[str]]:
+    """What Python and asyncio warn of meanwhile: coroutines never awaited, errors never seen."""
+    found: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: found.append(str(context["message"])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RuntimeWarning)
+        warnings.showwarning = lambda message, *_, **__: found.append(str(message))
+        yield found
+    loop.set_exception_handler(None)
+
+
+@contextmanager
+def attempts() -> Iterator[set[str]]:
+    """Whether the engine makes subtrees in one go meanwhile, has compiled code write them, and
+    gives some up."""
+    from gateway.execution.attempts import Attempt
+    from gateway.execution.subtrees import Subtree
+
+    found: set[str] = set()
+    write, give_up = Subtree.write, Subtree.give_up
+
+    def written(subtree: Subtree, attempt: Attempt) -> Sequence[Any]:
+        made = write(subtree, attempt)
+        found.add("subtrees")
+        if subtree.form is not None:
+            found.add("subtrees written")
+        return made
+
+    def given_up(subtree: Subtree) -> None:
+        found.add("subtrees given up")
+        give_up(subtree)
+
+    with (
+        patch.object(Subtree, "write", written),
+        patch.object(Subtree, "give_up", given_up),
+    ):
+        yield found
+
+
+async def compare(place: Place, case: Case) -> set[str]:
+    """The classes of features that the case had. Raises Difference."""
+    name = case.operation.name
+    if case.mode == "rogue":
+        # Errors elsewhere may null, and so cancel, a resolver before it cancels its own task.
+        free = await ended(place.reference.compile(case.document, name), place.run(trouble=0), case)
+        await leftovers()
+        if free.errors:
+            case.mode = ""
+    options = {"hang": case.mode in ("cancelled", "timed out"), "rogue": case.mode == "rogue"}
+    reference = await ended(
+        place.reference.compile(case.document, name), place.run(**options), case
+    )
+    left_by_reference = Counter(await leftovers())
+    if reference.how.startswith("raised"):
+        if any(said in reference.how for said in _NOT_ENCODED):
+            return {"not to be encoded"}
+        raise Difference(f"graphql-core itself {reference.how}")
+    with complaints() as found, attempts() as attempted:
+        plan = place.engine.compile(case.document, name)
+        if plan.fallback is not None:
+            raise Difference(f"fell back: {plan.fallback}")
+        mine = await ended(plan, place.run(**options), case)
+        left = await leftovers()
+    if any(
+        each.startswith("Executor.") for each in left
+    ):  # it is graphql-core that began them, before
+        left = []
+    if mine.how != reference.how:
+        raise Difference(f"{mine.how}, but graphql-core {reference.how}")
+    # graphql-core does leave some, not the same each time.
+    if Counter(left) - left_by_reference and not isinstance(place.engine, ReferenceEngine):
+        raise Difference(f"left behind: {left}, by graphql-core: {left_by_reference}")
+    if mine.run.hung != mine.run.unwound and case.mode != "rogue" and not left:
+        raise Difference(f"{mine.run.hung} resolvers waited, {mine.run.unwound} were ended")
+    if mine.data != reference.data:
+        raise Difference(f"data\n  {mine.data!r}, but graphql-core\n  {reference.data!r}")
+    if mine.started != reference.started:
+        raise Difference(f"started is {mine.started}")
+    if mine.run.trace != reference.run.trace:
+        raise Difference(f"effects {mine.run.trace}, but graphql-core {reference.run.trace}")
+    seen = reference.run.seen | mine.run.seen | case.operation.features | attempted
+    seen.add("decorated" if place.world.decorated else "plain")
+    if case.mode and mine.how != "answered":
+        seen.add(mine.how if case.mode != "rogue" else "self-cancelled")
+    elif not reference.started:
+        seen.add("refused for wrong variables")
+    if reference.errors or mine.errors:
+        seen |= await _same_errors(place, case, reference, mine, options)
+    if found and (found := await _neglected(place, case, options)):
+        raise Undecided(f"asyncio or Python complains: {found}")
+    return seen
+
+
+async def _neglected(place: Place, case: Case, options: dict[str, Any]) -> list[str]:
+    """What is complained of when the engine runs, once more, if not also with graphql-core."""
+    both = []
+    for engine in (place.reference, place.engine):
+        gc.collect()
+        with complaints() as found:
+            await ended(
+                engine.compile(case.document, case.operation.name), place.run(**options), case
+            )
+            await leftovers()
+            gc.collect()
+        both.append(found)
+    return [] if both[0] else both[1]
+
+
+async def _same_errors(
+    place: Place, case: Case, reference: Ended, mine: Ended, options: dict[str, Any]
+) -> set[str]:
+    wanted = Counter(map(identity, reference.errors))
+    got = Counter(map(identity, mine.errors))
+    seen = {"errors"}
+    if len(reference.errors) > 1:
+        seen.add("several errors")
+    if reference.data is None and reference.started:
+        seen.add("the whole response nulled")
+    if any(_propagated(place, error) for error in reference.errors):
+        seen.add("null propagation")
+        if any(isinstance(key, int) for error in reference.errors for key in error.path or ()):
+            seen.add("null propagation through lists")
+    if wanted == got:
+        return seen
+    if not reference.started:
+        raise Difference(f"errors {sorted(got, key=repr)}, but graphql-core {list(wanted)}")
+    kept = place.run(**options)
+    kept.gives_up = True
+    possible = await possible_errors(
+        place.schema,
+        case.document,
+        case.operation.name,
+        case.variables,
+        kept,
+        None,
+    )
+    await leftovers()
+    if complaint := possible.complaint(reference.errors):
+        raise Undecided(f"the oracle is wrong about graphql-core: {complaint}")
+    if complaint := possible.complaint(mine.errors):
+        raise Difference(
+            f"errors: {complaint}\n  {sorted(got, key=repr)}\n  graphql-core:"
+            f" {sorted(wanted, key=repr)}"
+        )
+    seen.add("other errors under a nulled parent")
+    return seen
+
+
+def _propagated(place: Place, error: Any) -> bool:
+    return "non-nullable" in error.message or (error.path is not None and len(error.path) > 1)
