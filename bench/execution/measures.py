@@ -36,8 +36,8 @@ class Effort:
 
 
 COUNTED = 20 * wrk.CONNECTIONS
-"""Requests a load at least: those that are under way when it ends cost time and are not counted."""
-FULL, QUICK = Effort(1.0, 4.0, 10), Effort(1.0, 1.0, 3)
+"""Requests a load at least: how much was done of those that are under way in the end is a guess."""
+FULL, QUICK = Effort(3.0, 4.0, 10), Effort(1.0, 1.0, 3)
 
 
 @dataclass(frozen=True)
