@@ -33,7 +33,7 @@ CONNECTIONS = 256  # at most; opened when they are needed, as a pool of clients 
 UNUSED = 2.0  # seconds after which a connection is closed, before the server does that
 PATIENCE = 10.0  # seconds
 AWAKE = 0.0001  # seconds before an arrival: a timer may be as late as that
-MOMENTS, RECENT = 50, 2  # in a second; those by which the cost of a request is told
+MOMENTS, RECENT = 100, 2  # in a second; those by which the cost of a request is told
 CROWD, WHILE = 16, 0.25  # requests at once where the server is saturated, and for how many seconds
 
 
