@@ -115,4 +115,5 @@ def test_what_is_compiled_from_python_calls_its_bases_by_name() -> None:
     """In a class of C `super()` fails, and only when it is called."""
     for path in [*ROOT.glob("gateway/**/*.pxd"), *ROOT.glob("loaders/**/*.pxd")]:
         source = path.with_suffix(".py")
-        assert not source.exists() or "super()" not in source.read_text(), source
+        if source.exists() and "cdef class" in path.read_text():
+            assert "super()" not in source.read_text(), source
