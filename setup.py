@@ -11,6 +11,11 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+FLAGS = [
+    *("-O3", "-fno-plt", "-fno-semantic-interposition"),
+    "-Werror=incompatible-pointer-types",
+]
+
 
 def sources():
     for folder in ("gateway", "loaders"):
@@ -29,7 +34,7 @@ def extensions():
         from Cython.Build import cythonize
     except ImportError:
         return []
-    flags = [] if sys.platform == "win32" else ["-O3", "-Werror=incompatible-pointer-types"]
+    flags = [] if sys.platform == "win32" else FLAGS
     return cythonize(
         [
             Extension(".".join(path.with_suffix("").parts), [str(path)], extra_compile_args=flags)

@@ -1,1 +1,5 @@
-# Nothing in it is C's: it is compiled as it is.
+cdef class Operation:
+    cdef readonly object name, query, variables
+
+
+cdef Operation _operation(message)

@@ -3,7 +3,6 @@
 Works on ASGI's scope and messages as they come: this is the path of every request.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +22,7 @@ class Refused(Exception):
     def __init__(
         self, status: int, message: str, code: str = "BAD_USER_INPUT", **headers: str
     ) -> None:
-        super().__init__(message)
+        Exception.__init__(self, message)
         self.status, self.message, self.code = status, message, code
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
@@ -32,13 +31,13 @@ class Disconnected(Exception):
     """The client left before it had sent its request: nobody waits for an answer."""
 
 
-@dataclass(slots=True)
 class Operation:
     """What a request asks to run."""
 
-    query: str
-    variables: dict[str, Any] | None
-    name: str | None
+    __slots__ = ("name", "query", "variables")
+
+    def __init__(self, query: str, variables: dict[str, Any] | None, name: str | None) -> None:
+        self.query, self.variables, self.name = query, variables, name
 
 
 def headers_of(scope: Scope) -> Headers:

@@ -1,7 +1,6 @@
 cimport cython
 
 
-@cython.freelist(32)
 cdef class Batch:
     cdef public object singles, slots
     cdef public list keys
@@ -19,7 +18,6 @@ cdef class Batch:
     cpdef end(self, given)
 
 
-@cython.freelist(32)
 cdef class Load:
     cdef public bint _asyncio_future_blocking
     cdef bint _waits
@@ -38,6 +36,7 @@ cdef class Load:
     cdef tuple _one_in(self, Batch batch)
     cpdef batch_done(self)
     cdef _ended(self)
+    @cython.locals(batch=Batch)
     cpdef list result(self)
     @cython.locals(batch=Batch)
     cpdef bint done(self)

@@ -87,8 +87,7 @@ class Book:
     async def load(self, loader: Loader[Any, Any], batch: Batch, here: bool = False) -> None:
         """Load it; `here`, in the task of one of those who wait for it, if that is cancelled, in
         another for the rest."""
-        self.close(batch)
-        keys = list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
+        keys = self._begin(batch)
         try:
             given = await loader.load_batch(list(keys))
             if len(given) != len(keys):
@@ -101,10 +100,18 @@ class Book:
             if not isinstance(error, Exception):
                 raise
         else:
-            if len(keys) < len(batch.keys):  # one that was cleared, and asked again
-                values = dict(zip(keys, given, strict=True))
-                given = [values[key] for key in batch.keys]
-            self.end(batch, given)
+            self._loaded(batch, keys, given)
+
+    def _begin(self, batch: Batch) -> list[Any]:
+        """The keys that are to be loaded."""
+        self.close(batch)
+        return list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
+
+    def _loaded(self, batch: Batch, keys: list[Any], given: Sequence[Any]) -> None:
+        if len(keys) < len(batch.keys):  # one that was cleared, and asked again
+            values = dict(zip(keys, given, strict=True))
+            given = [values[key] for key in batch.keys]
+        self.end(batch, given)
 
     def close(self, batch: Batch) -> None:
         """Let it take no more keys."""
@@ -131,7 +138,8 @@ class Book:
         self.pending.remove(batch)
         slots, values = batch.slots, self.values
         if type(slots) is range:
-            values[slots.start : slots.stop] = given
+            first = slots[0]
+            values[first : first + len(slots)] = given
         else:
             for slot, value in zip(slots, given, strict=True):
                 values[slot] = value

@@ -13,7 +13,7 @@ from importlib.util import spec_from_file_location
 from types import ModuleType
 
 WANTED = os.environ.get("PINWAY_COMPILED") != "0"
-PACKAGES = ("gateway.execution", "loaders")
+PACKAGES = ("gateway", "gateway.execution", "gateway.serving", "loaders")
 
 
 class Sources(MetaPathFinder):

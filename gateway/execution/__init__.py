@@ -10,7 +10,8 @@ An operation's way:
 2. A request coerces its `variables`, and a `run` works through `groups`: a group is one selection
    for all the objects at one place of the operation, however many lists they stand in. Each field
    is resolved for all of them before the next, a bulk resolver in one call; then their dicts are
-   made in one comprehension and put where they belong.
+   made in one comprehension and put where they belong. What all its parts see of a run is its
+   `state`.
 3. Where a selection and all below it is read from objects or comes from bulk resolvers or plain
    functions, be they coroutines (`subtrees`, of `parts`), an attempt is made to find its objects
    and make all of them in one go, without places (`attempts`). If anything is odd (which is looked
@@ -36,7 +37,8 @@ Where there was a C compiler, the modules that have a `.pxd` beside them are com
 Python: it says which of their fields and calls are C's. Besides, code of its own (`.pyx`) does what
 `steps` and the writing of a subtree's objects are in Python (`compiled`), with `loaders.promised`,
 whose promises of single keys it wakes all at once. In what is compiled from Python there is no
-`super()` without arguments, and no method that C may call is passed on as a value.
+`super()` without arguments, no method that C alone knows is passed on as a value, and what was
+found to be of one class of several goes on by another name, which the `.pxd` says is of that class.
 
 What the usual path can't take (an error, a null where none may be, an odd class of value) goes
 down a slow one that is exact, for that group's slice alone; `kinds` says which classes are usual.

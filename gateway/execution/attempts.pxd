@@ -1,5 +1,7 @@
 cimport cython
 
+from gateway.execution.state cimport State
+
 
 cdef class Spot:
     cdef public object form, leaves, selection
@@ -22,9 +24,9 @@ cdef class Asked:
     cdef void ask(self, Attempt attempt, objs) except *
 
 
-@cython.freelist(16)
 cdef class Attempt:
-    cdef public object place, run, subtree
+    cdef public object place, subtree
+    cdef public State run
     cdef public list columns
     cdef public set nulls
     cdef public dict given

@@ -101,7 +101,7 @@ class Attempt:
         """Objects found."""
         self._found: list[Spot] = []
         """The spots of those that weren't looked at."""
-        self._ambient = run.ambient
+        self._ambient = self.run.ambient
         self._over = False
 
     def begin(self) -> None:

@@ -64,7 +64,7 @@ class Attribute:
             if kinds == {dict}:
                 name = self.name
                 values = [o.get(name) for o in objs]
-            elif any(issubclass(kind, Mapping) for kind in kinds):
+            elif _has_mapping(kinds):
                 raise AttributeError
             else:
                 values = list(map(self._get, objs))
@@ -89,6 +89,10 @@ class Attribute:
             info = make_info(run, field, place, i)
             return value(info, **self.arguments.of(run))
         return value
+
+
+def _has_mapping(kinds: set[type]) -> bool:
+    return any(issubclass(kind, Mapping) for kind in kinds)
 
 
 class Call:

@@ -140,6 +140,16 @@ class Field:
         return completer_of(self, self.definition.type)
 
     @cached_property
+    def about(self) -> tuple[tuple[Any, ...], tuple[Any, ...], OperationDefinitionNode]:
+        """What each info of it starts with; the schema and fragments; the operation."""
+        operation = self.variant.plan.operation
+        return (
+            (self.name, self.nodes, self.definition.type, self.parent),
+            (operation.schema, operation.fragments),
+            operation.node,
+        )
+
+    @cached_property
     def in_document(self) -> GraphQLError:
         """An error that has the places of its nodes."""
         return GraphQLError("", self.nodes)

@@ -4,6 +4,7 @@ cdef class Deadlines:
     cdef object _loop
     cdef bint _armed
 
+    cpdef begin(self)
     cdef add(self, Deadline deadline, loop)
 
 

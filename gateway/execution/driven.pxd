@@ -8,6 +8,9 @@ cdef class Steps(Waiter):
     cdef public Py_ssize_t index
     cdef public bint _must_cancel, done_, unwanted
 
+    cpdef begin(self)
+    cpdef bint makes_way(self)
+    cpdef go_on(self)
     cdef go_on_after(self, future)
     cdef wait(self, waits)
     cdef ended(self, value)

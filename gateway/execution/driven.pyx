@@ -73,17 +73,25 @@ cdef class Steps(Waiter):
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = PyContext_CopyCurrent()
 
-    def begin(self):
+    cpdef begin(self):
         cdef PyObject *got
         cdef PySendResult how
         enter(self._loop, self)
         how = step_inside(self._context, self._coro, &got)
         if how == PYGEN_NEXT:
-            self._begun(owned(got))
+            waits = owned(got)
+            if waits is not None:
+                self._begun(waits)
         elif how == PYGEN_RETURN:
             self._ended_at_once(owned(got))
         else:
             self.failed()
+
+    cpdef bint makes_way(self):
+        return self.waits is None and not self.done_
+
+    cpdef go_on(self):
+        self.wake(None)
 
     cdef int wake(self, Promise promise) except -1:
         """As if `_wakeup` were called back in the coroutine's context."""

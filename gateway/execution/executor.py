@@ -1,7 +1,6 @@
 """One operation from its text to its response."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -21,15 +20,17 @@ _TORN = GraphQLError(
 )
 
 
-@dataclass(slots=True)
 class Result:
     """A response's content: `data` is JSON in parts, None when the operation was refused before it
     ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
     refused because the request was a GET."""
 
-    data: list[bytes] | None
-    errors: list[bytes]
-    by_post_only: bool = False
+    __slots__ = ("by_post_only", "data", "errors")
+
+    def __init__(
+        self, data: list[bytes] | None, errors: list[bytes], by_post_only: bool = False
+    ) -> None:
+        self.data, self.errors, self.by_post_only = data, errors, by_post_only
 
     @property
     def started(self) -> bool:

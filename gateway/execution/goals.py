@@ -79,7 +79,7 @@ class WaitingLoad(Goal):
     ) -> None:
         # As Goal's, in short: a load is what a page has most of.
         self._run, self._field, self._source = run, field, source
-        self._place, self._count, self._ambient = place, count, run.ambient
+        self._place, self._count, self._ambient = place, count, self._run.ambient
         self.attempt = self.asked = None
         self.load = load
 

@@ -34,7 +34,8 @@ def make_group(run: Run, selection: Selection, objs: Sequence[Any], place: Place
     """Resolve all fields of all objects; put them into the response, and go on below."""
     subtree = None if run.in_line else selection.subtree
     if subtree is not None and run.given is None and place is not None and subtree.promising():
-        Attempt(run, subtree, objs, place).begin()
+        attempt = Attempt(run, subtree, objs, place)
+        attempt.begin()
         return
     build = selection.build
     group = Group(selection, objs, place)

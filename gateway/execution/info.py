@@ -90,12 +90,11 @@ def field_position(place: Place, i: int) -> tuple[Place, int]:
 
 def make_info(run: Run, field: Field, place: Place | None, i: int) -> GraphQLResolveInfo[Any]:
     """The info of a position of the field."""
-    operation = run.variant.plan.operation
+    of_field, of_schema, operation = field.about
     return tuple.__new__(
         LazyInfo,
         (
-            *(field.name, field.nodes, field.definition.type, field.parent, (place, i)),
-            *(operation.schema, operation.fragments, run.root, operation.node),
+            *(*of_field, (place, i), *of_schema, run.root, operation),
             *(run.variable_values, run.context, is_awaitable, None, _HELPERS),
         ),
     )

@@ -1,5 +1,8 @@
+cimport cython
+
 from gateway.execution.asking cimport start
 from gateway.execution.attempts cimport Asked, Attempt, Shown, Spot
+from gateway.execution.bind cimport Bulk
 from gateway.execution.goals cimport Goal
 from gateway.execution.kinds cimport kinds_of
 
@@ -35,8 +38,9 @@ cdef class Read(Asked):
 
 
 cdef class Bulked(Asked):
-    cdef object _source
+    cdef Bulk _source
 
+    @cython.locals(goal=Goal)
     cdef void ask(self, Attempt attempt, objs) except *
 
 

@@ -155,7 +155,8 @@ class Bulked(Asked):
         found = start(attempt.run, self.field, self._source, objs, None)
         attempt.given[self.field] = found
         if isinstance(found, Goal):
-            found.attempt, found.asked = attempt, self
+            goal = found
+            goal.attempt, goal.asked = attempt, self
             attempt.waits += 1
         else:
             self.shown.take(attempt, found)

@@ -1,1 +1,16 @@
-# Nothing in it is C's: it is compiled as it is.
+from gateway.execution.run cimport Run
+from gateway.execution.variables cimport Variables
+
+
+cdef class Outcome:
+    cdef readonly list errors, parts
+    cdef readonly bint started
+
+
+cdef class Plan:
+    cdef public object fallback, operation
+    cdef public Variables variables
+    cdef object _document, _engine, _name, _schema, _variants
+    cdef tuple _conditions
+
+    cpdef _variant(self, variables)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +33,6 @@ VARIANTS = 16
 _MISSING = object()
 
 
-@dataclass(slots=True)
 class Outcome:
     """What a request got.
 
@@ -42,9 +40,12 @@ class Outcome:
     then the variables were refused.
     """
 
-    parts: list[bytes] | None
-    errors: list[GraphQLError]
-    started: bool = True
+    __slots__ = ("errors", "parts", "started")
+
+    def __init__(
+        self, parts: list[bytes] | None, errors: list[GraphQLError], started: bool = True
+    ) -> None:
+        self.parts, self.errors, self.started = parts, errors, started
 
     @property
     def data(self) -> bytes | None:
@@ -63,6 +64,7 @@ class Plan:
         self._variants: OrderedDict[tuple[Any, ...], Variant] = OrderedDict()
         try:
             self.operation = Operation(schema, document, name)
+            self._conditions = self.operation.conditions
             self.variables = Variables(
                 schema, tuple(self.operation.node.variable_definitions or ())
             )
@@ -106,15 +108,18 @@ class Plan:
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
         """What these values of @skip and @include select; None where they aren't booleans."""
-        names = self.operation.conditions
+        names = self._conditions
         key = tuple([variables.get(name, _MISSING) for name in names]) if names else ()
         variant = self._variants.get(key)
-        if variant is None:
-            if any(type(value) is not bool for value in key):
-                return None
-            variant = self._variants[key] = Variant(self, dict(zip(names, key, strict=True)))
-            if len(self._variants) > VARIANTS:
-                self._variants.popitem(last=False)
+        return self._new_variant(key) if variant is None else variant
+
+    def _new_variant(self, key: tuple[Any, ...]) -> Variant | None:
+        if any(type(value) is not bool for value in key):
+            return None
+        variant = Variant(self, dict(zip(self._conditions, key, strict=True)))
+        self._variants[key] = variant
+        if len(self._variants) > VARIANTS:
+            self._variants.popitem(last=False)
         return variant
 
     async def _fall_back(

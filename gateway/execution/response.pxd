@@ -1,4 +1,7 @@
-cdef class Response:
+from gateway.execution.state cimport State
+
+
+cdef class Response(State):
     cdef public dict data
     cdef public list errors
     cdef public bint nulled

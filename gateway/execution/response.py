@@ -9,12 +9,13 @@ from graphql import GraphQLError
 
 from gateway.execution.errors import located
 from gateway.execution.places import Base, Place, mark_dead
+from gateway.execution.state import State
 
 Failure: TypeAlias = "tuple[Place, int, Exception]"
 """A position that failed, and why."""
 
 
-class Response:
+class Response(State):
     """Positions fail in any order; when their order is known, errors and nulls are made of that."""
 
     __slots__ = ("_failures", "_fatal", "data", "errors", "nulled")

@@ -27,7 +27,7 @@ from gateway.execution.frames import without_frame
 from gateway.execution.goals import Goal, WaitingLoad
 from gateway.execution.groups import Group, make_group
 from gateway.execution.kinds import PLAIN, none_awaited
-from gateway.execution.large import Entry, flush, forget, in_slices, settle_failures
+from gateway.execution.large import flush, forget, in_slices, settle_failures
 from gateway.execution.places import FieldPlace, Place, order, ranks, some
 from gateway.execution.response import Response
 from gateway.execution.tasks import Light
@@ -53,9 +53,7 @@ class Run(Response):
 
     __slots__ = (
         *("_again", "_arrivals", "_inputs", "_latest", "_since", "_task", "_unwanted", "_values"),
-        *("_waiter", "ambient", "context", "following", "given", "in_line", "litter", "loads"),
-        *("lone", "loop", "made", "queue", "root", "sliced", "unrested", "variables"),
-        *("variant", "waiting"),
+        "_waiter",
     )
 
     def __init__(
@@ -72,34 +70,14 @@ class Run(Response):
         self.variant, self.context, self.root = variant, context, root
         self.variables = variables
         self._values, self._inputs, self._again = values, inputs, again
-        self.queue: deque[Entry] = deque()
-        self._arrivals: list[Waiting | WaitingLoad] = []
-        self.waiting: set[Waiting | WaitingLoad] = set()
-        """The columns of which something is waited for."""
-        self.loads: list[WaitingLoad | Light] = []
-        """Those that wait for a loader, which doesn't know it yet: until the round's end."""
         self.loop = asyncio.get_running_loop()
-        self.litter: list[Sequence[Any]] = []
-        """What slices of something large held, to be let go of a slice at a time."""
-        self.given: Given | None = None
-        """What resolvers gave before, of objects that are made once more."""
-        self.ambient: Context | None = None
-        """What is done now is done in this context, a resolver's; None for the request's own."""
-        self.following: Context | None = None
-        """The context of the steps from now on, where it isn't the request's own any more."""
-        self.in_line = False
-        """Whether this step is one of several, and each awaitable in it lies below the one before.
-        Those are awaited in the request's own task by graphql-core: the next step sees what they
-        set."""
-        self._latest: list[int] = []
-        """The ranks of the latest of those."""
-        self.lone: Light | None = None
-        """The only coroutine waited for, as long as it is; its wake-up isn't asked for yet. That
-        of any other is at once, as asyncio.Task does: a loader's batch hangs on the order."""
+        self.queue, self.waiting, self.loads, self.litter = deque(), set(), [], []
+        self.given = self.ambient = self.following = self.lone = None
+        self.in_line = self.sliced = False
         self.made = self.unrested = 0
-        """Objects, in all and since the clock was last looked at."""
-        self.sliced = False
-        """Whether something was large enough to be worked off in slices."""
+        self._arrivals: list[Waiting | WaitingLoad] = []
+        self._latest: list[int] = []
+        """The ranks of the latest of what is awaited in line."""
         self._unwanted = 0
         """Cancelled coroutines that have not ended yet."""
         self._waiter: asyncio.Future[None] | None = None
@@ -121,11 +99,22 @@ class Run(Response):
             for step in self.variant.steps:
                 data, errors = self.data, len(self.errors)
                 before = copy_context() if self.following is None else self.following
-                await self._do(step)
-                while self._again is not None and self._again():
+                while True:
+                    self.in_line, self._latest = len(self.variant.steps) > 1, []
+                    first = self._begin_step(step)
+                    if first is not None:
+                        field, value, place = first
+                        try:
+                            value = await value
+                        except Exception as error:
+                            value = without_frame(error)
+                        field.completer.complete(self, [value], place, {type(value)})
+                        del first, value  # which would be kept until the end, and may be large
+                    await self._work()
+                    if self._again is None or not self._again():
+                        break
                     self.data, self.following = data, before
                     del self.errors[errors:]
-                    await self._do(step)
                 if self.data is None:
                     break
             while self._unwanted:
@@ -136,31 +125,25 @@ class Run(Response):
         finally:
             self._task = None
 
-    async def _do(self, step: Selection) -> None:
+    def _begin_step(self, step: Selection) -> tuple[Field, Any, Place] | None:
+        """Begin it. A step's only field is awaited in the request's own task, if it is to be (then
+        it is returned, with what to await and its place): what it sets in its context is seen by
+        all that follows it, a mutation's next fields too, as under graphql-core."""
         field = step.lone
-        self.in_line, self._latest = len(self.variant.steps) > 1, []
         if field is None or self.following is not None:
             self.queue.append((step, [self.root], None, self.following))
-        else:
-            await self._begin_with(step, field)
-        await self._finish()
-
-    async def _begin_with(self, step: Selection, field: Field) -> None:
-        """A step's only field, awaited in the request's own task: what it sets in its context is
-        seen by all that follows it, a mutation's next fields too, as under graphql-core."""
+            return None
         assert isinstance(field.source, Attribute | Call)
         group = Group(step, [self.root], None)
         group.out = [self.place_root({field.key: None})]
         place = FieldPlace(group, field, field.nonnull)
         (value,) = field.source.start(self, field, group.objs, place)
         if type(value) is CoroutineType or is_awaitable(value):
-            try:
-                value = await value
-            except Exception as error:
-                value = without_frame(error)
+            return field, value, place
         field.completer.complete(self, [value], place, {type(value)})
+        return None
 
-    async def _finish(self) -> None:
+    async def _work(self) -> None:
         """Work until nothing is waited for."""
         self._since = self.loop.time()
         while True:
@@ -226,7 +209,17 @@ class Run(Response):
         lone, self.lone = self.lone, None
         loads, self.loads = self.loads, []
         if loads:
-            await self._ask(loads, alone=lone is None)
+            lights = self._ask(loads, lone is None)
+            if lights:
+                try:
+                    await asyncio.sleep(0)
+                except BaseException:
+                    for light in lights:
+                        light.go_on_by_itself()
+                    raise
+                for light in lights:
+                    light.go_on()
+                self.back()
         if lone is not None:
             if not loads:
                 await lone.carry(self._task)
@@ -240,18 +233,6 @@ class Run(Response):
         else:
             await self._wait()
 
-    async def _for_a_turn(self, lights: Sequence[Light]) -> None:
-        """What only makes way for others goes on with this task, in the next turn of the loop."""
-        try:
-            await asyncio.sleep(0)
-        except BaseException:
-            for light in lights:
-                light.go_on_by_itself()
-            raise
-        for light in lights:
-            light.go_on()
-        self.back()
-
     def _alone(self) -> Batch | None:
         """The batch that is all that is waited for, if there is one and nobody asked for it."""
         if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
@@ -262,42 +243,51 @@ class Run(Response):
                     return batch
         return None
 
-    async def _ask(self, loads: Sequence[WaitingLoad | Light], *, alone: bool) -> None:
+    def _ask(self, loads: list[WaitingLoad | Light], alone: bool) -> list[Light]:
         """Ask the loaders, or load all batches at once: where these loads are all that is waited
-        for, nothing of this request can add to them any more."""
+        for, nothing of this request can add to them any more. If all that loads these only makes
+        way for others, it is left to the caller to have it go on in the next turn."""
         others = 0
         for column in self.waiting:
             others += column.left
         for load in loads:
-            others -= isinstance(load, Light)
+            others -= not isinstance(load, WaitingLoad)
         if not alone or self._unwanted or others:
             for load in loads:
                 load.go_on_by_itself()
-            return
+            return []
         wanted: dict[Batch, list[WaitingLoad | Light]] = {}
         others_ask = set()
         for load in loads:
-            for batch in (load.waits if isinstance(load, Light) else load.load).missing():
+            awaited = load.load if isinstance(load, WaitingLoad) else load.waits
+            for batch in awaited.missing():
                 if batch.asked:
                     others_ask.add(load)
+                elif batch in wanted:
+                    wanted[batch].append(load)
                 else:
-                    wanted.setdefault(batch, []).append(load)
+                    wanted[batch] = [load]
         batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
         for load in loads:
-            if isinstance(load, Light) or load in others_ask:
+            if not isinstance(load, WaitingLoad) or load in others_ask:
                 load.go_on_by_itself()
             else:  # its batches tell it
                 self.waiting.add(load)
-        begun = [waiting.begin() for waiting in batches]
+        begun = []
+        for waiting in batches:
+            begun.append(waiting.begin())
         if not begun:
-            return
+            return []
         self.back()
-        if all(light.makes_way() for light in begun):
-            await self._for_a_turn(begun)
-            return
+        for light in begun:
+            if not light.makes_way():
+                break
+        else:
+            return begun
         for light in begun:
             if not light.done_:
                 light.go_on_by_itself()
+        return []
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""

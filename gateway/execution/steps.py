@@ -47,7 +47,16 @@ class Steps:
         except BaseException as raised:
             self._raised(without_frame(raised))
         else:
-            self._begun(waits)
+            if waits is not None:
+                self._begun(waits)
+
+    def makes_way(self) -> bool:
+        """Whether it was begun, and waits for the next turn of the loop alone."""
+        return self.waits is None and not self.done_
+
+    def go_on(self) -> None:
+        """In the next turn, from inside another task, which the caller makes current again."""
+        self._context.run(self._wakeup, None)
 
     def _wakeup(self, future: Any) -> None:
         """The future it waited for is done: asyncio calls this in the coroutine's context.

@@ -53,14 +53,6 @@ class Light(Steps):
             wrong = None if waits is None else self._bad_yield(waits)
             self._loop.call_soon(self._resume, wrong, context=self._context)
 
-    def makes_way(self) -> bool:
-        """Whether it was begun, and waits for the next turn of the loop alone."""
-        return self.waits is None and not self.done_
-
-    def go_on(self) -> None:
-        """In the next turn, from inside another task, which the caller makes current again."""
-        self._context.run(self._wakeup, None)
-
     @coroutine
     def carry(self, task: Any) -> Generator[Any, Any, None]:
         """After the first step: go on to the end inside `task`, the current one, which so waits
@@ -146,9 +138,9 @@ class Light(Steps):
         )
 
     def _begun(self, waits: Any) -> None:
-        """The first step ended."""
+        """The first step ended with something to wait for."""
         self.waits = waits
-        if waits is not None and self._may_wait(waits):
+        if self._may_wait(waits):
             waits._asyncio_future_blocking = False  # others may wait for it in this turn
             self._fut_waiter = waits
             if self._must_cancel and waits.cancel(msg=self._message):

@@ -1,12 +1,17 @@
+cimport cython
+
 from gateway.execution.attempts cimport Attempt
 from gateway.execution.column cimport Column
+from gateway.execution.driven cimport Steps
 from gateway.execution.goals cimport Goal, WaitingLoad
 from gateway.execution.parts cimport Read
+from gateway.execution.state cimport State
 from loaders.batches cimport Batch, Load
 
 
 cdef class Waiting(Column):
-    cdef object _ambient, _apart, _place, _run, _then
+    cdef object _ambient, _apart, _place, _then
+    cdef State _run
     cdef bint _opened
     cdef Py_ssize_t _total
 
@@ -32,3 +37,8 @@ cdef class WaitingCalls(Waiting):
 
 cdef class WaitingBatch(Waiting):
     cdef list _of
+
+    @cython.locals(light=Steps)
+    cpdef begin(self)
+    @cython.locals(load=WaitingLoad, waiting=set)
+    cpdef first_or_last(self)

@@ -302,9 +302,9 @@ class WaitingBatch(Waiting):
     def __init__(self, run: Run, batch: Batch, of: Sequence[WaitingLoad | Light]) -> None:
         self._run, self._total, self._opened, self._apart = run, 1, True, None
         self.left, self.indexes, self.values, self._of = 1, [], [], of
-        light = Light(run.loop, batch.load(), self, 0)
+        light = Light(self._run.loop, batch.load(), self, 0)
         self.base, self.lights = light._context, [light]
-        run.waiting.add(self)
+        self._run.waiting.add(self)
 
     def begin(self) -> Light:
         light: Light = self.lights[0]
@@ -318,8 +318,10 @@ class WaitingBatch(Waiting):
         waiting, self.lights = self._run.waiting, []
         waiting.discard(self)
         for each in self._of:
-            if type(each) is WaitingLoad and each in waiting and each.load.done():
-                each.done()
+            if type(each) is WaitingLoad:
+                load = each
+                if load in waiting and load.load.done():
+                    load.done()
 
     def wanted(self, _: int) -> bool:
         return any(

@@ -1,1 +1,7 @@
-# Nothing in it is C's: it is compiled as it is.
+cdef class Sending:
+    cdef readonly object is_closing, transport
+    cdef list _kept
+    cdef Py_ssize_t _size
+    cdef object _call_soon
+
+    cpdef flush(self)
