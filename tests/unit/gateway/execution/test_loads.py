@@ -169,6 +169,27 @@ async def test_what_fields_ask_together_is_one_batch() -> None:
     assert b'{"double":2,"awaited":202,"other":2}' in data
 
 
+async def test_two_fields_that_wait_for_one_batch_both_get_it() -> None:
+    context = Context()
+    async with asyncio.timeout(10):
+        data, _ = await answer("{rows{double again:double}}", context)
+    assert context.one.batches == [[0, 1, 2]]
+    assert data == b'{"rows":[%s]}' % b",".join(
+        b'{"double":%d,"again":%d}' % (2 * n, 2 * n) for n in range(3)
+    )
+
+
+@pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}"])
+async def test_what_somebody_else_had_loaded_is_not_loaded_again(query: str) -> None:
+    context = Context()
+    before = context.one.load(7)
+    await answer(query, context)
+    assert await before == 14
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert context.one.batches == [[7, 0, 1, 2]]
+
+
 async def test_a_timeout_of_the_resolver_holds_for_what_it_loads() -> None:
     context = Context()
     context.one.hold = asyncio.Event()
