@@ -8,6 +8,7 @@ import secrets
 import signal
 import sys
 import time
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -41,15 +42,52 @@ AT_A_TIME = 8  # jobs
 
 
 @dataclass
+class Gateway:
+    """`pinway serve` as a process of its own."""
+
+    config: Path
+    log: Path
+    client: Client
+    process: Process | None = None
+
+    async def start(self) -> None:
+        """Ready when this returns."""
+        with self.log.open("ab") as output:
+            self.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "gateway", "serve", "--config", str(self.config)),
+                cwd=ROOT,
+                stdout=output,
+                stderr=output,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )
+        await _until_ready(self.client)
+
+    async def stop(self) -> None:
+        self.client.close()
+        if self.process is None or self.process.returncode is not None:
+            return
+        self.process.send_signal(signal.SIGINT)
+        try:
+            await asyncio.wait_for(self.process.wait(), 30)
+        except TimeoutError:
+            self.process.kill()
+            await self.process.wait()
+
+
+@dataclass
 class Site:
     """The servers, the proxies by role, and the gateway that runs over both."""
 
     stack: Stack
     proxies: dict[str, Proxy]
-    client: Client
+    gateway: Gateway
     tokens: Tokens
     world: World
     settings: Settings  # without proxies
+
+    @property
+    def client(self) -> Client:
+        return self.gateway.client
 
     def of(self, side: str) -> list[Proxy]:
         """The proxies before one side of both stores."""
@@ -80,11 +118,10 @@ async def open_site(
             opened.push_async_callback(proxies[role].cut)
         port, config = free_port(), directory / "drills.toml"
         config.write_text(to_toml(_values(direct, proxies, port)))
-        await opened.enter_async_context(_serving(config, (log or directory) / "gateway.log"))
-        client = Client(port)
-        opened.callback(client.close)
-        await _until_ready(client)
-        yield Site(stack, proxies, client, Tokens(direct.secret, 24), world, direct)
+        gateway = Gateway(config, (log or directory) / "gateway.log", Client(port))
+        opened.push_async_callback(gateway.stop)
+        await gateway.start()
+        yield Site(stack, proxies, gateway, Tokens(direct.secret, 24), world, direct)
 
 
 async def settle(settings: Settings) -> tuple[int, int]:
@@ -183,28 +220,6 @@ def replace_roles(direct: Settings, proxies: dict[str, Proxy]) -> Settings:
         parts = urlsplit(getattr(direct, role))
         urls[role] = parts._replace(netloc=f"127.0.0.1:{proxy.port}").geturl()
     return direct.model_copy(update=urls)
-
-
-@asynccontextmanager
-async def _serving(config: Path, log: Path) -> AsyncIterator[None]:
-    with log.open("ab") as output:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "gateway", "serve", "--config", str(config)),
-            cwd=ROOT,
-            stdout=output,
-            stderr=output,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
-    try:
-        yield
-    finally:
-        if process.returncode is None:
-            process.send_signal(signal.SIGINT)
-            try:
-                await asyncio.wait_for(process.wait(), 30)
-            except TimeoutError:
-                process.kill()
-                await process.wait()
 
 
 async def _until_ready(client: Client) -> None:
