@@ -78,7 +78,7 @@ async def _run(effort: Effort, at: Path | None, log: Path | None, *, plots: bool
         try:
             await asyncio.to_thread(stack.up)
             (directory / "data").mkdir()
-            async with open_site(stack, directory / "data", log=log) as site:
+            async with open_site(stack, directory / "data", log=log) as site, site.serving():
                 await warm_up(site, effort.rate, effort.warm_up)
                 for drill in effort.drills:
                     passes = [await _drill(site, drill, effort) for _ in range(effort.passes)]

@@ -8,7 +8,6 @@ import secrets
 import signal
 import sys
 import time
-from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -42,52 +41,41 @@ AT_A_TIME = 8  # jobs
 
 
 @dataclass
-class Gateway:
-    """`pinway serve` as a process of its own."""
+class Site:
+    """The servers, the proxies by role, and what it takes to serve over both."""
 
-    config: Path
-    log: Path
+    stack: Stack
+    proxies: dict[str, Proxy]
     client: Client
-    process: Process | None = None
+    tokens: Tokens
+    world: World
+    settings: Settings  # without proxies
+    config: Path  # the gateway's settings
+    log: Path  # and its log
 
-    async def start(self) -> None:
-        """Ready when this returns."""
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """While a gateway is ready. A second one begins without the first one's experience."""
         with self.log.open("ab") as output:
-            self.process = await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "gateway", "serve", "--config", str(self.config)),
                 cwd=ROOT,
                 stdout=output,
                 stderr=output,
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
             )
-        await _until_ready(self.client)
-
-    async def stop(self) -> None:
-        self.client.close()
-        if self.process is None or self.process.returncode is not None:
-            return
-        self.process.send_signal(signal.SIGINT)
         try:
-            await asyncio.wait_for(self.process.wait(), 30)
-        except TimeoutError:
-            self.process.kill()
-            await self.process.wait()
-
-
-@dataclass
-class Site:
-    """The servers, the proxies by role, and the gateway that runs over both."""
-
-    stack: Stack
-    proxies: dict[str, Proxy]
-    gateway: Gateway
-    tokens: Tokens
-    world: World
-    settings: Settings  # without proxies
-
-    @property
-    def client(self) -> Client:
-        return self.gateway.client
+            await _until_ready(self.client)
+            yield
+        finally:
+            self.client.close()
+            if process.returncode is None:
+                process.send_signal(signal.SIGINT)
+                try:
+                    await asyncio.wait_for(process.wait(), 30)
+                except TimeoutError:
+                    process.kill()
+                    await process.wait()
 
     def of(self, side: str) -> list[Proxy]:
         """The proxies before one side of both stores."""
@@ -98,8 +86,7 @@ class Site:
 async def open_site(
     stack: Stack, directory: Path, *, log: Path | None = None
 ) -> AsyncIterator[Site]:
-    """Load the demo's people, and serve them. `log`: a folder for the gateway's, if not
-    `directory`."""
+    """Load the demo's people. `log`: a folder for the gateway's, if not `directory`."""
     direct = await _unused(stack, directory)
     for database in (CACHE_DB, QUEUE_DB):
         server = redis.asyncio.Redis(port=stack.services["redis"].port, db=database)
@@ -118,10 +105,8 @@ async def open_site(
             opened.push_async_callback(proxies[role].cut)
         port, config = free_port(), directory / "drills.toml"
         config.write_text(to_toml(_values(direct, proxies, port)))
-        gateway = Gateway(config, (log or directory) / "gateway.log", Client(port))
-        opened.push_async_callback(gateway.stop)
-        await gateway.start()
-        yield Site(stack, proxies, gateway, Tokens(direct.secret, 24), world, direct)
+        tokens, output = Tokens(direct.secret, 24), (log or directory) / "gateway.log"
+        yield Site(stack, proxies, Client(port), tokens, world, direct, config, output)
 
 
 async def settle(settings: Settings) -> tuple[int, int]:

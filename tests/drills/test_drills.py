@@ -25,9 +25,8 @@ async def site(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
 @pytest.mark.parametrize("drill", DRILLS, ids=lambda drill: f"{drill.number}-{drill.name}")
 async def test_no_request_fails(site: Site, drill: Drill) -> None:
     # One that met the last drill keeps away from its primary, and would see little of this one.
-    await site.gateway.stop()
-    await site.gateway.start()
-    outcome = await run(site, drill, rate=RATE, plan=Plan.of(SECONDS))
+    async with site.serving():
+        outcome = await run(site, drill, rate=RATE, plan=Plan.of(SECONDS))
     assert len(outcome.seen) == RATE * SECONDS
     assert outcome.failed == [], outcome.faults()
     assert max(one.latency for one in outcome.seen) < site.settings.request_timeout
