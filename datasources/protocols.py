@@ -53,6 +53,26 @@ class Parked(NamedTuple):
     reason: str
 
 
+Places = Mapping[int, tuple[int, int]]
+"""By shard, the due time and the id of an outbox row: a place in the shard's order of due rows."""
+
+
+class Due(NamedTuple):
+    """Due outbox rows of the servers that answered. `read_to` is where to read on behind them;
+    `lost` has the error of each server that did not answer."""
+
+    rows: Sequence[OutboxRow]
+    read_to: Places
+    lost: Mapping[str, StoreError]
+
+
+class Forgotten(NamedTuple):
+    """How many rows were removed, and the error of each server where that failed."""
+
+    rows: int
+    lost: Mapping[str, StoreError]
+
+
 class Answer(NamedTuple):
     """What an earlier mutation with the same idempotency key answered."""
 
@@ -229,7 +249,11 @@ class Outbox(Protocol):
     async def pending(self, due_before: int, limit: int) -> list[OutboxRow]:
         """Unfinished rows that became due before an epoch ms, over all shards, the longest due
         first of each. A row is due when it is written, and again when it was parked for long
-        enough."""
+        enough. Raises a server's error, whatever the others answer."""
+
+    async def due(self, due_before: int, limit: int, *, behind: Places) -> Due:
+        """As `pending`, but a server that fails costs its own rows alone. Of the shards in `behind`
+        only the rows behind that place."""
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         """Remember how far the work came."""
@@ -239,7 +263,7 @@ class Outbox(Protocol):
         others waiting, and is parked once more often."""
 
     async def parked(self) -> Parked:
-        """The parked rows of all shards."""
+        """The parked rows of all shards that can be reached."""
 
     async def finish(self, shard: int, id: int) -> None:
         """The work is done: remove the row. Done twice is no error."""
@@ -256,15 +280,16 @@ class VisitStore(Protocol):
 
 
 class Expiry(Protocol):
-    """Forgets what is kept for a time only, a few rows of each shard at a time."""
+    """Forgets what is kept for a time only, a few rows of each shard at a time. A server that
+    fails costs its own shards alone."""
 
-    async def answers(self, created_before: int, limit: int) -> int:
-        """Forget the oldest answers saved before an epoch ms, up to `limit` of each shard; how
-        many. Their keys are as if they had never been used."""
+    async def answers(self, created_before: int, limit: int) -> Forgotten:
+        """Forget the oldest answers saved before an epoch ms, up to `limit` of each shard. Their
+        keys are as if they had never been used."""
 
-    async def visits(self, created_before: int, limit: int) -> int:
-        """Forget the oldest saved visits begun before an epoch ms, up to `limit` of each shard;
-        how many. A user's newest visit stays, and so does one that is not saved."""
+    async def visits(self, created_before: int, limit: int) -> Forgotten:
+        """Forget the oldest saved visits begun before an epoch ms, up to `limit` of each shard. A
+        user's newest visit stays, and so does one that is not saved."""
 
 
 class ModStore(Protocol):

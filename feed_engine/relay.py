@@ -1,19 +1,37 @@
-"""Feeds the queue from outbox rows that are left: what a dead process or a lost queue forgot."""
+"""Feeds the queue from outbox rows that are left: what a dead process or a lost queue forgot.
+
+The relay walks through all due rows, a page at a time, and begins again at the end. Rows that
+can't be done for now (their store is dead) stay due; taking the longest due rows each time would
+relay the same page for ever, and never a row behind it.
+"""
 
 import asyncio
 import itertools
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple
 
 from datasources.errors import StoreError
-from datasources.protocols import Job, Stores
+from datasources.outages import Outages
+from datasources.protocols import Job, Places, Stores
 
 log = logging.getLogger(__name__)
 
 ROWS = 1000  # at a time; the queue holds each job once, however often it is fed
-LONGEST = 60.0  # seconds between two tries while a store is down
+LONGEST = 60.0  # seconds between two tries while the queue is down
 TELL_EVERY = 12  # rounds
+NEXT_PAGE = 0.1  # of the time between two rounds, until the page behind a full one is relayed
+ALL = "all servers"
+
+
+class Relayed(NamedTuple):
+    """How many rows were relayed, where the walk goes on (empty: from the start), and the error of
+    each server whose rows could not be read."""
+
+    rows: int
+    behind: Places
+    lost: Mapping[str, StoreError]
 
 
 async def relay(
@@ -23,33 +41,44 @@ async def relay(
     older_than: float = 10.0,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Run `relay_once` every so many seconds until cancelled. While a store fails, it waits longer
-    from try to try, and says so once; so it does when rows were parked."""
+    """Relay a page every so many seconds until cancelled, and a page that follows a full one
+    sooner. While the queue or all servers fail, the relay waits longer from try to try; a server
+    that fails costs its own rows alone. Outages and parked rows are logged once."""
+    outages = Outages(log, "the outbox of {} can't be relayed")
     failures = parked = 0
+    behind: Places = {}
     for rounds in itertools.count():
+        wait = every
         try:
-            await relay_once(stores, older_than=older_than)
+            done = await relay_page(stores, older_than=older_than, behind=behind)
+            behind = done.behind
+            outages.only(done.lost)
+            if behind:
+                wait = every * NEXT_PAGE
             if rounds % TELL_EVERY == 0:
                 parked = await _tell_parked(stores, parked)
         except StoreError as error:
             failures += 1
-            if failures == 1:
-                log.warning("the outbox can't be relayed, trying again: %s", error)
+            outages.failed(ALL, error)
+            wait = min(every * 2 ** min(failures, 16), max(LONGEST, every))
         else:
-            if failures:
-                log.info("the outbox is relayed again after %d failures", failures)
             failures = 0
-        await sleep(min(every * 2 ** min(failures, 16), max(LONGEST, every)))
+        await sleep(wait)
 
 
 async def relay_once(stores: Stores, *, older_than: float) -> int:
-    """Queue a job for every row that has been due for so many seconds; how many. Those younger are
-    most likely being completed by the request that wrote them."""
+    """Relay the first page of rows; how many."""
+    return (await relay_page(stores, older_than=older_than, behind={})).rows
+
+
+async def relay_page(stores: Stores, *, older_than: float, behind: Places) -> Relayed:
+    """Queue a job for each row of the page behind a place that has been due for so many seconds.
+    Younger rows are most likely being completed by the request that wrote them."""
     before = time.time_ns() // 1_000_000 - int(older_than * 1000)
-    rows = await stores.shards.outbox.pending(before, ROWS)
-    if rows:
-        await stores.queue.enqueue([Job(row.shard, row.id) for row in rows])
-    return len(rows)
+    due = await stores.shards.outbox.due(before, ROWS, behind=behind)
+    if due.rows:
+        await stores.queue.enqueue([Job(row.shard, row.id) for row in due.rows])
+    return Relayed(len(due.rows), due.read_to if len(due.rows) == ROWS else {}, due.lost)
 
 
 async def _tell_parked(stores: Stores, told: int) -> int:

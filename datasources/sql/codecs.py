@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 from datasources.mappings import Edge, Respacing
 from datasources.protocols import Answer, OutboxRow, Visit
@@ -28,7 +29,7 @@ def respacing(row: Row) -> Respacing:
     return Respacing(row[0], tuple((int(old), int(new)) for old, new in pairs))
 
 
-def outbox_row(shard: int, row: Row) -> OutboxRow:
+def outbox_row(shard: int, row: Sequence[Any]) -> OutboxRow:
     id, kind, payload, progress, created, attempts = row
     return OutboxRow(shard, id, kind.decode(), payload, progress, created, attempts)
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from datasources.errors import StoreError
+from datasources.protocols import Forgotten
 from datasources.sql.engine import Part, Session
 from datasources.sql.router import Router
 
@@ -24,31 +26,40 @@ class SqlExpiry:
     def __init__(self, router: Router) -> None:
         self._router = router
 
-    async def answers(self, created_before: int, limit: int) -> int:
+    async def answers(self, created_before: int, limit: int) -> Forgotten:
         keys = ("viewer_id", "answer_key")
         return await self._forget("answers", keys, _OLD_ANSWERS, created_before, limit)
 
-    async def visits(self, created_before: int, limit: int) -> int:
+    async def visits(self, created_before: int, limit: int) -> Forgotten:
         keys = ("user_id", "generation")
         return await self._forget("visits", keys, _OLD_VISITS, created_before, limit)
 
     async def _forget(
         self, table: str, keys: Sequence[str], old: str, created_before: int, limit: int
-    ) -> int:
+    ) -> Forgotten:
         gone = 0
+        lost: dict[str, StoreError] = {}
         shards = self._router.topology.open_shards
         for at in range(0, len(shards), SHARDS_AT_A_TIME):
             some = shards[at : at + SHARDS_AT_A_TIME]
+            places = {shard: self._router.place(shard) for shard in some}
+            asked = {shard: place for shard, place in places.items() if place.server not in lost}
             parts = [
-                Part(self._router.place(shard), ", ".join(keys), old, (created_before, limit))
-                for shard in some
+                Part(place, ", ".join(keys), old, (created_before, limit))
+                for place in asked.values()
             ]
-            found = await self._router.read(f"expiry.{table}", parts)
-            for shard, rows in zip(some, found, strict=True):
-                if rows:
+            found, failed = await self._router.read_reachable(f"expiry.{table}", parts)
+            lost |= failed
+            for (shard, place), rows in zip(asked.items(), found, strict=True):
+                if not rows or place.server in lost:
+                    continue
+                try:
                     await self._delete(shard, table, keys, rows, created_before)
-                gone += len(rows)
-        return gone
+                except StoreError as error:
+                    lost[place.server] = error
+                else:
+                    gone += len(rows)
+        return Forgotten(gone, lost)
 
     async def _delete(
         self,

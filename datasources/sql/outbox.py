@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from itertools import islice, zip_longest
 
-from datasources.protocols import OutboxRow, Parked
+from datasources.errors import StoreError
+from datasources.protocols import Due, OutboxRow, Parked, Places
 from datasources.sql import codecs
 from datasources.sql.engine import Part, Session
 from datasources.sql.router import Router
@@ -12,6 +13,14 @@ from datasources.sql.router import Router
 SHARDS_AT_A_TIME = 512
 FIRST_ROWS = 16
 MAX_ATTEMPTS = 32_767  # what the column holds
+NEVER = -(2**63)  # an epoch ms before that of every row
+
+_Row = tuple[OutboxRow, int]  # with the epoch ms at which it was due
+_DUE_COLUMNS = f"{codecs.OUTBOX_COLUMNS}, due"
+# One range of the index on `due`, which ends in the id.
+_DUE = (
+    "FROM {db}.outbox WHERE due < ? AND due >= ? AND (due > ? OR id > ?) ORDER BY due, id LIMIT ?"
+)
 
 
 class _Removal:
@@ -41,21 +50,30 @@ class SqlOutbox:
         return codecs.outbox_row(shard, rows[0]) if rows else None
 
     async def pending(self, due_before: int, limit: int) -> list[OutboxRow]:
-        of_shards: dict[int, list[OutboxRow]] = {}
+        found = await self.due(due_before, limit, behind={})
+        for error in found.lost.values():
+            raise error
+        return list(found.rows)
+
+    async def due(self, due_before: int, limit: int, *, behind: Places) -> Due:
+        of_shards: dict[int, list[_Row]] = {}
+        lost: dict[str, StoreError] = {}
         waiting = self._router.topology.open_shards
         # Each shard gives a few; only when these are not enough, those with more are asked again.
         most = max(FIRST_ROWS, -(-limit // len(waiting)))
         while True:
             for at in range(0, len(waiting), SHARDS_AT_A_TIME):
                 some = waiting[at : at + SHARDS_AT_A_TIME]
-                of_shards |= await self._pending(some, due_before, min(most, limit))
-            waiting = [shard for shard in waiting if len(of_shards[shard]) == most]
+                of_shards |= await self._due(some, due_before, min(most, limit), behind, lost)
+            waiting = [shard for shard in waiting if len(of_shards.get(shard, ())) == most]
             if not waiting or most >= limit or sum(map(len, of_shards.values())) >= limit:
                 break
             most *= 4
         # Those of every shard first that are due longest: no long tail keeps others waiting.
         turns = zip_longest(*of_shards.values())
-        return list(islice((row for turn in turns for row in turn if row is not None), limit))
+        rows = list(islice((row for turn in turns for row in turn if row is not None), limit))
+        read_to = {row.shard: (due, row.id) for row, due in rows}
+        return Due([row for row, _ in rows], {**behind, **read_to}, lost)
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         async def run(session: Session) -> None:
@@ -89,7 +107,8 @@ class SqlOutbox:
                 )
                 for shard in shards[at : at + SHARDS_AT_A_TIME]
             ]
-            for [(some, why)] in await self._router.read("outbox.parked", parts):
+            found, _ = await self._router.read_reachable("outbox.parked", parts)
+            for [(some, why)] in filter(None, found):
                 count, reason = count + some, reason or why or b""
         return Parked(count, reason.decode())
 
@@ -112,20 +131,26 @@ class SqlOutbox:
 
             await self._router.write(shard, "outbox.finish", run)
 
-    async def _pending(
-        self, shards: Sequence[int], due_before: int, limit: int
-    ) -> dict[int, list[OutboxRow]]:
-        parts = [
-            Part(
-                self._router.place(shard),
-                codecs.OUTBOX_COLUMNS,
-                "FROM {db}.outbox WHERE due < ? ORDER BY due, id LIMIT ?",
-                (due_before, limit),
-            )
-            for shard in shards
-        ]
-        read = await self._router.read("outbox.pending", parts)
+    async def _due(
+        self,
+        shards: Sequence[int],
+        due_before: int,
+        limit: int,
+        behind: Places,
+        lost: dict[str, StoreError],
+    ) -> dict[int, list[_Row]]:
+        """Each shard's rows; a failed server's error is noted as lost, and it is asked no more."""
+        asked, parts = [], []
+        for shard in shards:
+            place = self._router.place(shard)
+            if place.server not in lost:
+                due, id = behind.get(shard, (NEVER, 0))
+                asked.append(shard)
+                parts.append(Part(place, _DUE_COLUMNS, _DUE, (due_before, due, due, id, limit)))
+        read, failed = await self._router.read_reachable("outbox.due", parts)
+        lost |= failed
         return {
-            shard: [codecs.outbox_row(shard, row) for row in rows]
-            for shard, rows in zip(shards, read, strict=True)
+            shard: [(codecs.outbox_row(shard, row), due) for *row, due in rows]
+            for shard, rows in zip(asked, read, strict=True)
+            if rows is not None
         }

@@ -5,7 +5,7 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from datasources.errors import StaleTopology, StoreConflict
+from datasources.errors import StaleTopology, StoreConflict, StoreError
 from datasources.sql.engine import (
     Contended,
     Engine,
@@ -40,6 +40,30 @@ class Router:
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         return await self.engine.read(operation, parts) if parts else []
+
+    async def read_reachable(
+        self, operation: str, parts: Sequence[Part]
+    ) -> tuple[list[list[Row] | None], dict[str, StoreError]]:
+        """The rows of each part, None for those of a server that failed; the failed servers'
+        errors."""
+        of_server: dict[str, list[int]] = {}
+        for number, part in enumerate(parts):
+            of_server.setdefault(part.place.server, []).append(number)
+        answers = await asyncio.gather(
+            *(self.read(operation, [parts[n] for n in some]) for some in of_server.values()),
+            return_exceptions=True,
+        )
+        found: list[list[Row] | None] = [None] * len(parts)
+        lost: dict[str, StoreError] = {}
+        for (server, numbers), answer in zip(of_server.items(), answers, strict=True):
+            if isinstance(answer, StoreError):
+                lost[server] = answer
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                for number, rows in zip(numbers, answer, strict=True):
+                    found[number] = rows
+        return found, lost
 
     async def write(self, shard: int, operation: str, work: Callable[[Session], Awaitable[T]]) -> T:
         """Run `work` in a transaction on an object shard's master, again after a deadlock. Raises

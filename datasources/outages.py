@@ -1,0 +1,64 @@
+"""Logs an outage once, then at growing intervals, and its end: one line for what is known anyway.
+
+A loop that tries a store again and again calls `failed` or `well` after each try, under the store's
+name.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+FIRST_PAUSE, LONGEST_PAUSE = 60.0, 3600.0  # seconds between two lines of one outage
+
+
+@dataclass
+class _Outage:
+    began: float
+    again_at: float
+    pause: float
+    failures: int = 1
+
+
+class Outages:
+    """The outages that one loop knows of. `what` begins each line, as in "the outbox of First";
+    `{}` in it stands for the name."""
+
+    def __init__(
+        self, log: logging.Logger, what: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._log, self._what, self._clock = log, what, clock
+        self._known: dict[str, _Outage] = {}
+
+    def failed(self, name: str, error: BaseException) -> None:
+        """Log a failure, unless it belongs to an outage that was logged a short while ago."""
+        now, outage = self._clock(), self._known.get(name)
+        text = str(error) or type(error).__name__
+        if outage is None:
+            self._known[name] = _Outage(now, now + FIRST_PAUSE, FIRST_PAUSE)
+            self._log.warning("%s: %s; trying again", self._what.format(name), text)
+            return
+        outage.failures += 1
+        if now >= outage.again_at:
+            outage.pause = min(outage.pause * 2, LONGEST_PAUSE)
+            outage.again_at = now + outage.pause
+            self._log.warning(
+                "%s: %s; still after %d failures in %.0f s",
+                *(self._what.format(name), text, outage.failures, now - outage.began),
+            )
+
+    def well(self, name: str) -> None:
+        """Log the end of the name's outage, if there was one."""
+        outage = self._known.pop(name, None)
+        if outage is not None:
+            self._log.info(
+                "%s: well again after %d failures in %.0f s",
+                *(self._what.format(name), outage.failures, self._clock() - outage.began),
+            )
+
+    def only(self, failed: Mapping[str, BaseException]) -> None:
+        """Log these failures, and the end of every other outage."""
+        for name in [name for name in self._known if name not in failed]:
+            self.well(name)
+        for name, error in failed.items():
+            self.failed(name, error)

@@ -1,0 +1,39 @@
+"""An outage's lines in the log."""
+
+import logging
+
+import pytest
+
+from datasources.outages import Outages
+
+log = logging.getLogger("test.outages")
+
+
+def test_an_outage_is_logged_once_then_at_growing_intervals_and_at_its_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    now = 0.0
+    outages = Outages(log, "the outbox of {}", clock=lambda: now)
+    told: list[float] = []
+    with caplog.at_level(logging.INFO, log.name):
+        for second in range(1, 7200):
+            now = float(second)
+            outages.failed("First", OSError("refused"))
+            told += [now] * len(caplog.records)
+            caplog.clear()
+        assert told == [1, 61, 181, 421, 901, 1861, 3781]
+        outages.well("First")
+        outages.well("First")
+    [last] = caplog.records
+    assert last.getMessage() == "the outbox of First: well again after 7199 failures in 7198 s"
+
+
+def test_each_name_has_an_outage_of_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    outages = Outages(log, "{}", clock=lambda: 0.0)
+    with caplog.at_level(logging.INFO, log.name):
+        outages.only({"First": OSError("refused")})
+        outages.only({"First": OSError("refused"), "Second": TimeoutError()})
+        outages.only({"Second": TimeoutError()})
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+        *("First", "Second", "First")
+    ]
