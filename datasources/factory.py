@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 from datasources import backends
 from datasources.backends import BadUrl
 from datasources.errors import ConfigError, PinwayError
+from datasources.following import Followed
 from datasources.protocols import (
     JobQueue,
     MappingCache,
@@ -128,7 +129,7 @@ async def open_stores(config: StoresConfig) -> Stores:
         objects=objects,
         lists=lists,
         queue=queue,
-        topology=source,
+        topology=Followed(source, shards),
         pools=Sides(columns[config.pools_primary], columns[config.pools_standby]),
         feeds=Sides(columns[config.feeds_primary], columns[config.feeds_standby]),
     )

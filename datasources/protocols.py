@@ -330,7 +330,12 @@ class ShardStore(Protocol):
     def mod(self) -> ModStore: ...
 
     def use(self, topology: Topology) -> None:
-        """Go on with a later topology; one that is not later is ignored."""
+        """Go on with a later topology; one that is not later is ignored. Raises StoreCorrupt for
+        one that must not follow the one in use, which stays then."""
+
+    def reload_with(self, reload: Callable[[], Awaitable[None]]) -> None:
+        """Have `reload` read the topology again, and `use` it, when a server refuses a call as
+        StaleTopology: then the call is made once more, if the topology did change."""
 
     async def create(self, progress: Callable[[int, int], None] = ...) -> None:
         """Make the databases and tables that the topology names and that do not exist; `progress`
@@ -466,10 +471,25 @@ class TopologySource(Protocol):
         """Replace it if its epoch is still the expected one (None: there is none yet). Raises
         StoreConflict otherwise."""
 
+    @property
+    def fault(self) -> str | None:
+        """Why a watcher keeps a topology, although another one was found or none could be read."""
+
     def watch(self) -> AsyncIterator[Topology]:
-        """The current topology, then each later one, reconnecting as needed."""
+        """The current topology, then each later one, reconnecting as needed. Raises what `load`
+        does if the first read fails; one that must not follow the current one is logged."""
 
     async def close(self) -> None: ...
+
+
+class FollowedTopology(TopologySource, Protocol):
+    """The topology's source, and who keeps the shards up to date with it."""
+
+    async def follow(self) -> None:
+        """Use each later topology until cancelled, whatever goes wrong; `fault` tells what."""
+
+    async def reload(self) -> None:
+        """Read the topology now, and use it. Raises StoreError."""
 
 
 class Switches(Protocol):
@@ -564,6 +584,6 @@ class Stores(NamedTuple):
     objects: ObjectCache
     lists: MappingCache
     queue: JobQueue
-    topology: TopologySource
+    topology: FollowedTopology
     pools: Sides
     feeds: Sides

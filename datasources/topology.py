@@ -6,13 +6,17 @@ JSON as in the published text, with servers' addresses beside the ranges:
 """
 
 import hashlib
+import os
 from bisect import bisect_right
 from functools import cached_property
+from urllib.parse import urlsplit
 
 import msgspec
 
 from datasources.errors import StoreCorrupt
 from datasources.ids import MAX_SHARD
+
+MAX_NAME = 64  # bytes of a server's name: what a shard's fence holds
 
 
 class ShardRange(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -77,6 +81,9 @@ def parse(data: bytes | str) -> Topology:
         topology = msgspec.json.decode(data, type=Topology)
     except msgspec.MsgspecError as error:
         raise StoreCorrupt(f"topology: {error}") from error
+    if topology.epoch < 1:
+        raise StoreCorrupt(f"topology: epoch {topology.epoch} is not a number from 1 on")
+    _check_servers(topology.servers)
     _check("shards", topology.shards, topology, MAX_SHARD)
     _check("mod", topology.mod.ranges, topology, topology.mod.count - 1)
     if sum(r.range[1] - r.range[0] + 1 for r in topology.mod.ranges) != topology.mod.count:
@@ -88,12 +95,79 @@ def dump(topology: Topology) -> bytes:
     return msgspec.json.format(msgspec.json.encode(topology), indent=2)
 
 
+def check_next(current: Topology, found: Topology) -> bool:
+    """Whether a topology takes the place of the current one: False for an equal one. Raises
+    StoreCorrupt for one that must not: an earlier epoch, other content under the same epoch, or a
+    change that would hide objects that are stored."""
+    if found == current:
+        return False
+    if found.epoch < current.epoch:
+        raise StoreCorrupt(f"topology: the epoch went back from {current.epoch} to {found.epoch}")
+    if found.epoch == current.epoch:
+        raise StoreCorrupt(
+            f"topology: its content was changed under the same epoch {found.epoch}: "
+            f"each change needs a higher epoch, here {found.epoch + 1}"
+        )
+    if found.mod.count != current.mod.count:
+        raise StoreCorrupt(
+            f"topology: mod.count was {current.mod.count} and is {found.mod.count}: it must never "
+            "change, since names are found on shard md5(name) % count"
+        )
+    still_open = set(found.open_shards)
+    closed = [shard for shard in current.open_shards if shard not in still_open]
+    if closed:
+        raise StoreCorrupt(
+            f"topology: shard {closed[0]} is open in epoch {current.epoch} and missing in epoch "
+            f"{found.epoch}, {len(closed)} such shards: their objects could not be found"
+        )
+    return True
+
+
+def _check_servers(servers: dict[str, str]) -> None:
+    seen: dict[tuple[str, str, int], str] = {}
+    for name, url in servers.items():
+        if not 0 < len(name.encode()) <= MAX_NAME:
+            raise StoreCorrupt(
+                f"topology: server name {name!r} must have 1 to {MAX_NAME} bytes in UTF-8"
+            )
+        address = _address(name, url)
+        other = seen.setdefault(address, name)
+        if other != name:
+            raise StoreCorrupt(
+                f"topology: servers {other!r} and {name!r} have the same address; one server has "
+                "one name, or its shards would belong to two"
+            )
+
+
+def _address(name: str, url: str) -> tuple[str, str, int]:
+    """What tells a server from all others."""
+    where = f"topology: server {name!r}"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise StoreCorrupt(f"{where}: its address is not a URL: {error}") from None
+    if parts.query or parts.fragment:
+        raise StoreCorrupt(f"{where}: its address must end before a ? or #")
+    if parts.scheme == "sqlite":
+        if parts.netloc or not parts.path.startswith("/"):
+            raise StoreCorrupt(f"{where}: an absolute path is missing, as in sqlite:///var/shards")
+        return parts.scheme, os.path.normpath(parts.path), 0
+    if not parts.scheme or not host or port == 0 or parts.path.strip("/"):
+        raise StoreCorrupt(f"{where}: its address must be like mysql://HOST:PORT")
+    return parts.scheme, host, port or 3306
+
+
 def _check(name: str, ranges: tuple[ShardRange, ...], topology: Topology, highest: int) -> None:
     if not ranges:
         raise StoreCorrupt(f"topology: {name} has no range")
     last = -1
     for r in ranges:
         low, high = r.range
+        if last >= 0 and low > last + 1:
+            raise StoreCorrupt(
+                f"topology: {name} {last + 1} to {low - 1} are missing: a hole between two ranges"
+            )
         if not last < low <= high <= highest:
             raise StoreCorrupt(
                 f"topology: {name} range [{low}, {high}] must ascend, not overlap, end by {highest}"

@@ -44,7 +44,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
         feeds = Feeds(stores, _race(settings, stores.pools), _race(settings, stores.feeds))
         runtime = Runtime(stores, feeds)
         tasks = [
-            asyncio.create_task(_follow_topology(stores)),
+            asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
         ]
         try:
@@ -104,9 +104,3 @@ async def _work(stores: Stores, settings: Settings) -> None:
         except Exception:
             log.exception("the queue's worker stopped; it starts again in a second")
             await asyncio.sleep(1)
-
-
-async def _follow_topology(stores: Stores) -> None:
-    """Use each later topology as soon as it is heard of."""
-    async for topology in stores.topology.watch():
-        stores.shards.use(topology)

@@ -27,6 +27,11 @@ class FileTopology:
 
     def __init__(self, path: Path | str, *, poll: float = POLL_SECONDS) -> None:
         self._path, self._poll = Path(path), poll
+        self._fault: str | None = None
+
+    @property
+    def fault(self) -> str | None:
+        return self._fault
 
     async def load(self) -> Topology:
         return self._read()
@@ -45,13 +50,15 @@ class FileTopology:
                 continue
             try:
                 found = self._read()
+                is_next = topologies.check_next(current, found)
             except StoreError as error:
                 # Half an edit by hand, perhaps: the topology in use is still good.
-                log.warning("keeping topology epoch %d: %s", current.epoch, error)
+                self._fault = f"epoch {current.epoch} is kept: {error}"
+                log.warning("the topology of %s", self._fault)
                 seen = mark
                 continue
-            seen = mark
-            if found.epoch > current.epoch:
+            seen, self._fault = mark, None
+            if is_next:
                 current = found
                 yield current
 
@@ -83,11 +90,14 @@ class FileTopology:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.with_name(self._path.name + ".lock").open("ab") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                epoch = self._read().epoch if self._path.exists() else None
+                current = self._read() if self._path.exists() else None
+                epoch = current.epoch if current is not None else None
                 if epoch != expected_epoch:
                     raise StoreConflict(
                         f"topology: {self._path} has epoch {epoch}, not {expected_epoch}"
                     )
+                if current is not None:
+                    topologies.check_next(current, topology)
                 self._write(topologies.dump(topology))
         except OSError as error:
             raise StoreUnavailable(f"topology: {self._path}: {error.strerror}") from error

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from datasources.errors import StaleTopology
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
 from datasources.mysql.session import MySqlSession
@@ -32,13 +33,13 @@ class MySqlEngine:
         self._pool_size, self._deadline, self._observe = pool_size, deadline, observe
         self._servers: dict[str, Server] = {}
         self._leaving: set[asyncio.Task[None]] = set()
-        self._urls = topology.servers
+        self._logins = self._logins_of(topology)
 
     def use(self, topology: Topology) -> None:
         """Connections to servers that are gone, or that have moved, are closed when idle."""
-        self._urls = topology.servers
+        self._logins = self._logins_of(topology)
         for name, server in list(self._servers.items()):
-            if name not in self._urls or server.login != self._login(name):
+            if server.login != self._logins.get(name):
                 del self._servers[name]
                 task = asyncio.ensure_future(server.close())
                 self._leaving.add(task)
@@ -46,9 +47,12 @@ class MySqlEngine:
 
     def server(self, name: str) -> Server:
         if name not in self._servers:
+            login = self._logins.get(name)
+            if login is None:
+                raise StaleTopology(f"{name}: this server left the topology")
             self._servers[name] = Server(
                 name,
-                self._login(name),
+                login,
                 pool_size=self._pool_size,
                 deadline=self._deadline,
                 observe=self._observe,
@@ -106,5 +110,8 @@ class MySqlEngine:
         where = databases.pop() if len(databases) == 1 else f"{len(databases)} shards"
         return (await self.server(server).query(operation, sql, args, where)).rows
 
-    def _login(self, server: str) -> Login:
-        return Login.of(self._urls[server], self._user, self._password)
+    def _logins_of(self, topology: Topology) -> dict[str, Login]:
+        return {
+            name: Login.of(url, self._user, self._password)
+            for name, url in topology.servers.items()
+        }

@@ -38,10 +38,6 @@ class MySqlShards(SqlShards):
         )
         super().__init__(self._engine, topology, clock)
 
-    def use(self, topology: Topology) -> None:
-        super().use(topology)
-        self._engine.use(self.objects.topology())
-
     async def create(self, progress: Progress = lambda done, total: None) -> None:
         topology = self.objects.topology()
         all_places = places(topology)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 from datasources.errors import StoreConflict
 from datasources.sql.dialect import Dialect
+from datasources.topology import Topology
 
 Row = tuple[Any, ...]
 Observe = Callable[[str, str], None]
@@ -25,6 +26,12 @@ def object_place(server: str, shard: int) -> Place:
 
 def mod_place(server: str, shard: int) -> Place:
     return Place(server, f"mod{shard:05d}")
+
+
+def shard_at(place: Place) -> tuple[bool, int]:
+    """Whether a place is a mod shard's, and its number."""
+    is_mod = place.database.startswith("mod")
+    return is_mod, int(place.database.removeprefix("mod" if is_mod else "db"))
 
 
 class Part(NamedTuple):
@@ -77,9 +84,12 @@ class Session(Protocol):
 
 
 class Engine(Protocol):
-    """The servers of one topology, by name."""
+    """The servers of one topology, by name. Calls that name another raise StaleTopology."""
 
     dialect: Dialect
+
+    def use(self, topology: Topology) -> None:
+        """Go on with the servers of another topology."""
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         """The rows of each part; one round trip a server, all servers at once."""

@@ -1,6 +1,7 @@
 """Finds each shard's place under the topology in use, and runs transactions there, fenced."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -16,10 +17,12 @@ from datasources.sql.engine import (
     Session,
     mod_place,
     object_place,
+    shard_at,
 )
 from datasources.topology import ShardRange, Topology
 
 T = TypeVar("T")
+log = logging.getLogger("pinway.topology")
 
 ATTEMPTS = 5
 _FIRST_PAUSE = 0.02  # seconds; the longest pause doubles with each attempt
@@ -30,6 +33,7 @@ class Router:
 
     def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
         self.engine, self.topology, self.clock = engine, topology, clock
+        self.reload: Callable[[], Awaitable[None]] | None = None
 
     def place(self, shard: int) -> Place:
         """Where an object shard is. Raises KeyError for one that is not open."""
@@ -39,7 +43,16 @@ class Router:
         return mod_place(self.topology.mod_master_of(mod_shard), mod_shard)
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
-        return await self.engine.read(operation, parts) if parts else []
+        if not parts:
+            return []
+        known = self.topology
+        try:
+            return await self.engine.read(operation, parts)
+        except StaleTopology:
+            if not await self._reloaded(known):
+                raise
+        again = [part._replace(place=self._place_now(part.place)) for part in parts]
+        return await self.engine.read(operation, again)
 
     async def read_reachable(
         self, operation: str, parts: Sequence[Part]
@@ -66,20 +79,32 @@ class Router:
         return found, lost
 
     async def write(self, shard: int, operation: str, work: Callable[[Session], Awaitable[T]]) -> T:
-        """Run `work` in a transaction on an object shard's master, again after a deadlock. Raises
-        StaleTopology, StoreConflict, and what `work` raises."""
-        try:
-            place = self.place(shard)
-        except KeyError:
-            raise StaleTopology(
-                f"shard {shard} is not open in the topology of epoch {self.topology.epoch}"
-            ) from None
-        return await self.write_at(place, operation, work)
+        """Run `work` in a transaction on an object shard's master, again after a deadlock, and
+        again when the topology proves to be stale. Raises StaleTopology, StoreConflict, and what
+        `work` raises."""
+        return await self._write(lambda: self._open_place(shard), operation, work)
 
     async def write_at(
         self, place: Place, operation: str, work: Callable[[Session], Awaitable[T]]
     ) -> T:
-        epoch = self.topology.epoch
+        """`write` on the shard of a place, wherever the shard is now."""
+        return await self._write(lambda: self._place_now(place), operation, work)
+
+    async def _write(
+        self, find: Callable[[], Place], operation: str, work: Callable[[Session], Awaitable[T]]
+    ) -> T:
+        known = self.topology
+        try:
+            return await self._attempts(find, operation, work)
+        except StaleTopology:
+            if not await self._reloaded(known):
+                raise
+        return await self._attempts(find, operation, work)
+
+    async def _attempts(
+        self, find: Callable[[], Place], operation: str, work: Callable[[Session], Awaitable[T]]
+    ) -> T:
+        place, epoch = find(), self.topology.epoch
         for attempt in range(1, ATTEMPTS):
             try:
                 return await self._once(place, epoch, operation, work)
@@ -96,6 +121,33 @@ class Router:
         async with self.engine.begin(place, operation) as session:
             check_fence(place, session.fence, epoch)
             return await work(session)
+
+    def _open_place(self, shard: int) -> Place:
+        try:
+            return self.place(shard)
+        except KeyError:
+            raise self._not_open(f"shard {shard}") from None
+
+    def _place_now(self, place: Place) -> Place:
+        """Where the shard of a place is in the topology in use."""
+        is_mod, shard = shard_at(place)
+        try:
+            return self.mod_place(shard) if is_mod else self.place(shard)
+        except KeyError:
+            raise self._not_open(place.database) from None
+
+    def _not_open(self, shard: str) -> StaleTopology:
+        return StaleTopology(f"{shard} is not open in the topology of epoch {self.topology.epoch}")
+
+    async def _reloaded(self, known: Topology) -> bool:
+        """Whether another topology is in use than the known one, after reading it again if need
+        be."""
+        if self.topology is known and self.reload is not None:
+            try:
+                await self.reload()
+            except StoreError as error:
+                log.info("the topology could not be read again: %s", error)
+        return self.topology is not known
 
 
 def check_fence(place: Place, fence: Fence | None, epoch: int) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from datasources.sql.engine import Engine
 from datasources.sql.expiry import SqlExpiry
@@ -12,7 +12,7 @@ from datasources.sql.objects import SqlObjects
 from datasources.sql.outbox import SqlOutbox
 from datasources.sql.router import Router
 from datasources.sql.visits import SqlVisits
-from datasources.topology import Topology
+from datasources.topology import Topology, check_next
 
 Progress = Callable[[int, int], None]
 """Called with (done, all) shards."""
@@ -35,10 +35,14 @@ class SqlShards(ABC):
         self.mod = SqlMod(self._router)
 
     def use(self, topology: Topology) -> None:
-        """Go on with a later topology; one that is not later is ignored. Transactions that have
-        begun end under the one they began with."""
-        if topology.epoch > self._router.topology.epoch:
+        """See ShardStore. Transactions that have begun end under the topology they began with."""
+        current = self._router.topology
+        if topology.epoch >= current.epoch and check_next(current, topology):
+            self._router.engine.use(topology)
             self._router.topology = topology
+
+    def reload_with(self, reload: Callable[[], Awaitable[None]]) -> None:
+        self._router.reload = reload
 
     @abstractmethod
     async def create(self, progress: Progress = lambda done, total: None) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from datasources.errors import StoreConflict, StoreTimeout
+from datasources.errors import StaleTopology, StoreConflict, StoreTimeout
 from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Observe, Part, Place, Row
 from datasources.sqlite import schema
@@ -114,8 +114,13 @@ class SqliteEngine:
     def _path(self, place: Place) -> Path:
         path = self._paths.get(place)
         if path is None:
-            path = self._paths[place] = schema.file_of(self._directories[place.server], place)
+            path = self._paths[place] = schema.file_of(self._directory(place.server), place)
         return path
+
+    def _directory(self, server: str) -> Path:
+        if server not in self._directories:
+            raise StaleTopology(f"{server}: this server left the topology")
+        return self._directories[server]
 
     def _read_quickly(self, operation: str, parts: Sequence[Part]) -> list[list[Row]] | None:
         place = parts[0].place
@@ -129,14 +134,14 @@ class SqliteEngine:
     async def _read_server(
         self, server: str, operation: str, parts: Sequence[Part]
     ) -> list[list[Row]]:
+        directory = self._directory(server)
         self._observe(server, operation)
         try:
             async with asyncio.timeout(self._deadline):
                 return await self._patiently(
-                    self._directories[server], lambda: self._hop(lambda: self._read_parts(parts))
+                    directory, lambda: self._hop(lambda: self._read_parts(parts))
                 )
         except TimeoutError:
-            directory = self._directories[server]
             raise StoreTimeout(f"{directory}: no answer in {self._deadline} s") from None
 
     def _read_parts(self, parts: Sequence[Part]) -> list[list[Row]]:

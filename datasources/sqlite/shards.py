@@ -32,10 +32,6 @@ class SqliteShards(SqlShards):
         self._engine = SqliteEngine(topology, synchronous, deadline, observe)
         super().__init__(self._engine, topology, clock)
 
-    def use(self, topology: Topology) -> None:
-        super().use(topology)
-        self._engine.use(self.objects.topology())
-
     async def create(self, progress: Progress = lambda done, total: None) -> None:
         topology = self.objects.topology()
         all_places = places(topology)

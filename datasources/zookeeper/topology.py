@@ -13,6 +13,7 @@ from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, N
 
 from datasources import topology as topologies
 from datasources.errors import Damaged, StoreConflict, StoreError, StoreUnavailable
+from datasources.outages import Outages
 from datasources.topology import Topology
 from datasources.zookeeper.client import Client
 
@@ -26,6 +27,11 @@ class ZooKeeperTopology:
     def __init__(self, hosts: str, path: str, *, deadline: float = 5.0) -> None:
         self._path = "/" + path.strip("/")
         self._client = Client(hosts, deadline)
+        self._fault: str | None = None
+
+    @property
+    def fault(self) -> str | None:
+        return self._fault
 
     async def load(self) -> Topology:
         topology, _ = await self._read()
@@ -40,6 +46,7 @@ class ZooKeeperTopology:
             found, version = await self._read()
             if found.epoch != expected_epoch:
                 raise StoreConflict(f"topology: epoch is {found.epoch}, not {expected_epoch}")
+            topologies.check_next(found, topology)
             await self._client.call(lambda zk: zk.set_async(self._path, data, version=version))
         except (NodeExistsError, BadVersionError) as error:
             raise StoreConflict(f"topology: {self._path} was changed meanwhile") from error
@@ -47,7 +54,7 @@ class ZooKeeperTopology:
             raise StoreUnavailable(f"topology: {error!r}") from error
 
     async def watch(self) -> AsyncIterator[Topology]:
-        changed = asyncio.Event()
+        changed, outages = asyncio.Event(), Outages(log, "the topology of epoch {} is kept")
         self._client.listen(changed.set)
         try:
             current, _ = await self._read(changed)
@@ -61,10 +68,14 @@ class ZooKeeperTopology:
                 changed.clear()
                 try:
                     found, _ = await self._read(changed)
+                    is_next = topologies.check_next(current, found)
                 except StoreError as error:
-                    log.warning("keeping topology epoch %d: %s", current.epoch, error)
+                    self._fault = f"epoch {current.epoch} is kept: {error}"
+                    outages.failed(str(current.epoch), error)
                     continue
-                if found.epoch > current.epoch:
+                self._fault = None
+                outages.well(str(current.epoch))
+                if is_next:
                     current = found
                     yield current
         finally:

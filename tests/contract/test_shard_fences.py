@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from datasources.errors import StaleTopology
@@ -10,6 +11,7 @@ from datasources.ids import Kind
 from datasources.mappings import Edge, ListHead, ListKey, Mapping
 from datasources.protocols import ShardTx, Visit
 from datasources.sql.shards import SqlShards
+from datasources.topology import ShardRange
 from tests.contract.shards import Deployment, fresh_id, set_fence, with_epoch
 
 pytestmark = pytest.mark.anyio
@@ -146,4 +148,75 @@ async def test_a_mod_shard_that_has_moved_refuses_claims(sqlite: Deployment) -> 
     assert await shards.mod.find("fences", ["ann"]) == {"ann": 1}
     await shards.mod.release("fences", "ann", 1)
     assert await shards.mod.find("fences", ["ann"]) == {}
+    await shards.close()
+
+
+@pytest.mark.parametrize("write", ["transact", "apply"])
+async def test_a_writer_that_is_refused_reads_the_topology_again_and_goes_on(
+    deployment: Deployment, fenced: Callable[..., Awaitable[None]], write: str
+) -> None:
+    shards = deployment.open()
+    shard = deployment.shard(9)
+    user = fresh_id(Kind.USER, shard)
+    reloads = 0
+
+    async def reload() -> None:
+        nonlocal reloads
+        reloads += 1
+        shards.use(with_epoch(deployment.topology, 4))
+
+    async def attempt() -> object:
+        if write == "transact":
+            return await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
+        return await shards.mappings.apply([(LIKES, Edge(user, 1, 1, 1))])
+
+    shards.reload_with(reload)
+    await fenced(shard, epoch=4)
+    await attempt()
+    assert reloads == 1
+    await fenced(shard, epoch=9)
+    with pytest.raises(StaleTopology, match="moved in epoch 9"):
+        await attempt()
+    assert reloads == 2
+    await shards.close()
+
+
+@pytest.mark.parametrize("how", ["read", "write"])
+async def test_a_server_that_leaves_between_look_up_and_query_is_stale_and_asked_for_again(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Its address lives on under another name."""
+    shards = deployment.open()
+    shard = deployment.shard(10)
+    pin = await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
+    first, second = (range.master for range in deployment.topology.shards)
+    servers = {"Renamed": deployment.topology.servers[first]}
+    servers[second] = deployment.topology.servers[second]
+    moved, other = deployment.topology.shards
+    later = msgspec.structs.replace(
+        deployment.topology,
+        epoch=2,
+        servers=servers,
+        shards=(ShardRange(moved.range, "Renamed"), other),
+        mod=msgspec.structs.replace(deployment.topology.mod, ranges=(ShardRange((0, 15), second),)),
+    )
+    engine = shards._router.engine
+    call = getattr(engine, "read" if how == "read" else "begin")
+    asked: list[str] = []
+
+    def leaving(*given: Any) -> Any:
+        place = given[1][0].place if how == "read" else given[0]
+        asked.append(place.server)
+        shards.use(later)
+        return call(*given)
+
+    monkeypatch.setattr(engine, "read" if how == "read" else "begin", leaving)
+    if how == "read":
+        assert await shards.objects.get([pin]) == {pin: b"{}"}
+    elif deployment.backend == "mysql":
+        await shards.objects.transact(shard, lambda tx: tx.update(pin, b"{}"))
+    else:  # whose server is known by its name, which the fence has
+        with pytest.raises(StaleTopology, match="owns it"):
+            await shards.objects.transact(shard, lambda tx: tx.update(pin, b"{}"))
+    assert asked == [first, "Renamed"]
     await shards.close()

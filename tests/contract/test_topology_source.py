@@ -144,6 +144,34 @@ async def test_a_watcher_keeps_a_good_topology_while_the_place_holds_a_bad_one(k
     assert await anext(watch) == THIRD
 
 
+async def test_what_must_not_follow_is_not_saved(kit: Kit) -> None:
+    await kit.here.save(FIRST, expected_epoch=None)
+    for wrong in (
+        msgspec.structs.replace(SECOND, epoch=1),
+        msgspec.structs.replace(SECOND, mod=ModShards(8, (ShardRange((0, 7), "A"),))),
+        msgspec.structs.replace(SECOND, shards=(ShardRange((0, 3), "B"),)),
+    ):
+        with pytest.raises(StoreCorrupt):
+            await kit.there.save(wrong, expected_epoch=1)
+    assert await kit.here.load() == FIRST
+
+
+async def test_other_content_under_the_same_epoch_is_told_and_not_followed(kit: Kit) -> None:
+    await kit.here.save(FIRST, expected_epoch=None)
+    watch = kit.there.watch()
+    assert await anext(watch) == FIRST
+    await kit.write(msgspec.json.encode(msgspec.structs.replace(SECOND, epoch=1)))
+    later = asyncio.ensure_future(anext(watch))
+    async with asyncio.timeout(30):
+        while True:
+            if "same epoch" in (kit.there.fault or ""):
+                break
+            await asyncio.sleep(0.005)
+    await kit.write(msgspec.json.encode(THIRD))
+    assert await later == THIRD
+    assert kit.there.fault is None
+
+
 async def test_watching_a_place_without_a_topology_is_an_error(kit: Kit) -> None:
     with pytest.raises(StoreCorrupt):
         await anext(kit.here.watch())
