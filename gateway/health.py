@@ -1,14 +1,33 @@
-"""Whether the stores answer, for load balancers and people."""
+"""Readiness: every store's state and what its loss costs, for load balancers and people.
+
+A process is unready only when it can serve nobody: when no shard server answers. One dead server
+of several costs its own users; taking every gateway out of a balancer for it would cost all.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from datasources.errors import StoreError
 from datasources.protocols import Stores
 
+WELL = "well"
 
-async def readiness(stores: Stores) -> dict[str, dict[str, str]]:
-    """The faults by store: of those without which nothing can be answered, and of the others."""
+COSTS = {
+    "object_cache": "each object is read from its shard: slower answers, more load on the shards",
+    "mapping_cache": "each list is read from its shard: slower answers, more load on the shards",
+    "queue": "feeds and counts fall behind until it is back; the outbox keeps the work",
+    "pools_primary": "new pins come from the standby, some hundred milliseconds older",
+    "pools_standby": "late or failed answers of the primary can't be replaced",
+    "feeds_primary": "feeds come from the standby, some hundred milliseconds older",
+    "feeds_standby": "late or failed answers of the primary can't be replaced",
+    "topology": "moved or opened shards are not heard of; those known are served",
+}
+
+
+async def readiness(stores: Stores) -> dict[str, dict[str, Any]]:
+    """`stores`: each store's `state` (well, or its fault) and, for a fault, what that `costs`.
+    `required`: the faults for which this process can serve nobody."""
     pings: dict[str, Callable[[], Awaitable[None]]] = {
         "object_cache": stores.objects.ping,
         "mapping_cache": stores.lists.ping,
@@ -21,10 +40,30 @@ async def readiness(stores: Stores) -> dict[str, dict[str, str]]:
     shards, faults = await asyncio.gather(
         stores.shards.ping(), asyncio.gather(*map(_fault, pings.values()))
     )
-    return {
-        "required": {name: fault for name, fault in shards.items() if fault},
-        "optional": {name: fault for name, fault in zip(pings, faults, strict=True) if fault},
-    }
+    states = {f"shards {name}": _shards(stores, name, fault) for name, fault in shards.items()}
+    states |= {name: _state(fault, COSTS[name]) for name, fault in zip(pings, faults, strict=True)}
+    states["topology"] = _state(stores.topology.fault, COSTS["topology"])
+    dead = {name: fault for name, fault in shards.items() if fault}
+    return {"required": dead if len(dead) == len(shards) else {}, "stores": states}
+
+
+def _shards(stores: Stores, server: str, fault: str | None) -> dict[str, str]:
+    topology = stores.shards.objects.topology()
+    whose = [
+        f"{name} {low} to {high}"
+        for name, ranges in (
+            ("shards", topology.shards),
+            ("names of mod shards", topology.mod.ranges),
+        )
+        for low, high in (r.range for r in ranges if r.master == server)
+    ]
+    return _state(
+        fault, f"what is on {', '.join(whose)} can be neither read nor written; all else can"
+    )
+
+
+def _state(fault: str | None, costs: str) -> dict[str, str]:
+    return {"state": WELL} if fault is None else {"state": fault, "costs": costs}
 
 
 async def _fault(ping: Callable[[], Awaitable[None]]) -> str | None:

@@ -1,0 +1,68 @@
+"""Readiness while stores fail: unready only when nobody can be served."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from datasources.protocols import Stores
+from gateway.health import readiness
+from tests.gateways import gateway_on_two_servers
+
+pytestmark = pytest.mark.anyio
+ALL = {
+    *("shards one", "shards two", "object_cache", "mapping_cache", "queue", "topology"),
+    *("pools_primary", "pools_standby", "feeds_primary", "feeds_standby"),
+}
+
+
+@pytest.fixture
+async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
+    async with gateway_on_two_servers(tmp_path) as (gateway, _):
+        yield gateway.stores
+
+
+def cut(stores: Stores, *names: str) -> None:
+    """Lose servers of the shards."""
+    topology = stores.shards.objects.topology()
+    lost = {name: f"sqlite:///nowhere/{name}" for name in names}
+    stores.shards.use(
+        msgspec.structs.replace(
+            topology, epoch=topology.epoch + 1, servers={**topology.servers, **lost}
+        )
+    )
+
+
+async def test_every_store_is_listed_when_all_is_well(stores: Stores) -> None:
+    found = await readiness(stores)
+    assert found["required"] == {}
+    assert found["stores"] == {name: {"state": "well"} for name in ALL}
+
+
+async def test_one_dead_server_costs_its_own_shards_and_not_the_readiness(stores: Stores) -> None:
+    cut(stores, "two")
+    found = await readiness(stores)
+    assert found["required"] == {}
+    two = found["stores"].pop("shards two")
+    assert "nowhere" in two["state"]
+    assert "shards 8 to 15" in two["costs"]
+    assert {one["state"] for one in found["stores"].values()} == {"well"}
+
+
+async def test_nobody_can_be_served_without_any_shard_server(stores: Stores) -> None:
+    cut(stores, "one", "two")
+    assert set((await readiness(stores))["required"]) == {"one", "two"}
+
+
+async def test_a_topology_that_is_not_followed_is_listed(stores: Stores, tmp_path: Path) -> None:
+    await asyncio.to_thread((tmp_path / "topology.json").write_text, '{"epoch": 2}')
+    async with asyncio.timeout(30):
+        while True:
+            found = await readiness(stores)
+            if found["stores"]["topology"]["state"] != "well":
+                break
+    assert found["required"] == {}
+    assert "epoch 1 is kept" in found["stores"]["topology"]["state"]
+    assert "not heard of" in found["stores"]["topology"]["costs"]
