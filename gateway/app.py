@@ -34,6 +34,7 @@ from gateway.runtime import Runtime
 from gateway.served import Served
 from gateway.settings import Settings
 from resolvers.context import Context
+from resolvers.cursors import Cursors
 
 
 def create_app(settings: Settings, runtime: Runtime, executor: Executor | None = None) -> ASGIApp:
@@ -95,10 +96,13 @@ def _contexts(
     def issue(user_id: int) -> str | None:
         return tokens.issue(user_id) if settings.issue_tokens else None
 
+    cursors = Cursors(settings.secret.encode())
+
     def new_context(viewer_id: int | None) -> Context:
         return Context(
             *(runtime.stores, runtime.feeds, viewer_id, settings.url, issue),
             spacing=settings.spacing,
+            cursors=cursors,
         )
 
     return new_context

@@ -10,7 +10,9 @@ from datasources.protocols import Stores
 from feed_engine.feeds import Feeds
 from feed_engine.spacing import SPACING, Spacing
 from loaders import Loaders
+from resolvers.cursors import OF_THIS_PROCESS, Cursors
 from resolvers.readings import Readings
+from resolvers.scanning import Scanning
 
 ID = NewType("ID", str)
 """An argument of GraphQL type ID: the 64-bit id as a decimal string."""
@@ -20,7 +22,8 @@ ID = NewType("ID", str)
 class Context:
     """One request. `public_url` is the gateway's own address, without a slash at its end;
     `issue_token` makes a bearer token for a user, where this gateway makes any; `asked` are the
-    names of all fields in the request's document; `spacing` is how crowded pins are spread."""
+    names of all fields in the request's document; `spacing` is how crowded pins are spread;
+    `cursors` writes and reads the lists' cursors."""
 
     stores: Stores
     feeds: Feeds
@@ -29,6 +32,8 @@ class Context:
     issue_token: Callable[[int], str | None]
     asked: frozenset[str] = frozenset()
     spacing: Spacing = SPACING
+    cursors: Cursors = OF_THIS_PROCESS
+    scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)
     readings: Readings = field(init=False)
 

@@ -1,7 +1,9 @@
-"""Connections: pages of lists by cursor, full in spite of what the viewer may not see."""
+"""Connections: pages of lists by cursor, filled up where the viewer may not see all entries.
 
-import base64
-import binascii
+A page reads on behind entries that can't be seen, as far as `resolvers.scanning` allows. Then it
+is short: `hasNextPage` is true, and its `endCursor` is the place of the last entry that was read.
+"""
+
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +16,16 @@ from datasources.mappings import ListKey, Position
 from datasources.protocols import Listed
 from datasources.records import Record, decode
 from resolvers.context import Context
-from resolvers.places import Place, rows_after
+from resolvers.cursors import CursorKind, Cursors
+from resolvers.places import Place, Wanted, rows_after
+from resolvers.scanning import Further
 
 log = logging.getLogger("pinway")
 MAX_PAGE = 100
 R = TypeVar("R", bound=Record)
 Keep = Callable[[Context, Sequence[int]], Awaitable[Mapping[int, R | BaseException]]]
 """Of these ids, the records the viewer may see; an error for one that could not be read."""
+_LIST, _OBJECTS = int(CursorKind.LIST), int(CursorKind.OBJECTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,25 @@ class PageInfo:
     end_cursor: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ListPageInfo:
+    """A PageInfo whose cursors are made when they are asked for."""
+
+    has_next_page: bool
+    has_previous_page: bool
+    start: Row | int | None
+    end: Row | int | None
+    cursors: Cursors
+
+    @property
+    def start_cursor(self) -> str | None:
+        return None if self.start is None else cursor_of(self.cursors, self.start)
+
+    @property
+    def end_cursor(self) -> str | None:
+        return None if self.end is None else cursor_of(self.cursors, self.end)
+
+
 @dataclass(slots=True)
 class Edge(Generic[R]):
     """A place in a list: a row of it or, in the list of all objects, an id. `record` is an error
@@ -38,12 +62,11 @@ class Edge(Generic[R]):
 
     place: Row | int
     record: R | BaseException
+    cursors: Cursors
 
     @property
     def cursor(self) -> str:
-        if isinstance(self.place, int):
-            return _encode(f"o:{self.place}")
-        return list_cursor(self.place)
+        return cursor_of(self.cursors, self.place)
 
     @property
     def node(self) -> R:
@@ -55,16 +78,10 @@ class Edge(Generic[R]):
 @dataclass(frozen=True, slots=True)
 class Connection(Generic[R]):
     edges: Sequence[Edge[R]]
-    page_info: PageInfo
+    page_info: PageInfo | ListPageInfo
 
 
 Pages = Sequence[Connection[R] | BaseException]
-
-
-def connection(edges: Sequence[Edge[R]], *, has_next: bool, has_previous: bool) -> Connection[R]:
-    """A page with the cursors of its ends."""
-    start, end = (edges[0].cursor, edges[-1].cursor) if edges else (None, None)
-    return Connection(edges, PageInfo(has_next, has_previous, start, end))
 
 
 def page_size(first: int) -> int:
@@ -74,28 +91,29 @@ def page_size(first: int) -> int:
     return first
 
 
-def list_cursor(row: Row) -> str:
-    """The opaque cursor of a place in a list."""
-    era = f":{row.era}" if row.era else ""
-    return _encode(f"l:{row.sequence}:{row.to_id}{era}")
+def cursor_of(cursors: Cursors, place: Row | int) -> str:
+    """The cursor of an entry: a list's row, or an object's id in the list of all of its type."""
+    if isinstance(place, int):
+        return cursors.encode(_OBJECTS, place)
+    return cursors.encode(_LIST, place.to_id, place.sequence, place.era)
 
 
-def list_place(cursor: str | None) -> Place | None:
+def list_place(cursors: Cursors, cursor: str | None) -> Place | None:
     """The place that a cursor names. Raises BadInput."""
     if cursor is None:
         return None
-    sequence, to_id, *era = _decode(cursor, "l", 2, 3)
-    return Place(Position(sequence, to_id), era[0] if era else 0)
+    place = cursors.decode(_LIST, cursor)
+    return Place(Position(place.sequence, place.id), place.era)
 
 
 async def list_pages(
     context: Context, lists: Sequence[ListKey], first: int, after: str | None, keep: Keep[R]
 ) -> Pages[R]:
     """`first` visible entries of each list, newest first, after a cursor."""
-    size, place = page_size(first), list_place(after)
-    readings = [_Reading[R](key, size, place) for key in lists]
+    size, place = page_size(first), list_place(context.cursors, after)
+    readings = [_Reading[R](context, key, size, place) for key in lists]
     while unfinished := [reading for reading in readings if reading.page is None]:
-        found = await rows_after(context, [(r.key, r.place) for r in unfinished], size + 1)
+        found = await rows_after(context, [reading.wanted for reading in unfinished])
         ids = [row.to_id for rows in found if isinstance(rows, list) for row in rows]
         kept = await keep(context, ids)
         for reading, rows in zip(unfinished, found, strict=True):
@@ -104,34 +122,56 @@ async def list_pages(
 
 
 class _Reading(Generic[R]):
-    """How far a list was read to fill its page: `page` when it is full, or can't be read."""
+    """How far a list was read to fill its page: `page` when it is full, is as full as it may
+    become, or can't be read; till then `wanted` is what to read next."""
 
-    def __init__(self, key: ListKey, size: int, place: Place | None) -> None:
-        self.key, self.place = key, place
+    def __init__(self, context: Context, key: ListKey, size: int, place: Place | None) -> None:
+        self.wanted = Wanted(key, place, size + 1)
         self.page: Connection[R] | BaseException | None = None
         self._size, self._edges, self._has_previous = size, list[Edge[R]](), place is not None
+        self._context = context
+        self._further: Further | None = None
 
     def take(
         self, rows: Sequence[Row] | BaseException, kept: Mapping[int, R | BaseException]
     ) -> None:
-        """Go on with the next rows of the list, one more than the page has entries."""
+        """Go on with the rows that were wanted."""
         if isinstance(rows, BaseException):
             self.page = rows
             return
+        edges, cursors = self._edges, self._context.cursors
         for row in rows:
             if (record := kept.get(row.to_id)) is None:
                 continue
-            if len(self._edges) == self._size:
-                self._end(has_next=True)
+            if len(edges) == self._size:
+                self._end(True, edges[-1].place)
                 return
-            self._edges.append(Edge(row, record))
-        if len(rows) <= self._size:
-            self._end(has_next=False)
+            edges.append(Edge(row, record, cursors))
+        if len(rows) < self.wanted.limit:
+            self._end(False, edges[-1].place if edges else None)
+            return
+        if self._further is None:
+            self._further = Further(self._context.scanning, self._size)
+        last = rows[-1]
+        if limit := self._further.rows():
+            place = Place(Position(last.sequence, last.to_id), last.era)
+            self.wanted = Wanted(self.wanted.key, place, limit)
         else:
-            self.place = Place(Position(rows[-1].sequence, rows[-1].to_id), rows[-1].era)
+            self._end(True, last)
 
-    def _end(self, *, has_next: bool) -> None:
-        self.page = connection(self._edges, has_next=has_next, has_previous=self._has_previous)
+    def _end(self, has_next: bool, end: Row | int | None) -> None:
+        self.page = _page(self._context, self._edges, has_next, self._has_previous, end)
+
+
+def _page(
+    context: Context,
+    edges: Sequence[Edge[R]],
+    has_next: bool,
+    has_previous: bool,
+    end: Row | int | None,
+) -> Connection[R]:
+    start = edges[0].place if edges else None
+    return Connection(edges, ListPageInfo(has_next, has_previous, start, end, context.cursors))
 
 
 async def everything(_: Context, records: Sequence[R]) -> Mapping[int, R]:
@@ -152,21 +192,29 @@ async def object_page(
     says where something is missing: the next page goes on behind it, and the cursor before it asks
     for it again. An object that is there and can't be decoded is left out.
     """
-    size, edges = page_size(first), list[Edge[R]]()
-    after_id = _decode(after, "o", 1)[0] if after is not None else 0
+    size, edges, cursors = page_size(first), list[Edge[R]](), context.cursors
+    after_id = 0 if after is None else cursors.decode(_OBJECTS, after).id
+    limit, further = size + 1, Further(context.scanning, size)
+
+    def page(has_next: bool, end: Row | int | None) -> Connection[R]:
+        return _page(context, edges, has_next, after is not None, end)
+
     while True:
-        rows = await context.stores.shards.objects.list_reachable(kind, after_id, size + 1)
+        rows = await context.stores.shards.objects.list_reachable(kind, after_id, limit)
         kept = await keep(context, _readable(kind, rows))
         for id, data in rows:
             record = data if isinstance(data, BaseException) else kept.get(id)
             if record is None:
                 continue
             if len(edges) == size:
-                return connection(edges, has_next=True, has_previous=after is not None)
-            edges.append(Edge(id, record))
-        if len(rows) <= size:
-            return connection(edges, has_next=False, has_previous=after is not None)
+                return page(True, edges[-1].place)
+            edges.append(Edge(id, record, cursors))
+        if len(rows) < limit:
+            return page(False, edges[-1].place if edges else None)
         after_id = rows[-1][0]
+        limit = further.rows()
+        if not limit:
+            return page(True, after_id)
 
 
 def _readable(kind: Kind, rows: Sequence[Listed]) -> list[R]:
@@ -181,26 +229,3 @@ def _readable(kind: Kind, rows: Sequence[Listed]) -> list[R]:
             if record.active:
                 records.append(record)
     return records
-
-
-def _encode(text: str) -> str:
-    # The text is digits, letters and colons, for which both alphabets of base64 are one.
-    return binascii.b2a_base64(text.encode(), newline=False).rstrip(b"=").decode()
-
-
-def _decode(cursor: str, kind: str, *numbers: int) -> list[int]:
-    try:
-        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
-        tag, *parts = text.split(":")
-        if (
-            tag == kind
-            and len(parts) in numbers
-            and all(p.isdecimal() and len(p) < 40 for p in parts)
-        ):
-            return [int(part) for part in parts]
-    except (binascii.Error, ValueError):
-        pass
-    raise BadInput(
-        f"after is {cursor[:60]!r}: not a cursor of this list; pass the endCursor of its last page",
-        "after",
-    )

@@ -69,6 +69,6 @@ def problem(error: RequestError) -> UserError:
     return UserError(error.code, error.message, error.field)
 
 
-def edge(row: Row, record: Record) -> Edge[Any]:
+def edge(context: Context, row: Row, record: Record) -> Edge[Any]:
     """The entry of a list that a write made or moved."""
-    return Edge(row, record)
+    return Edge(row, record, context.cursors)

@@ -22,16 +22,26 @@ class Place(NamedTuple):
     era: int
 
 
+class Wanted(NamedTuple):
+    """`limit` rows of a list, after a place in it."""
+
+    key: ListKey
+    place: Place | None
+    limit: int
+
+
 async def rows_after(
-    context: Context, wanted: Sequence[tuple[ListKey, Place | None]], limit: int
+    context: Context, wanted: Sequence[Wanted]
 ) -> list[list[Edge] | BaseException]:
-    """`limit` rows of each list after a place in it. The error is BadInput for a place of so old an
+    """The rows that are wanted of each list. The error is BadInput for a place of so old an
     era that it is forgotten what became of it."""
-    requests = [PageRequest(key, limit, place.position if place else None) for key, place in wanted]
+    requests = [
+        PageRequest(key, limit, place.position if place else None) for key, place, limit in wanted
+    ]
     found = await context.loaders.pages.many(requests)
     moved: dict[int, Awaitable[list[Edge]]] = {
         number: _translated(context, key, limit, place, rows)
-        for number, ((key, place), rows) in enumerate(zip(wanted, found, strict=True))
+        for number, ((key, place, limit), rows) in enumerate(zip(wanted, found, strict=True))
         if place is not None and isinstance(rows, list) and _may_have_moved(key, place, rows)
     }
     if moved:

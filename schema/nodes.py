@@ -34,10 +34,16 @@ def created_at() -> Any:
 
 @strawberry.type(description="Where a page stands in its list.")
 class PageInfo:
-    has_next_page: bool = plain("Whether there are more after this page.")
+    has_next_page: bool = plain(
+        "Whether the list goes on behind `endCursor`. A page may be short, even empty, and this "
+        "true: the gateway reads a bounded number of entries that the viewer can't see."
+    )
     has_previous_page: bool = plain("Whether the page began after a cursor.")
     start_cursor: str | None = plain("The cursor of the first edge, if there is one.")
-    end_cursor: str | None = plain("The cursor of the last edge: pass it as `after`.")
+    end_cursor: str | None = plain(
+        "Where this page ends: pass it as `after`. It is the cursor of the last edge or, where "
+        "`hasNextPage` is true and the page is short, of the last place that was read."
+    )
 
 
 @strawberry.type(description="A place in a list.")
@@ -52,5 +58,8 @@ class Edge(Generic[T]):
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[T]):
-    edges: list[Edge[T]] = plain("The page's entries, in the list's order.")
+    edges: list[Edge[T]] = plain(
+        "The page's entries, in the list's order: `first` of them, or fewer. Only `hasNextPage` "
+        "tells whether these are the last."
+    )
     page_info: PageInfo = plain("Where this page stands in the list.")

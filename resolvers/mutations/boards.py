@@ -23,7 +23,7 @@ async def create_board(context: Context, input: Any) -> dict[str, Any]:
         return {"user": user}
     return {
         "board": written.board,
-        "board_edge": edge(written.edge, written.board),
+        "board_edge": edge(context, written.edge, written.board),
         "user": user,
     }
 
@@ -71,7 +71,7 @@ async def reorder_pin(context: Context, input: Any) -> dict[str, Any]:
         return {**await _placed(context, board_id, pin_id, error), "errors": [problem(error)]}
     placed = await _placed(context, board_id, pin_id, moved)
     pin = placed["pin"]
-    return {**placed, "pin_edge": edge(moved.edge, pin) if pin else None}
+    return {**placed, "pin_edge": edge(context, moved.edge, pin) if pin else None}
 
 
 @mutation("board", "order_version")
@@ -120,7 +120,7 @@ async def move_pin(context: Context, input: Any) -> dict[str, Any]:
     pin = placed["pin"]
     return {
         "pin": pin,
-        "pin_edge": edge(moved.placed.edge, pin) if pin else None,
+        "pin_edge": edge(context, moved.placed.edge, pin) if pin else None,
         "above_pin": placed["above_pin"],
         "below_pin": placed["below_pin"],
         "from_board": await visibility.board(context, moved.from_id),

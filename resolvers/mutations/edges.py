@@ -43,8 +43,8 @@ def _edge_mutation(
         if not row.active:
             return {**payload, taken_back: sent}
         if target and viewer:
-            payload[entry] = edge(row, target)
-            payload |= {field: edge(row.reversed(), viewer) for field in mirrors}
+            payload[entry] = edge(context, row, target)
+            payload |= {field: edge(context, row.reversed(), viewer) for field in mirrors}
         return payload
 
     return resolve

@@ -25,7 +25,7 @@ async def _saved(context: Context, written: PinWritten) -> dict[str, Any]:
     pin = await visibility.pin(context, written.pin.id)  # a repeated answer's may be gone
     return {
         "pin": pin,
-        "pin_edge": edge(written.edge, pin) if pin else None,
+        "pin_edge": edge(context, written.edge, pin) if pin else None,
         "board": board,
         "feed_token": token_of(written.edge),
     }
@@ -97,7 +97,7 @@ async def create_comment(context: Context, input: Any) -> dict[str, Any]:
     )
     return {
         "comment": written.comment,
-        "comment_edge": edge(written.edge, written.comment),
+        "comment_edge": edge(context, written.edge, written.comment),
         "pin": await visibility.pin(context, pin_id),
     }
 

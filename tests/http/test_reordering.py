@@ -1,6 +1,5 @@
 """Dragging pins, as a client with a cache of its own sees it."""
 
-from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from datasources.ids import shard_of
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import ShardTx
 from feed_engine.writes import reorder_pin
+from resolvers.cursors import OF_THIS_PROCESS, CursorKind
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -148,9 +148,9 @@ async def crowd(gateway: Gateway, board: str, below: str, dragged: list[str]) ->
 
 async def test_a_cursor_that_names_no_era_of_the_board_is_refused(gateway: Gateway) -> None:
     board, _ = await board_of(gateway, 2)
-    forged = urlsafe_b64encode(b"l:1:1:7").decode().rstrip("=")
+    forged = OF_THIS_PROCESS.encode(CursorKind.LIST, 1, 1, 7)
     response = await gateway.ask(PAGE, "ann", board=board, first=1, after=forged)
     assert response["data"] == {"board": {"pins": {"edges": [], "pageInfo": {"endCursor": None}}}}
-    high = urlsafe_b64encode(b"l:99999999999999999999999999999999999999:1:7").decode().rstrip("=")
+    high = OF_THIS_PROCESS.encode(CursorKind.LIST, 1, 10**38 - 1, 7)
     response = await gateway.ask(PAGE, "ann", board=board, first=1, after=high)
     assert response["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"

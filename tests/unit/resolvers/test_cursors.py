@@ -1,0 +1,62 @@
+"""Cursors are opaque: they show nothing of their place, and nobody else can make them."""
+
+import random
+from base64 import urlsafe_b64decode
+
+import pytest
+
+from datasources.errors import BadInput
+from resolvers.cursors import CursorKind, CursorPlace, Cursors
+
+CURSORS = Cursors(b"a secret")
+PLACES = [
+    (0, 0, 0),
+    (1, 1, 1),
+    (10**38 - 1, 2**64 - 1, 2**32 - 1),
+    (1_700_000_000_000 * 10**25, 2**60 + 999, 3),
+]
+
+
+@pytest.mark.parametrize(("sequence", "id", "era"), PLACES)
+@pytest.mark.parametrize("kind", CursorKind)
+def test_a_cursor_is_read_as_it_was_written(
+    kind: CursorKind, sequence: int, id: int, era: int
+) -> None:
+    cursor = CURSORS.encode(kind, id, sequence, era)
+    assert CURSORS.decode(kind, cursor) == CursorPlace(sequence, id, era)
+    assert CURSORS.encode(kind, id, sequence, era) == cursor
+
+
+def test_every_changed_bit_is_refused() -> None:
+    cursor = CURSORS.encode(CursorKind.LIST, 2**60 + 999, 10**37, 2)
+    for at in range(len(cursor)):
+        for letter in "ABgw_-9":
+            changed = cursor[:at] + letter + cursor[at + 1 :]
+            if changed != cursor:
+                with pytest.raises(BadInput):
+                    CURSORS.decode(CursorKind.LIST, changed)
+
+
+def test_a_cursor_is_refused_by_another_secret_and_another_kind() -> None:
+    cursor = CURSORS.encode(CursorKind.LIST, 7, 8)
+    with pytest.raises(BadInput):
+        Cursors(b"another").decode(CursorKind.LIST, cursor)
+    with pytest.raises(BadInput):
+        CURSORS.decode(CursorKind.OBJECTS, cursor)
+
+
+@pytest.mark.parametrize("text", ["", "x", "é" * 50, "A" * 50, "!" * 50, "A" * 49, "A" * 51])
+def test_what_is_no_cursor_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="pass the endCursor"):
+        CURSORS.decode(CursorKind.LIST, text)
+
+
+def test_neighbouring_places_have_nothing_in_common() -> None:
+    drawing = random.Random(1)
+    ids = [drawing.getrandbits(60) for _ in range(200)]
+    texts = [urlsafe_b64decode(CURSORS.encode(CursorKind.OBJECTS, id) + "==") for id in ids]
+    for id, text in zip(ids, texts, strict=True):
+        assert id.to_bytes(8) not in text
+        assert str(id).encode() not in text
+    assert len({text[8:] for text in texts}) == len(texts)
+    assert len({text[20:24] for text in texts}) == len(texts)  # the sequence is 0 in all of them
