@@ -66,9 +66,10 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
             Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
             Mount("/graphiql", StaticFiles(directory=console.STATIC)),
         ]
-    # Where a proxy says how it was asked matters to redirects, not to operations.
-    proxied = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
-    front: Any = ProxyHeadersMiddleware(cast(Any, Starlette(routes=routes)), proxied)
+    # The scheme that a proxy was asked with matters to redirects, not to operations.
+    front: Any = ProxyHeadersMiddleware(
+        cast(Any, Starlette(routes=routes)), list(settings.trusted_proxies)
+    )
     app: ASGIApp = Front(endpoint, front)
     if settings.allowed_origins:
         app = Cors(

@@ -69,8 +69,8 @@ class Answer:
         await send({"type": "http.response.body", "body": b"".join(parts)})
 
 
-Answering = Callable[[Headers, bytes], Awaitable[Answer]]
-"""Answers a request whose body is there."""
+Answering = Callable[[Headers, bytes, str], Awaitable[Answer]]
+"""Answers a request whose body is there; the last argument is the peer's address."""
 
 
 class GraphQLEndpoint:
@@ -89,19 +89,25 @@ class GraphQLEndpoint:
         self._max_body_bytes, self._served = max_body_bytes, served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = headers_of(scope)
+        headers = headers_of(scope["headers"])
+        client = scope.get("client")
+        peer = client[0] if client else ""
         if scope["method"] == "GET":
-            answer = await self.answer(headers, scope["query_string"], read_only=True)
+            answer = await self.answer(headers, scope["query_string"], peer, read_only=True)
         else:
             try:
                 body = await read_body(receive, self._max_body_bytes)
             except Disconnected:
                 return
-            answer = await self.answer(headers, body)
+            answer = await self.answer(headers, body, peer)
         await answer(scope, receive, send)
 
-    async def answer(self, headers: Headers, text: bytes, *, read_only: bool = False) -> Answer:
-        """The answer to a POST with this body, or to a GET (`read_only`) with this query string."""
+    async def answer(
+        self, headers: Headers, text: bytes, peer: str = "", *, read_only: bool = False
+    ) -> Answer:
+        """The answer to a POST with this body, or to a GET (`read_only`) with this query string.
+        `peer` is the connection's other end: a client, or a proxy (`gateway.peers.Proxies.client`
+        tells the client's address); empty where the connection has no address."""
         began = perf_counter()
         media, extra = JSON, _NOTHING
         try:

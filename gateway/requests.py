@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 from starlette.datastructures import QueryParams
-from starlette.types import Receive, Scope
+from starlette.types import Receive
 
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
@@ -40,9 +40,15 @@ class Operation:
         self.query, self.variables, self.name = query, variables, name
 
 
-def headers_of(scope: Scope) -> Headers:
-    """The headers by name, in lower case; of several with one name, the first."""
-    return dict(reversed(scope["headers"]))
+def headers_of(pairs: list[tuple[bytes, bytes]]) -> Headers:
+    """The headers by name, in lower case; of several with one name, the first. Several
+    X-Forwarded-For are one list: proxies append a value to it, or a header."""
+    headers = dict(reversed(pairs))
+    if b"x-forwarded-for" in headers:
+        headers[b"x-forwarded-for"] = b",".join(
+            [value for name, value in pairs if name == b"x-forwarded-for"]
+        )
+    return headers
 
 
 def read_query_string(text: bytes) -> Operation:

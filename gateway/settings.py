@@ -50,6 +50,7 @@ class Settings(BaseSettings):
     issue_tokens: bool = True
     allowed_hosts: Names = ("localhost", "127.0.0.1", "[::1]")
     allowed_origins: Names = ()
+    trusted_proxies: Names = ("127.0.0.1", "::1")
     graphiql: bool = True
     demo_viewer: str = ""
 
@@ -112,7 +113,7 @@ class Settings(BaseSettings):
     def _no_slash(cls, value: str) -> str:
         return value.rstrip("/")
 
-    @field_validator("allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):

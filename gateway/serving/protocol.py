@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from gateway.http import Answering
-from gateway.requests import Headers
+from gateway.requests import Headers, headers_of
 from gateway.serving.sending import Sending
 
 
@@ -40,11 +40,14 @@ class Protocol(HttpToolsProtocol):
         """What answers the request of which the headers have come, once the body has."""
         self._fields: Headers = {}
         self._body: list[bytes] = []
+        self.peer = ""
+        """The address of the connection's other end."""
         self._idle_since: float | None = None
         """When the last response was sent, if no request has come since."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.peer = self.client[0] if self.client else ""
         self.transport = Sending(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -74,7 +77,7 @@ class Protocol(HttpToolsProtocol):
             and (before is None or before.response_complete)
             and parser.should_keep_alive()
         ):
-            fields = dict(reversed(self.headers))  # of several with one name, the first
+            fields = headers_of(self.headers)
             # Without this header a connection that is to be kept is one of HTTP/1.1.
             if b"expect" not in fields and (
                 b"connection" not in fields
@@ -178,7 +181,7 @@ class Exchange:
         """Send the answer."""
         try:
             try:
-                answer = await answering(headers, body)
+                answer = await answering(headers, body, protocol.peer)
             except BaseException as error:
                 await self._by_uvicorn(protocol, _raising(error))
                 return

@@ -42,6 +42,8 @@ class App:
         self.ways: list[str] = []
         """How each request was answered: "whole" or "asgi"."""
         self.bodies: list[bytes] = []
+        self.peers: list[str] = []
+        """The address that each request answered the short way came from."""
         self.fields: Headers = {}
         self.wait = asyncio.Event()
         """What an answer waits for, and the end of a streamed one."""
@@ -55,7 +57,8 @@ class App:
         self.fields = headers
         return self.answer if target in (b"/whole", b"/fails", b"/pieces") else None
 
-    async def answer(self, headers: Headers, body: bytes) -> Answer:
+    async def answer(self, headers: Headers, body: bytes, peer: str) -> Answer:
+        self.peers.append(peer)
         self.ways.append("whole")
         self.bodies.append(body)
         self.answering_now.set()
@@ -194,6 +197,7 @@ async def test_requests_one_after_the_other_are_answered_the_short_way() -> None
     assert app.ways == ["whole"] * 3
     assert app.bodies == [b"00", b"11", b"22"]
     assert app.fields[b"x-number"] == b"1"
+    assert app.peers == ["127.0.0.1"] * 3
 
 
 @in_each_loop
