@@ -87,6 +87,14 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
     max_query_tokens: int = Field(default=5_000, ge=100)
     max_query_depth: int = Field(default=16, ge=4)
+    max_query_length: int = Field(default=200_000, ge=1_000)
+    max_query_selections: int = Field(default=2_000, ge=50)
+    max_query_root_fields: int = Field(default=30, ge=1)
+    max_query_aliases: int = Field(default=100, ge=0)
+    max_query_directives: int = Field(default=100, ge=0)
+    max_query_operations: int = Field(default=50, ge=1)
+    introspection: bool = True
+    suggestions: bool = True
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
 

@@ -2,11 +2,12 @@
 
 An operation's way:
 
-1. `documents` finds its text in a cache, or parses, validates and limits it; `engine` makes its
-   `plan`. Nothing more is done until it runs: then `collect` gathers the fields of each selection
-   (with graphql-core's own function, once for each value of its @skip and @include variables),
-   `bind` finds the shortest way to each field's values, and `generate` writes the Python that makes
-   a selection's objects.
+1. `documents` finds its text in a cache, or has it read (`reading`: parsed, held to its bounds by
+   `limits`, and validated, where `merging` takes the place of one rule) beside the loop (`aside`);
+   `engine` makes its `plan`. Nothing more is done until it runs: then `collect` gathers the
+   fields of each selection (with graphql-core's own function, once for each value of its @skip and
+   @include variables), `bind` finds the shortest way to each field's values, and `generate` writes
+   the Python that makes a selection's objects.
 2. A request coerces its `variables`, and a `run` works through `groups`: a group is one selection
    for all the objects at one place of the operation, however many lists they stand in. Each field
    is resolved for all of them before the next, a bulk resolver in one call; then their dicts are
@@ -54,6 +55,7 @@ import strawberry
 import loaders  # noqa: F401  which finds what was compiled, or its sources
 from gateway.execution.documents import Documents
 from gateway.execution.executor import Executor
+from gateway.execution.limits import Limits
 from gateway.settings import Settings
 from schema import schema as our_schema
 
@@ -69,7 +71,22 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
         schema._schema,
         size=settings.document_cache,
         max_bytes=settings.document_cache_bytes,
-        max_tokens=settings.max_query_tokens,
-        max_depth=settings.max_query_depth,
+        limits=limits_of(settings),
+        suggestions=settings.suggestions,
     )
     return Executor(documents, timeout=settings.request_timeout)
+
+
+def limits_of(settings: Settings) -> Limits:
+    """The bounds on documents that the settings give."""
+    return Limits(
+        length=settings.max_query_length,
+        tokens=settings.max_query_tokens,
+        operations=settings.max_query_operations,
+        depth=settings.max_query_depth,
+        selections=settings.max_query_selections,
+        root_fields=settings.max_query_root_fields,
+        aliases=settings.max_query_aliases,
+        directives=settings.max_query_directives,
+        introspection=settings.introspection,
+    )

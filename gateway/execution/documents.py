@@ -1,36 +1,43 @@
-"""Operations ready to run, kept by their text: parsed, validated, limited and compiled once."""
+"""Operations ready to run, kept by their text: parsed, validated, limited and compiled once.
 
+A text that isn't known is read beside the event loop (`aside`), once for all requests that ask for
+it meanwhile. Refused documents aren't kept; of the last ones the errors are remembered.
+"""
+
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from graphql import (
     DocumentNode,
-    FieldNode,
     GraphQLError,
     GraphQLSchema,
-    GraphQLSyntaxError,
     OperationDefinitionNode,
     OperationType,
-    TokenKind,
-    Visitor,
-    parse,
-    validate,
-    visit,
 )
 
+from gateway.execution.aside import Aside, Overloaded
 from gateway.execution.engine import Engine, Plan
-from gateway.execution.limits import depth_errors
+from gateway.execution.hiding import Hiding
+from gateway.execution.limits import Limits
+from gateway.execution.reading import Read, Reader
 
-BYTES_A_TOKEN = 400
-"""Of a syntax tree, measured: its nodes, and the tokens they keep."""
-BYTES_A_FIELD = 4_000
+BYTES_A_NODE = 400
+"""Of a syntax tree without its tokens, measured."""
+BYTES_A_FIELD = 2_500
 """Of a compiled plan, measured: what is known of a field, and its part of the generated code."""
 BYTES_A_DOCUMENT = 4_000
+SMALL = 400
+"""Characters of a document that is read at once: that takes as long as any small request."""
+REFUSED = 64
+"""Refused documents whose errors are remembered."""
 
 
 @dataclass(slots=True)
 class Stats:
-    """What the cache of documents did. `fallbacks` are requests that graphql-core ran."""
+    """What the cache of documents did. `fallbacks` are requests that graphql-core ran; `refused`
+    are documents that were refused, those remembered not counted."""
 
     hits: int = 0
     misses: int = 0
@@ -38,28 +45,32 @@ class Stats:
     documents: int = 0
     bytes: int = 0
     fallbacks: int = 0
+    refused: int = 0
 
 
 @dataclass(slots=True)
 class Document:
     """A document that may be executed, or the errors (with their code) why it may not; the names
-    of all fields in it; and about how many bytes it takes."""
+    of all fields in it; and about how many bytes it takes, its plans included."""
 
     engine: Engine
     ast: DocumentNode | None
     errors: list[GraphQLError]
     fields: frozenset[str] = frozenset()
+    selections: dict[str | None, int] = field(default_factory=dict)
+    """By operation: its selections, with its fragments where they are spread."""
     bytes: int = BYTES_A_DOCUMENT
-    _operations: dict[str | None, "Operation | GraphQLError"] = field(default_factory=dict)
+    _operations: dict[str | None, "Operation"] = field(default_factory=dict)
 
     def operation(self, name: str | None) -> "Operation | GraphQLError":
         """The operation of this name, or the only one; an error where there is none such."""
         found = self._operations.get(name)
-        if found is None:
-            found = self._chosen(name)
-            if isinstance(found, Operation):  # an unknown name is the client's, and unbounded
-                self._operations[name] = found
-        return found
+        if found is not None:
+            return found
+        chosen = self._chosen(name)
+        if isinstance(chosen, Operation):  # an unknown name is the client's, and unbounded
+            self._operations[name] = chosen
+        return chosen
 
     def _chosen(self, name: str | None) -> "Operation | GraphQLError":
         assert self.ast is not None
@@ -95,14 +106,22 @@ class Documents:
         *,
         size: int,
         max_bytes: int,
-        max_tokens: int,
-        max_depth: int,
+        limits: Limits,
+        suggestions: bool = True,
     ) -> None:
-        self._schema, self._size, self._max_bytes = schema, size, max_bytes
-        self._max_tokens, self._max_depth = max_tokens, max_depth
+        self._size, self._max_bytes = size, max_bytes
         self._engine = Engine(schema)
+        self._reader = Reader(schema, limits, suggestions=suggestions)
         self._documents: OrderedDict[str, Document] = OrderedDict()
+        self._refused: OrderedDict[bytes, Document] = OrderedDict()
+        self._aside = Aside()
+        self._reading: dict[str, _Reading] = {}
         self._stats = Stats()
+
+    @property
+    def hiding(self) -> Hiding | None:
+        """Hides the schema's names in errors, where they are to be hidden."""
+        return self._reader.hiding
 
     @property
     def stats(self) -> Stats:
@@ -110,68 +129,91 @@ class Documents:
         self._stats.fallbacks = self._engine.fallbacks
         return self._stats
 
-    def get(self, text: str) -> Document:
-        stats = self._stats
+    def found(self, text: str) -> Document | None:
+        """The document, if it is kept."""
         document = self._documents.get(text)
-        if document is not None:
-            stats.hits += 1
-            self._documents.move_to_end(text)
-            return document
-        stats.misses += 1
-        document = self._read(text)
-        document.bytes += 2 * len(text)
-        if document.bytes <= self._max_bytes:
-            self._documents[text] = document
-            stats.bytes += document.bytes
-            while len(self._documents) > self._size or stats.bytes > self._max_bytes:
-                _, dropped = self._documents.popitem(last=False)
-                stats.bytes -= dropped.bytes
-                stats.evictions += 1
+        if document is None:
+            self._stats.misses += 1
+            return None
+        self._stats.hits += 1
+        self._documents.move_to_end(text)
         return document
 
-    def _read(self, text: str) -> Document:
+    def get(self, text: str) -> Document:
+        """The document, read at once if it isn't kept."""
+        return self.found(text) or self._now(text)
+
+    async def read(self, text: str) -> Document:
+        """A document that isn't kept, read beside the loop unless it is small. Requests for one
+        text share one reading."""
+        remembered = self._refused.get(_digest(text))
+        if remembered is not None:
+            return remembered
+        if len(text) <= SMALL:
+            return self._now(text)
+        reading = self._reading.get(text)
+        if reading is None:
+            reading = self._reading[text] = _Reading(asyncio.ensure_future(self._beside(text)))
+        reading.waiting += 1
         try:
-            ast = parse(text, max_tokens=self._max_tokens)
-        except GraphQLSyntaxError as error:
-            return Document(self._engine, None, [_coded(error, "GRAPHQL_PARSE_FAILED")])
-        errors = validate(self._schema, ast, max_errors=20) or depth_errors(ast, self._max_depth)
-        if errors:
-            codes = [_coded(error, "GRAPHQL_VALIDATION_FAILED") for error in errors]
-            return Document(self._engine, ast, codes, bytes=_tree_bytes(ast))
-        names = _FieldNames()
-        visit(ast, names)
-        return Document(
-            self._engine,
-            ast,
-            [],
-            frozenset(names.found),
-            _tree_bytes(ast) + names.count * BYTES_A_FIELD,
-        )
+            return await asyncio.shield(reading.task)
+        finally:
+            reading.waiting -= 1
+            if not reading.waiting and not reading.task.done():
+                self._reading.pop(text, None)
+                reading.task.cancel()
+
+    async def _beside(self, text: str) -> Document:
+        own = self._reading.get(text)
+        try:
+            read = await self._aside.do(len(text), lambda: self._reader.read(text))
+        except Overloaded:
+            message = "Too many new documents arrive at once. Send it again."
+            error = GraphQLError(message, extensions={"code": "UNAVAILABLE"})
+            return Document(self._engine, None, [error])
+        finally:
+            if self._reading.get(text) is own:
+                self._reading.pop(text, None)
+        return self._kept(text, read)
+
+    def _now(self, text: str) -> Document:
+        return self._kept(text, self._reader.read(text))
+
+    def _kept(self, text: str, read: Read) -> Document:
+        document = Document(self._engine, read.ast, read.errors, read.fields, read.selections)
+        if read.ast is None:
+            self._stats.refused += 1
+            self._refused[_digest(text)] = document
+            if len(self._refused) > REFUSED:
+                self._refused.popitem(last=False)
+            return document
+        document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text)
+        document.bytes += sum(read.selections.values()) * BYTES_A_FIELD
+        if document.bytes <= self._max_bytes:
+            self._documents[text] = document
+            self._stats.bytes += document.bytes
+            self._trim()
+        return document
+
+    def _trim(self) -> None:
+        stats = self._stats
+        while len(self._documents) > self._size or stats.bytes > self._max_bytes:
+            _, dropped = self._documents.popitem(last=False)
+            stats.bytes -= dropped.bytes
+            stats.evictions += 1
 
 
-def _tree_bytes(ast: DocumentNode) -> int:
-    tokens, token = 0, ast.loc.start_token if ast.loc else None
-    while token is not None and token.kind is not TokenKind.EOF:
-        tokens += 1
-        token = token.next
-    return BYTES_A_DOCUMENT + tokens * BYTES_A_TOKEN
+@dataclass(slots=True)
+class _Reading:
+    """A document that is being read, and how many requests wait for it."""
+
+    task: "asyncio.Future[Document]"
+    waiting: int = 0
 
 
-class _FieldNames(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: set[str] = set()
-        self.count = 0
-
-    def enter_field(self, node: FieldNode, *_: object) -> None:
-        self.found.add(node.name.value)
-        self.count += 1
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _bad(message: str) -> GraphQLError:
     return GraphQLError(message, extensions={"code": "BAD_USER_INPUT"})
-
-
-def _coded(error: GraphQLError, code: str) -> GraphQLError:
-    error.extensions = {**(error.extensions or {}), "code": code}
-    return error

@@ -9,6 +9,7 @@ from graphql import GraphQLError, OperationType
 from gateway.execution.deadlines import Deadlines
 from gateway.execution.documents import Documents, Stats
 from gateway.execution.encode import encode
+from gateway.execution.hiding import hide
 from gateway.execution.large import slices, sweep
 from gateway.execution.showing import FEW, shown, shown_in_slices
 from resolvers.context import Context
@@ -68,7 +69,13 @@ class Executor:
         read_only: bool = False,
     ) -> Result:
         """The result of the operation; never raises for what a client sent or a store did."""
-        document = self.documents.get(query)
+        document = self.documents.found(query)
+        if document is None:
+            try:
+                with self._deadlines.begin():
+                    document = await self.documents.read(query)
+            except TimeoutError:
+                return refused(self._late())
         if document.errors:
             return refused(*document.errors)
         found = document.operation(operation)
@@ -83,12 +90,10 @@ class Executor:
                     context=context, variables=variables, again=context.again
                 )
         except TimeoutError:
-            error = GraphQLError(
-                f"The operation took longer than {self._deadlines.seconds:g} s.",
-                extensions={"code": "TIMEOUT"},
-            )
-            return Result([b"null"], [orjson.dumps(shown(error))])
+            return Result([b"null"], [orjson.dumps(shown(self._late()))])
         errors = outcome.errors
+        if errors and self.documents.hiding is not None:
+            hide(self.documents.hiding, errors, query, variables)
         if context.torn:
             errors.append(_TORN)
         if not errors:
@@ -96,6 +101,12 @@ class Executor:
         if len(errors) <= FEW:
             return Result(outcome.parts, [orjson.dumps(shown(*errors))])
         return Result(outcome.parts, await _in_slices(errors))
+
+    def _late(self) -> GraphQLError:
+        return GraphQLError(
+            f"The operation took longer than {self._deadlines.seconds:g} s.",
+            extensions={"code": "TIMEOUT"},
+        )
 
 
 async def _in_slices(errors: list[GraphQLError]) -> list[bytes]:

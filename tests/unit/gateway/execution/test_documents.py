@@ -1,12 +1,18 @@
 """Documents are kept by text, within a number and a sum of bytes."""
 
+import asyncio
 import gc
 import tracemalloc
+from threading import Event
+from typing import Any
 
 import pytest
-from graphql import GraphQLError, get_introspection_query
+from graphql import GraphQLError, Node, get_introspection_query
 
-from gateway.execution.documents import Document, Documents, Operation
+from gateway.execution import limits_of
+from gateway.execution.documents import REFUSED, SMALL, Document, Documents, Operation
+from gateway.execution.reading import ERRORS, MESSAGE, Read
+from gateway.settings import Settings
 from schema import schema
 from tests.unit.test_architecture import ROOT
 
@@ -14,7 +20,7 @@ SAMPLES = sorted((ROOT / "gateway/samples").glob("*.graphql"))
 
 
 def documents(size: int = 10, max_bytes: int = 10**9) -> Documents:
-    return Documents(schema._schema, size=size, max_bytes=max_bytes, max_tokens=5_000, max_depth=16)
+    return Documents(schema._schema, size=size, max_bytes=max_bytes, limits=limits_of(Settings()))
 
 
 def test_a_text_is_read_once() -> None:
@@ -42,6 +48,110 @@ def test_bytes_are_bounded() -> None:
     assert cache.stats.documents == 3
     cache.get("{" + " ".join(f"a{n}:__typename" for n in range(100)) + "}")
     assert cache.stats.documents == 3  # it alone is more than the cache may hold
+
+
+def long_text(name: str) -> str:
+    """A document that is too long to be read at once."""
+    return f"{{ {name}: __typename }} #" + "x" * SMALL
+
+
+@pytest.mark.anyio
+async def test_requests_for_one_new_text_share_a_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, texts = documents(), []
+    read = cache._reader.read
+
+    def counted(text: str) -> Read:
+        texts.append(text)
+        return read(text)
+
+    monkeypatch.setattr(cache._reader, "read", counted)
+    names = "abab" * 5
+    found = await asyncio.gather(*[cache.read(long_text(name)) for name in names])
+    assert sorted(texts) == [long_text("a"), long_text("b")]
+    assert {id(document) for document in found} == {id(found[0]), id(found[1])}
+    assert cache.found(long_text("a")) is found[0]
+    assert not cache._reading
+
+
+@pytest.mark.anyio
+async def test_a_reading_ends_when_the_last_request_for_it_goes() -> None:
+    cache, begun, go_on = documents(), asyncio.Event(), Event()
+    loop = asyncio.get_running_loop()
+
+    def wait() -> None:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait()
+
+    busy = asyncio.ensure_future(cache._aside.do(0, wait))
+    await begun.wait()
+    first, second, other = (
+        asyncio.ensure_future(cache.read(long_text(name))) for name in ("a", "a", "b")
+    )
+    await asyncio.sleep(0)
+    first.cancel()
+    other.cancel()
+    await asyncio.sleep(0)
+    assert list(cache._reading) == [long_text("a")]
+    go_on.set()
+    assert (await second).errors == []
+    await busy
+    assert other.cancelled()
+    assert cache.found(long_text("b")) is None
+
+
+@pytest.mark.anyio
+async def test_a_refused_document_is_not_kept_but_its_errors_are_remembered() -> None:
+    cache = documents()
+    for text in ("{ nothing }", "{ viewer", "{ nothing }" + " " * SMALL):
+        refused = await cache.read(text)
+        assert refused.ast is None
+        assert await cache.read(text) is refused
+        (error,) = refused.errors
+        assert error.nodes is None
+        assert error.source is None
+        assert error.formatted["locations"]
+    assert (cache.stats.documents, cache.stats.bytes, cache.stats.refused) == (0, 0, 3)
+
+
+@pytest.mark.anyio
+async def test_few_refused_documents_are_remembered() -> None:
+    cache = documents()
+    for n in range(REFUSED + 20):
+        await cache.read(f"{{ nothing{n} }}")
+    assert len(cache._refused) == REFUSED
+
+
+def test_errors_are_few_and_short() -> None:
+    fields = " ".join(f'viewer{{boards(x{n}: "{"y" * 2_000}"){{edges{{z}}}}}}' for n in range(40))
+    limits: Any = {"max_query_root_fields": 100}
+    cache = Documents(
+        schema._schema, size=1, max_bytes=10**9, limits=limits_of(Settings(**limits))
+    )  # fmt: skip
+    errors = cache.get(f"{{ {fields} }}").errors
+    assert len(errors) == ERRORS + 1
+    assert max(len(error.message) for error in errors) <= MESSAGE + 3
+
+
+def test_a_tree_is_kept_without_its_tokens() -> None:
+    document = documents().get("{ viewer { id ...F } } fragment F on User { a: username }")
+    assert document.ast is not None
+    left: list[Any] = [document.ast]
+    tokens: set[int] = set()
+    while left:
+        node = left.pop()
+        assert node.loc is not None
+        assert document.ast.loc is not None
+        assert node.loc.source is document.ast.loc.source
+        tokens |= {id(node.loc.start_token), id(node.loc.end_token)}
+        for key in node.keys:
+            below = getattr(node, key, None)
+            left += [
+                one
+                for one in (below if isinstance(below, tuple) else [below])
+                if isinstance(one, Node)
+            ]
+    assert len(tokens) == 1
+    assert document.fields == {"viewer", "id", "username"}
 
 
 def test_an_unknown_operation_is_not_kept() -> None:

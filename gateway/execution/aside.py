@@ -1,0 +1,99 @@
+"""Work that takes long and must not hold up the event loop, done by one thread, shortest first.
+
+A new document of the largest size takes a tenth of a second to parse, validate and compile, in pure
+Python. Beside the loop that costs requests in flight a few milliseconds, as the interpreter changes
+threads; on the loop it would cost each of them all of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import insort
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+WAITING = 256
+"""Pieces of work that may wait; the longest makes room for one more."""
+
+
+class Overloaded(Exception):
+    """Too much other work waits."""
+
+
+class _Piece:
+    """Work to be done, ordered by its length and then by its age."""
+
+    __slots__ = ("future", "loop", "order", "work")
+
+    def __init__(
+        self,
+        order: tuple[int, int],
+        work: Callable[[], Any],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.order, self.work, self.loop = order, work, loop
+        self.future: asyncio.Future[Any] = loop.create_future()
+
+    def __lt__(self, other: _Piece) -> bool:
+        return self.order < other.order
+
+    def settle(self, result: Any, error: BaseException | None) -> None:
+        """Tell who waits. In any thread."""
+        with suppress(RuntimeError):  # the loop has ended
+            self.loop.call_soon_threadsafe(self._settle, result, error)
+
+    def _settle(self, result: Any, error: BaseException | None) -> None:
+        if self.future.done():
+            return
+        if error is not None:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(result)
+
+
+class Aside:
+    """A thread that lives while there is work."""
+
+    def __init__(self, waiting: int = WAITING) -> None:
+        self._most, self._numbers = waiting, count()
+        self._lock = Lock()
+        self._waiting: list[_Piece] = []
+        self._running = False
+
+    async def do(self, length: int, work: Callable[[], T]) -> T:
+        """What `work` gives or raises; `length` says about how long it takes, in any unit. Raises
+        Overloaded. Cancelled before it was begun, it is never done."""
+        piece = _Piece((length, next(self._numbers)), work, asyncio.get_running_loop())
+        with self._lock:
+            insort(self._waiting, piece)
+            dropped = self._waiting.pop() if len(self._waiting) > self._most else None
+            begins, self._running = not self._running, True
+        if dropped is not None:
+            dropped.settle(None, Overloaded())
+        if begins:
+            Thread(target=self._work, name="aside", daemon=True).start()
+        result: T = await piece.future
+        return result
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._running = False
+                    return
+                piece = self._waiting.pop(0)
+            if piece.future.done():
+                continue
+            try:
+                result = piece.work()
+            except BaseException as error:
+                piece.settle(None, error)
+                del error
+            else:
+                piece.settle(result, None)
+                del result
+            del piece

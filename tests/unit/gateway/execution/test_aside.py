@@ -1,0 +1,81 @@
+"""Long work is done in one thread, the shortest first, and what nobody waits for isn't done."""
+
+import asyncio
+from threading import Event
+
+import pytest
+
+from gateway.execution.aside import Aside, Overloaded
+
+pytestmark = pytest.mark.anyio
+
+
+async def held(aside: Aside) -> Event:
+    """Have the thread busy until the event is set."""
+    begun, go_on = asyncio.Event(), Event()
+    loop = asyncio.get_running_loop()
+
+    def wait() -> None:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait()
+
+    aside.task = asyncio.ensure_future(aside.do(0, wait))  # type: ignore[attr-defined]
+    await begun.wait()
+    return go_on
+
+
+async def test_the_shortest_is_done_first_and_the_older_of_two_alike() -> None:
+    aside, done = Aside(), []
+    go_on = await held(aside)
+    tasks = [
+        asyncio.ensure_future(aside.do(length, lambda n=number: done.append(n)))  # type: ignore[misc]
+        for number, length in enumerate([30, 10, 20, 10])
+    ]
+    await asyncio.sleep(0)
+    go_on.set()
+    await asyncio.gather(*tasks)
+    assert done == [1, 3, 2, 0]
+
+
+async def test_what_is_cancelled_before_it_began_is_not_done() -> None:
+    aside, done = Aside(), []
+    go_on = await held(aside)
+    tasks = [
+        asyncio.ensure_future(aside.do(1, lambda n=n: done.append(n)))  # type: ignore[misc]
+        for n in range(3)
+    ]
+    await asyncio.sleep(0)
+    tasks[1].cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert done == [0, 2]
+
+
+async def test_the_longest_makes_room_when_too_many_wait() -> None:
+    aside = Aside(waiting=2)
+    go_on = await held(aside)
+    tasks = [asyncio.ensure_future(aside.do(n, lambda n=n: n)) for n in (5, 9, 1)]  # type: ignore[misc]
+    with pytest.raises(Overloaded):
+        await tasks[1]
+    go_on.set()
+    assert await asyncio.gather(tasks[0], tasks[2]) == [5, 1]
+
+
+async def test_an_error_is_raised_to_the_caller_and_the_thread_goes_on() -> None:
+    aside = Aside()
+
+    def fails() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        await aside.do(1, fails)
+    assert await aside.do(1, lambda: 7) == 7
+    assert not aside._waiting
+
+
+async def test_many_pieces_from_many_turns_are_all_done() -> None:
+    aside = Aside()
+    for _ in range(50):
+        found = await asyncio.gather(*[aside.do(n % 3, lambda n=n: n) for n in range(20)])  # type: ignore[misc]
+        assert found == list(range(20))

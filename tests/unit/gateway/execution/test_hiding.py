@@ -1,0 +1,94 @@
+"""With suggestions switched off, errors repeat the client's names and no others of the schema."""
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pytest
+from graphql import GraphQLEnumType, GraphQLInputObjectType
+
+from gateway.execution import new_executor
+from gateway.settings import Settings
+from schema import schema
+
+pytestmark = pytest.mark.anyio
+
+HIDDEN = Settings(suggestions=False, introspection=False)
+CONTEXT: Any = SimpleNamespace(torn=False, again=lambda: False, viewer_id=None)
+
+
+async def errors(query: str, variables: dict[str, Any] | None, settings: Settings) -> list[str]:
+    result = await new_executor(settings).run(query, variables, None, CONTEXT)
+    return [error["message"] for error in orjson.loads(result.body()).get("errors", [])]
+
+
+def names() -> set[str]:
+    """The names of the schema that aren't English words, nor of the specification's scalars."""
+    found: set[str] = set()
+    for name, type_ in schema._schema.type_map.items():
+        if name.startswith("__") or name in ("ID", "Int", "Float", "String", "Boolean"):
+            continue
+        found.add(name)
+        if isinstance(type_, GraphQLEnumType):
+            found |= set(type_.values)
+        elif isinstance(type_, GraphQLInputObjectType) or hasattr(type_, "fields"):
+            found |= set(type_.fields)
+    return {name for name in found if name[0].isupper() or re.search(r"[a-z][A-Z]", name)}
+
+
+PROBES: list[tuple[str, dict[str, Any] | None]] = [
+    ("{ viewe { id } }", None),
+    ("{ viewer { boardz { x } } }", None),
+    ("{ viewer }", None),
+    ("{ board { id } }", None),
+    ("{ board(idd: 1) { id } }", None),
+    ("{ viewer { id { x } } }", None),
+    ("{ ... on Boarf { id } }", None),
+    ("{ viewer { ... on Board { id } } }", None),
+    ("query ($x: CreateBoardInpu) { viewer { id } }", None),
+    ("mutation { createBoard(input: {}) { board { id } } }", None),
+    ("mutation { createBoard(input: {nam: 1, secret: 3}) { errors } }", None),
+    ("mutation { creatBoard { id } }", None),
+    ("query ($i: ID!) { board(id: $i) { id } }", {}),
+    ("query ($i: ID!) { board(id: $i) { id } }", {"i": {"x": 1}}),
+    ("mutation ($i: CreateBoardInput!) { createBoard(input: $i) { board { id } } }", {"i": {}}),
+    (
+        "mutation ($i: CreateBoardInput!) { createBoard(input: $i) { board { id } } }",
+        {"i": {"nam": 1, "descriptio": 2}},
+    ),
+    ("query ($n: String) { board(id: $n) { id } }", None),
+    ("{ viewer @skp { id } }", None),
+    ("{ viewer @skip { id } }", None),
+]
+
+
+@pytest.mark.parametrize(("query", "variables"), PROBES)
+async def test_no_name_is_told_that_was_not_sent(
+    query: str, variables: dict[str, Any] | None
+) -> None:
+    sent = set(re.findall(r"\w+", query + orjson.dumps(variables).decode()))
+    found = await errors(query, variables, HIDDEN)
+    assert found
+    told = set(re.findall(r"\w+", " ".join(found)))
+    assert told & (names() - sent) == set()
+    assert not any("Did you mean" in message for message in found)
+
+
+async def test_what_was_sent_is_repeated() -> None:
+    assert await errors("{ viewe { id } }", None, HIDDEN) == [
+        "Cannot query field 'viewe' on type '...'."
+    ]
+
+
+async def test_names_are_told_by_default() -> None:
+    (found,) = await errors("{ viewe { id } }", None, Settings())
+    assert "'Query'" in found
+    assert "Did you mean 'viewer'" in found
+
+
+async def test_introspection_can_be_switched_off() -> None:
+    (found,) = await errors("{ __schema { types { name } } }", None, HIDDEN)
+    assert "introspection is switched off" in found
+    assert await errors("{ __typename }", None, HIDDEN) == []
+    assert await errors('{ __type(name: "Pin") { name } }', None, Settings()) == []
