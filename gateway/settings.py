@@ -84,6 +84,17 @@ class Settings(BaseSettings):
     feed_warm: Share = 0.01
     feed_finish: int = Field(default=0, ge=0, le=1000)
     feed_deadline: Seconds = 2.0
+    max_connections: int = Field(default=4_096, ge=1)
+    max_connections_per_client: int = Field(default=256, ge=1)
+    max_header_bytes: int = Field(default=32_768, ge=1_024)
+    max_headers: int = Field(default=100, ge=8)
+    max_url_bytes: int = Field(default=16_384, ge=256)
+    max_pipelined: int = Field(default=16, ge=1)
+    max_unsent_bytes: int = Field(default=65_536, ge=1_024)
+    header_timeout: Seconds = 10.0
+    body_timeout: Seconds = 30.0
+    idle_timeout: Seconds = 5.0
+    write_timeout: Seconds = 30.0
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
     max_query_tokens: int = Field(default=5_000, ge=100)
     max_query_depth: int = Field(default=16, ge=4)

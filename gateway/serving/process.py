@@ -4,6 +4,8 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
+from typing import Any, cast
 
 import click
 import uvicorn
@@ -14,8 +16,12 @@ from gateway.auth import Tokens
 from gateway.collector import short_passes
 from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
+from gateway.peers import Proxies
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
+from gateway.serving.bounds import bounds_of
+from gateway.serving.connections import Connections
+from gateway.serving.descriptors import room_for
 from gateway.serving.protocol import Protocol
 from gateway.settings import EMBEDDED, Settings
 
@@ -40,17 +46,32 @@ async def serve(
         if settings.demo_viewer and greet:
             await _greet(settings, runtime)
         with short_passes() if settings.collector == "short" else nullcontext():
-            await Server(create_app(settings, runtime), on_ready).serve(sockets=[listener])
+            server = Server(create_app(settings, runtime), settings, on_ready)
+            await server.serve(sockets=[listener])
 
 
 class Server(uvicorn.Server):
     """The HTTP server of one process; tells when it has started."""
 
-    def __init__(self, app: ASGIApp, on_ready: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings | None = None,
+        on_ready: Callable[[], None] = lambda: None,
+    ) -> None:
+        settings = settings or Settings()
+        most, backlog = room_for(settings.max_connections)
+        self.connections = Connections(
+            most, settings.max_connections_per_client, Proxies(settings.trusted_proxies).trusts
+        )
         config = uvicorn.Config(
             app,
             interface="asgi3",
-            http=Protocol,
+            http=cast(
+                Any, partial(Protocol, bounds=bounds_of(settings), connections=self.connections)
+            ),
+            ws="none",
+            backlog=backlog,
             proxy_headers=False,  # create_app looks at them, where they matter
             log_config=None,  # its lines go where ours go
             access_log=False,

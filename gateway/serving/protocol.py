@@ -1,10 +1,15 @@
-"""uvicorn's HTTP, with a short way for the requests that are most of all.
+"""One HTTP connection: uvicorn's, with bounds, and a short way for the most frequent requests.
 
 uvicorn makes a scope, a cycle and messages of each request, as ASGI has it. A POST that has come
 whole, with its body, needs none of them where the application has a function from headers and body
 to an answer (`answering`, see `gateway.http.Front`): that runs in a task like any other, and its
 answer is written in one piece. All else is uvicorn's: requests in parts or one after the other
 unanswered, connections to be closed, answers in pieces, faults.
+
+Bounds (`gateway/serving/bounds.py`): a request that is too large or comes too slowly is answered
+with 408, 413, 414 or 431, and the connection ends. A client that doesn't read what was sent is cut
+off. Each connection has one timer, which looks at the deadline of what the connection waits for
+now; a request that comes whole sets no timer.
 """
 
 from __future__ import annotations
@@ -13,7 +18,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, cast
 
+import httptools
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import (
     STATUS_LINE,
     HttpToolsProtocol,
@@ -22,16 +29,47 @@ from uvicorn.protocols.http.httptools_impl import (
 
 from gateway.http import Answering
 from gateway.requests import Headers, headers_of
+from gateway.serving.bounds import Bounds
+from gateway.serving.connections import Connections
+from gateway.serving.refusals import Refusal, refusal
 from gateway.serving.sending import Sending
+
+LINGER_SECONDS = 2.0
+"""How long a client that was refused may go on sending: closing at once would take the answer
+from it."""
+LINGER_BYTES = 1 << 20
+"""How much it may send meanwhile."""
+_FRAMING = 8
+"""Bytes of chunked framing that one byte of a body may come with."""
+
+_HOP = (b"connection", b"upgrade", b"http2-settings")
+"""Headers that ask for an upgrade."""
+
+# What a connection reads now.
+IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
+
+
+class Flow(FlowControl):
+    """Reads nothing more while requests wait for their turn."""
+
+    held = False
+
+    def resume_reading(self) -> None:
+        if not self.held:
+            super().resume_reading()
 
 
 class Protocol(HttpToolsProtocol):
     """One connection."""
 
     transport: Any
+    flow: Flow
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, bounds: Bounds, connections: Connections, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
+        self._bounds, self._all = bounds, connections
         by_uvicorn = self.access_log or self.limit_concurrency or self.config.reset_contextvars
         self._answering_of: Callable[[bytes, Headers], Answering | None] | None = (
             None if by_uvicorn else getattr(self.app, "answering", None)
@@ -42,35 +80,140 @@ class Protocol(HttpToolsProtocol):
         self._body: list[bytes] = []
         self.peer = ""
         """The address of the connection's other end."""
-        self._idle_since: float | None = None
-        """When the last response was sent, if no request has come since."""
+        self._reads = IDLE
+        self._upgrading = b""
+        """The method of a request for another protocol, until it is read again as HTTP."""
+        self._is_new = True
+        """Whether no request has come yet."""
+        self._chunk = self._came = self._taken = 0
+        """Bytes: of the last read; of the head or body before it; of the body, without framing."""
+        self._deadline: float | None = None
+        """When what is being read must have come, or a new request must have begun."""
+        self._unread_deadline: float | None = None
+        """When the client must have read what was sent."""
+        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.peer = self.client[0] if self.client else ""
+        self.flow = Flow(transport)
+        transport.set_write_buffer_limits(high=self._bounds.unsent_bytes)
         self.transport = Sending(transport)
+        self._deadline = self.loop.time() + self._bounds.header_seconds
+        self._look_in(self._bounds.header_seconds)
+        if (why_not := self._all.admit(self)) is not None:
+            self._reads = ENDED
+            self._send_refusal(Refusal(503, why_not))
+            self.transport.close()  # without lingering: it would hold a descriptor
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        if self.timeout_keep_alive_task is not None:
-            self.timeout_keep_alive_task.cancel()
-
-    def handle_websocket_upgrade(self) -> None:
-        """The connection is another protocol's from now on, and as it was."""
-        self.transport.flush()
-        self.transport = self.transport.transport
-        super().handle_websocket_upgrade()
+        self._all.leave(self)
+        if self._timer is not None:
+            self._timer.cancel()
 
     # Reading
 
+    def data_received(self, data: bytes) -> None:
+        self._chunk = len(data)
+        if self._reads == ENDED:
+            self._came += len(data)
+            if self._came > LINGER_BYTES:
+                self.transport.abort()
+            return
+        try:
+            self._feed(data)
+        except httptools.HttpParserError as error:
+            cause = error.__context__
+            if not isinstance(cause, Refusal):
+                cause = Refusal(400, "this is not a valid HTTP request")
+            self._end(cause)
+            return
+        if self._reads == HEAD:
+            self._head_came_in_part()
+        elif self._reads == BODY:
+            self._body_came_in_part()
+
+    def _feed(self, data: bytes) -> None:
+        while data:
+            try:
+                self.parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                # A server may ignore an upgrade and answer in HTTP/1.1. The parser takes the body
+                # for the other protocol's: it reads the request again, without the upgrade.
+                head = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in _HOP]
+                line = b"%b %b HTTP/1.1\r\n" % (self._upgrading, self.url)
+                data = b"".join([line, *head, b"\r\n", data[upgrade.args[0] :]])
+                self._upgrading = b""
+
+    def _head_came_in_part(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.time() + self._bounds.header_seconds
+            self._came = 0  # requests may stand before it in what has come
+            return
+        self._came += self._chunk
+        if self._came > self._bounds.header_bytes + self._bounds.url_bytes:
+            self._end(self._too_long())
+
+    def _body_came_in_part(self) -> None:
+        bounds = self._bounds
+        if self._deadline is None:
+            self._deadline = self.loop.time() + bounds.body_seconds
+            self._came = self._taken = 0
+            if self._length > bounds.body_bytes:
+                self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
+            elif self._answering is not None:
+                self._answering = None
+                self._begin_cycle()
+                super().on_body(b"".join(self._body))
+            return
+        self._came += self._chunk
+        # An application that has enough answers 413; what comes after that is read and dropped.
+        if self._taken > 2 * bounds.body_bytes:
+            self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
+        elif self._came - self._taken > bounds.header_bytes + _FRAMING * self._taken:
+            self._end(Refusal(431, "the trailers are too long"))
+
+    @property
+    def _length(self) -> int:
+        """What the request says of its body's size."""
+        headers = self.headers if self._answering is not None else self.cycle.scope["headers"]
+        found = dict(headers).get(b"content-length", b"0")
+        return int(found)  # the parser has checked it
+
     def on_message_begin(self) -> None:
         self.url, self.headers = b"", []
+        self._reads, self._deadline = HEAD, None
+
+    def on_url(self, url: bytes) -> None:
+        self.url += url
+        if len(self.url) > self._bounds.url_bytes:
+            raise self._too_long()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers.append((name.lower(), value))
+        if self._reads == HEAD:  # trailers, behind a body, are dropped
+            self.headers.append((name.lower(), value))
+
+    def _too_long(self) -> Refusal:
+        """Why a head is refused."""
+        bounds = self._bounds
+        if len(self.url) > bounds.url_bytes:
+            return Refusal(414, f"the URL is longer than {bounds.url_bytes} bytes")
+        if len(self.headers) > bounds.headers:
+            return Refusal(431, f"there are more than {bounds.headers} headers")
+        return Refusal(431, f"the headers are longer than {bounds.header_bytes} bytes")
 
     def on_headers_complete(self) -> None:
-        parser, before = self.parser, self.cycle
+        parser, before, bounds = self.parser, self.cycle, self._bounds
+        if len(self.headers) > bounds.headers or (
+            # A head that came at once in less than the bound can't be longer.
+            (self._came or self._chunk > bounds.header_bytes)
+            and sum([len(name) + len(value) + 4 for name, value in self.headers])
+            > bounds.header_bytes
+        ):
+            raise self._too_long()
+        self._reads, self._deadline = BODY, None
         if (
             self._answering_of is not None
             and parser.get_method() == b"POST"
@@ -91,22 +234,44 @@ class Protocol(HttpToolsProtocol):
 
     def _begin_cycle(self) -> None:
         url, headers = self.url, self.headers
+        if len(self.pipeline) >= self._bounds.pipelined:
+            self._reads = HEAD  # the request before, which is whole, is the last one answered
+            raise Refusal(503, f"more than {self._bounds.pipelined} requests wait for their turn")
+        if self.parser.should_upgrade():
+            self._reads = HEAD
+            if self._get_upgrade() == b"websocket":
+                raise Refusal(501, "there is nothing here that speaks WebSocket")
+            self._upgrading = self.parser.get_method()
+            if self._upgrading == b"CONNECT":
+                raise Refusal(501, "there is no proxy here")
+            return
         super().on_message_begin()  # makes the scope
         self.url = url
         for name, value in headers:
             super().on_header(name, value)
         super().on_headers_complete()
+        if self.pipeline:
+            self.flow.held = True
 
     def on_body(self, body: bytes) -> None:
         if self._answering is None:
+            self._taken += len(body)
             super().on_body(body)
         else:
             self._body.append(body)
 
     def on_message_complete(self) -> None:
+        if self._upgrading:
+            return
         answering = self._answering
+        self._reads, self._deadline, self._came = WHOLE, None, 0
+        if self._is_new:
+            self._is_new = False
+            self._all.used(self)
         if answering is None:
             super().on_message_complete()
+            if self.cycle.response_complete:  # before its body had come whole
+                self._wait_for_request()
             return
         self._answering = None
         exchange = Exchange()
@@ -116,46 +281,112 @@ class Protocol(HttpToolsProtocol):
         exchange.task = task
         self.tasks.add(task)
 
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self._answering is not None:  # the body has not come whole
-            self._answering = None
-            if not self.transport.is_closing():
-                self._begin_cycle()
-                super().on_body(b"".join(self._body))
+    # Refusing
 
-    # Between requests. Most connections have the next request before the time is up: the timer is
-    # left as it is and looks again.
+    def _end(self, why: Refusal) -> None:
+        """Answer nothing more on this connection: what was asked before is answered, then the
+        refusal, where it can be told, ends the connection."""
+        reading, self._reads = self._reads, ENDED
+        self._came = 0
+        self._all.refused[str(why.status)] += 1
+        cycle = self.cycle
+        if reading != BODY and cycle is not None and not cycle.response_complete:
+            cycle.keep_alive = False  # the requests before are answered
+            self._deadline = None
+            return
+        if reading == BODY and self._answering is None:  # the cycle is this request's
+            answered = cycle.response_started or bool(self.pipeline)
+            cycle.disconnected = True  # its application waits for the rest no longer
+            cycle.message_event.set()
+            if answered:
+                self.transport.close()
+                return
+        self._answering = None
+        self._send_refusal(why)
+        self._deadline = self.loop.time() + LINGER_SECONDS
+        if self.transport.can_write_eof():
+            self.flow.resume_reading()
+            self.transport.write_eof()
+        else:
+            self.transport.close()
+
+    def _send_refusal(self, why: Refusal) -> None:
+        self.transport.write(refusal(why, self.server_state.default_headers))
+
+    @property
+    def waits(self) -> bool:
+        """Whether no request is being read or answered, or only the head of one is."""
+        return self._reads in (IDLE, HEAD) and (self.cycle is None or self.cycle.response_complete)
+
+    def give_way(self) -> None:
+        """Close this connection, for another one."""
+        self._reads = ENDED
+        self.transport.abort()  # it would wait for a client that doesn't read
+
+    # Writing
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread_deadline = self.loop.time() + self._bounds.write_seconds
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread_deadline = None
+
+    # The timer. Most connections have the next request before the time is up: the timer is left as
+    # it is and looks again.
 
     def _unset_keepalive_if_required(self) -> None:
-        self._idle_since = None
+        """Nothing: the deadline tells when the connection is idle too long."""
 
     def on_response_complete(self) -> None:
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
-        self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
+            if self.pipeline:
+                return
+            self.flow.held = False
+            self.flow.resume_reading()
             return
-        self._idle_since = self.loop.time()
-        if self.timeout_keep_alive_task is None:
-            self._wait_for_request(self.timeout_keep_alive)
+        self.flow.resume_reading()
+        if self._reads == WHOLE:
+            self._wait_for_request()
 
-    def _wait_for_request(self, seconds: float) -> None:
-        self.timeout_keep_alive_task = self.loop.call_later(
-            seconds, self.timeout_keep_alive_handler
-        )
+    def _wait_for_request(self) -> None:
+        self._reads = IDLE
+        self._deadline = self.loop.time() + self._bounds.idle_seconds
 
-    def timeout_keep_alive_handler(self) -> None:
-        self.timeout_keep_alive_task = None
-        if self._idle_since is None:
+    def _look_in(self, seconds: float) -> None:
+        self._timer = self.loop.call_later(min(seconds, self._bounds.shortest), self._look)
+
+    def _look(self) -> None:
+        """See whether a deadline has passed."""
+        now, bounds = self.loop.time(), self._bounds
+        if self.transport.is_closing() and self._unread_deadline is None:
+            self._unread_deadline = now + bounds.write_seconds  # closing waits for the client
+        if self._unread_deadline is not None and self._unread_deadline <= now:
+            self._all.refused["unread"] += 1
+            self.transport.abort()
             return
-        left = self._idle_since + self.timeout_keep_alive - self.loop.time()
-        if left > 0:
-            self._wait_for_request(left)
+        if self._deadline is not None and self._deadline <= now:
+            self._overdue(now)
+        nearest = [d for d in (self._deadline, self._unread_deadline) if d is not None]
+        self._look_in(min(nearest) - now if nearest else bounds.shortest)
+
+    def _overdue(self, now: float) -> None:
+        """What was to come has not come in time."""
+        if self._reads == ENDED:
+            self.transport.abort()
+            self._deadline = None
+        elif self._reads == IDLE:
+            self.transport.close()
+            self._deadline = None
+        elif self.flow.read_paused:  # it could not come: it is we who don't read
+            self._deadline = now + self._bounds.shortest
         else:
-            super().timeout_keep_alive_handler()
+            self._end(Refusal(408, "the request has not come in time"))
 
 
 class _Unheard:
@@ -205,7 +436,7 @@ class Exchange:
 
     async def _by_uvicorn(self, protocol: Protocol, app: ASGIApp) -> None:
         """Have an application answer in this exchange's place."""
-        protocol.cycle = RequestResponseCycle(
+        cycle = RequestResponseCycle(
             scope=cast(Any, {"type": "http", "method": "POST"}),
             transport=protocol.transport,
             flow=protocol.flow,
@@ -218,8 +449,10 @@ class Exchange:
             keep_alive=self.keep_alive,
             on_response=protocol.on_response_complete,
         )
-        protocol.cycle.disconnected = self.disconnected
-        await protocol.cycle.run_asgi(cast(Any, app))
+        cycle.disconnected = self.disconnected
+        if protocol.cycle is cast(Any, self):  # no other request has come since
+            protocol.cycle = cycle
+        await cycle.run_asgi(cast(Any, app))
 
 
 def _raising(error: BaseException) -> ASGIApp:

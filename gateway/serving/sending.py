@@ -41,6 +41,11 @@ class Sending:
         if kept and not self.is_closing():
             self.transport.write(kept[0] if len(kept) == 1 else b"".join(kept))
 
+    def write_eof(self) -> None:
+        self.flush()
+        if not self.is_closing():
+            self.transport.write_eof()
+
     def close(self) -> None:
         self.flush()
         self.transport.close()

@@ -4,153 +4,34 @@ sees no difference."""
 import asyncio
 import gc
 import logging
-import re
 import socket
-import weakref
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from typing import Any, cast
 from unittest.mock import patch
 
 import pytest
-import uvicorn
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.server import ServerState
 
 from gateway.app import Cors
 from gateway.execution.encode import PART
-from gateway.http import Answer, Answering
-from gateway.requests import JSON, Headers
 from gateway.serving.process import Server
 from gateway.serving.protocol import Protocol
-from gateway.serving.sending import MOST
+from tests.unit.gateway.serving.apps import (
+    BIG,
+    BODY,
+    CLOSE,
+    ORIGIN,
+    App,
+    answers,
+    connected,
+    one,
+    request,
+    running,
+    served,
+    until,
+    usual,
+)
 from tests.unit.gateway.serving.loops import in_each_loop
-
-BODY = b'{"data":{"n":1}}'
-BIG = 40 * MOST
-CLOSE = "connection: close"
-ORIGIN = "https://app.example"
-
-
-class App:
-    """Answers `BODY` (/whole) by its function where it is asked for that; `BODY` in steps (/steps,
-    /stream) or much (/big, /endless) by ASGI alone."""
-
-    def __init__(self) -> None:
-        self.ways: list[str] = []
-        """How each request was answered: "whole" or "asgi"."""
-        self.bodies: list[bytes] = []
-        self.peers: list[str] = []
-        """The address that each request answered the short way came from."""
-        self.fields: Headers = {}
-        self.wait = asyncio.Event()
-        """What an answer waits for, and the end of a streamed one."""
-        self.wait.set()
-        self.answering_now = asyncio.Event()
-        self.sent = 0
-        """Parts of the endless response that could be sent."""
-        self.answers: list[weakref.ref[Any]] = []
-
-    def answering(self, target: bytes, headers: Headers) -> Answering | None:
-        self.fields = headers
-        return self.answer if target in (b"/whole", b"/fails", b"/pieces") else None
-
-    async def answer(self, headers: Headers, body: bytes, peer: str) -> Answer:
-        self.peers.append(peer)
-        self.ways.append("whole")
-        self.bodies.append(body)
-        self.answering_now.set()
-        await self.wait.wait()
-        if body == b"!!":
-            raise ValueError("a fault")
-        size = int(headers.get(b"size", b"0"))
-        parts = [b"z" * PART] * (size // PART) if size else [BODY[:5], BODY[5:]]
-        answer = Answer(200, JSON, parts, sum(map(len, parts)), {})
-        self.answers.append(weakref.ref(cast(Any, asyncio.current_task())))
-        return answer
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        body = b""
-        while (message := await receive()).get("more_body"):
-            body += message["body"]
-        self.ways.append("asgi")
-        self.bodies.append(body + message["body"])
-        path = scope["path"]
-        if path == "/fails":
-            raise ValueError("a fault")
-        if path in ("/big", "/endless", "/stream"):
-            await send({"type": "http.response.start", "status": 200, "headers": []})
-        if path == "/big":
-            await send({"type": "http.response.body", "body": b"x" * BIG})
-        elif path == "/endless":
-            for self.sent in range(10_000):
-                await send({"type": "http.response.body", "body": b"y" * MOST, "more_body": True})
-        elif path == "/stream":
-            await send({"type": "http.response.body", "body": BODY[:5], "more_body": True})
-            await self.wait.wait()
-            await send({"type": "http.response.body", "body": BODY[5:]})
-        else:
-            await Answer(200, JSON, [BODY], len(BODY), {})(scope, receive, send)
-
-
-@asynccontextmanager
-async def served(
-    application: ASGIApp, make: Callable[[Any], uvicorn.Server] = Server
-) -> AsyncIterator[int]:
-    """The port at which a server answers."""
-    async with running(application, make) as (_, port):
-        yield port
-
-
-@asynccontextmanager
-async def running(
-    application: ASGIApp, make: Callable[[Any], uvicorn.Server] = Server
-) -> AsyncIterator[tuple[uvicorn.Server, int]]:
-    server = make(application)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            yield server, listener.getsockname()[1]
-        finally:
-            server.should_exit = True
-            await task
-
-
-def usual(application: Any) -> uvicorn.Server:
-    """uvicorn's own."""
-    return uvicorn.Server(
-        uvicorn.Config(application, lifespan="off", log_config=None, access_log=False)
-    )
-
-
-def request(path: str, *headers: str, body: str = "{}", version: str = "1.1") -> bytes:
-    length = f"content-length: {len(body)}"
-    lines = [f"POST {path} HTTP/{version}", "host: pinway.test", length, *headers]
-    return ("\r\n".join(lines) + f"\r\n\r\n{body}").encode()
-
-
-async def answers(port: int, *requests: bytes) -> bytes:
-    """All that comes back for these, sent in one packet, until the server closes."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"".join(requests))
-    found = await asyncio.wait_for(reader.read(), 30)
-    writer.close()
-    return re.sub(rb"date: [^\r]*", b"date: now", found)
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not true():  # noqa: ASYNC110 nobody tells
-            await asyncio.sleep(0)
-
-
-async def one(reader: asyncio.StreamReader) -> bytes:
-    """The next response, whose body is `BODY`."""
-    return await asyncio.wait_for(reader.readuntil(BODY), 30)
 
 
 @in_each_loop
@@ -171,7 +52,6 @@ async def test_responses_are_those_that_uvicorn_sends() -> None:
                     [request("/whole", version="1.0")],
                     [request("/whole", "connection: keep-alive", version="1.0")],
                     [request("/whole?a=1", CLOSE)],
-                    [b"POST /whole HTTP/1.1\r\nconnection: close\r\nno colon\r\n\r\n"],
                 )
             ]
             if make is Server:
@@ -361,67 +241,6 @@ async def test_an_application_waits_for_a_client_that_does_not_read() -> None:
                 assert app.sent == count < 1_000
 
 
-class Clock:
-    """An event loop's time, moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-        self.timers: list[tuple[float, Callable[[], None]]] = []
-
-    def time(self) -> float:
-        return self.now
-
-    def create_task(self, coroutine: Any) -> asyncio.Task[Any]:
-        return asyncio.get_running_loop().create_task(coroutine)
-
-    def call_later(self, seconds: float, call: Callable[[], None]) -> Any:
-        timer = (self.now + seconds, call)
-        self.timers.append(timer)
-        return self
-
-    def cancel(self) -> None:
-        self.timers.clear()
-
-    def move(self, seconds: float) -> None:
-        self.now += seconds
-        due = [timer for timer in self.timers if timer[0] <= self.now]
-        self.timers = [timer for timer in self.timers if timer not in due]
-        for _, call in due:
-            call()
-
-
-class Transport:
-    """An open connection."""
-
-    def __init__(self) -> None:
-        self.closed = False
-        self.written: list[bytes] = []
-
-    def get_extra_info(self, name: str) -> None:
-        return None
-
-    def write(self, data: bytes) -> None:
-        self.written.append(data)
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def close(self) -> None:
-        self.closed = True
-
-
-@asynccontextmanager
-async def connected(app: App) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
-    """A connection kept open for five seconds."""
-    clock, transport = Clock(), Transport()
-    config = Server(app).config
-    protocol = Protocol(config, ServerState(), {}, cast(Any, clock))
-    protocol.connection_made(cast(Any, transport))
-    yield protocol, transport, clock
-    protocol.connection_lost(None)
-    assert clock.timers == []
-
-
 async def answered(app: App, protocol: Protocol) -> None:
     protocol.data_received(request("/whole"))
     await asyncio.gather(*protocol.tasks)
@@ -502,7 +321,7 @@ async def test_a_request_in_parts_that_is_wrong_is_refused_once() -> None:
         chunked = b"POST /whole HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
         protocol.data_received(chunked + b"2\r\n{}\r\nnonsense\r\n")
         await asyncio.sleep(0)
-        assert transport.closed
+        assert transport.ended
         assert protocol.tasks == set()
         assert [text[:12] for text in transport.written] == [b"HTTP/1.1 400"]
         assert app.ways == []

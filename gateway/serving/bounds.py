@@ -1,0 +1,42 @@
+"""Bounds on one HTTP connection: sizes, depths and times, as the settings have them."""
+
+from dataclasses import dataclass
+
+from gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Sizes are in bytes, times in seconds; docs/settings.md says what each is for."""
+
+    header_bytes: int
+    headers: int
+    url_bytes: int
+    body_bytes: int
+    pipelined: int
+    unsent_bytes: int
+    header_seconds: float
+    body_seconds: float
+    idle_seconds: float
+    write_seconds: float
+
+    @property
+    def shortest(self) -> float:
+        """The shortest of the times: how often a connection is looked at, at least."""
+        return min(self.header_seconds, self.body_seconds, self.idle_seconds, self.write_seconds)
+
+
+def bounds_of(settings: Settings) -> Bounds:
+    """The bounds that the settings give each connection."""
+    return Bounds(
+        header_bytes=settings.max_header_bytes,
+        headers=settings.max_headers,
+        url_bytes=settings.max_url_bytes,
+        body_bytes=settings.max_body_bytes,
+        pipelined=settings.max_pipelined,
+        unsent_bytes=settings.max_unsent_bytes,
+        header_seconds=settings.header_timeout,
+        body_seconds=settings.body_timeout,
+        idle_seconds=settings.idle_timeout,
+        write_seconds=settings.write_timeout,
+    )

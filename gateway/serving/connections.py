@@ -1,0 +1,102 @@
+"""Which connections a process keeps: bounds in all and for a client, and whom a new one replaces.
+
+When all places are taken, a connection that waits makes room for a new one: so idle connections
+can't keep an honest client out. Connections that have not sent a request yet go first, the oldest
+before the newer; then the ones between two requests. A connection whose request is being answered
+stays.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from gateway.peers import site
+
+_LOOKED_AT = 64
+"""Connections looked at for one that may go: a bound on the work for each new connection."""
+
+
+class Connection(Protocol):
+    """What is asked of an HTTP connection here."""
+
+    peer: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether no request is being read or answered."""
+        ...
+
+    def give_way(self) -> None:
+        """Close, for another connection."""
+        ...
+
+
+class Connections:
+    """The open connections of one process. `most` is the bound in all, `most_of_client` the one
+    for a client (see `gateway.peers.site`), `trusts` tells the proxies, which have no such bound.
+    """
+
+    def __init__(
+        self, most: int, most_of_client: int, trusts: Callable[[str], bool] = lambda peer: False
+    ) -> None:
+        self.most, self._most_of_client, self._trusts = most, most_of_client, trusts
+        self._new: dict[Connection, None] = {}
+        self._used: dict[Connection, None] = {}
+        self._of_site: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        """Connections and requests that were refused before the application saw them, by reason."""
+
+    @property
+    def open(self) -> int:
+        """Connections that are open now."""
+        return len(self._new) + len(self._used)
+
+    def admit(self, connection: Connection) -> str | None:
+        """Take a new connection; or say why not."""
+        peer = connection.peer
+        counted = bool(peer) and not self._trusts(peer)
+        if counted and self._of_site[site(peer)] >= self._most_of_client:
+            self.refused["connections of the client"] += 1
+            return f"a client may have {self._most_of_client} connections open"
+        if self.open >= self.most and not self._make_room():
+            self.refused["connections"] += 1
+            return "the server has as many connections as it can serve: try again"
+        self._new[connection] = None
+        if counted:
+            self._of_site[site(peer)] += 1
+        return None
+
+    def used(self, connection: Connection) -> None:
+        """The connection has sent its first request."""
+        if connection in self._new:
+            del self._new[connection]
+            self._used[connection] = None
+
+    def leave(self, connection: Connection) -> None:
+        """The connection is closed, or was never taken."""
+        for group in (self._new, self._used):
+            if connection in group:
+                del group[connection]
+                break
+        else:
+            return
+        peer = connection.peer
+        if peer and not self._trusts(peer):
+            name = site(peer)
+            self._of_site[name] -= 1
+            if self._of_site[name] <= 0:
+                del self._of_site[name]
+
+    def _make_room(self) -> bool:
+        """Close a connection that waits, if there is one among those looked at."""
+        for group in (self._new, self._used):
+            for _ in range(min(len(group), _LOOKED_AT)):
+                connection = next(iter(group))
+                if connection.waits:
+                    self.leave(connection)
+                    self.refused["gave way"] += 1
+                    connection.give_way()
+                    return True
+                del group[connection]  # it comes last now, and the next look begins behind it
+                group[connection] = None
+        return False
