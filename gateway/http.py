@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
+from gateway.cost.refusals import told
 from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused
 from gateway.requests import (
@@ -131,6 +132,8 @@ class GraphQLEndpoint:
                 self._new_context(viewer_id),
                 read_only=read_only,
             )
+            if operation.wants_cost or headers.get(b"x-pinway-cost") == b"1":
+                result.extensions = told(result.cost, self._executor.max_cost)
             if result.started:
                 status = 200
             elif result.by_post_only:

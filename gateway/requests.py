@@ -32,12 +32,15 @@ class Disconnected(Exception):
 
 
 class Operation:
-    """What a request asks to run."""
+    """What a request asks to run, and whether it asks what that costs."""
 
-    __slots__ = ("name", "query", "variables")
+    __slots__ = ("name", "query", "variables", "wants_cost")
 
-    def __init__(self, query: str, variables: dict[str, Any] | None, name: str | None) -> None:
+    def __init__(
+        self, query: str, variables: dict[str, Any] | None, name: str | None, wants_cost: bool
+    ) -> None:
         self.query, self.variables, self.name = query, variables, name
+        self.wants_cost = wants_cost
 
 
 def headers_of(pairs: list[tuple[bytes, bytes]]) -> Headers:
@@ -142,4 +145,5 @@ def _operation(message: Any) -> Operation:
         raise Refused(400, "operationName must be a string, or left out")
     if not (extensions is None or isinstance(extensions, dict)):
         raise Refused(400, "extensions must be an object, or left out")
-    return Operation(query, variables, name)
+    wants_cost = extensions is not None and extensions.get("cost") is True
+    return Operation(query, variables, name, wants_cost)

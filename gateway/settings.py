@@ -106,6 +106,7 @@ class Settings(BaseSettings):
     max_query_operations: int = Field(default=50, ge=1)
     introspection: bool = True
     suggestions: bool = True
+    max_cost: int = Field(default=20_000, ge=0)
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
 

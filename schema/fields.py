@@ -6,7 +6,7 @@ all parents (see `resolvers.bulk`). Each field's metadata holds what it calls, f
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Annotated, Any, TypeVar
 
@@ -36,8 +36,15 @@ _TYPES: dict[Any, Any] = {
 }
 
 
-def field(resolver: Callable[..., Any], description: str, *, input: type | None = None) -> Any:
-    """A field that `resolver` answers; `input` is the GraphQL type of its argument `input`."""
+def field(
+    resolver: Callable[..., Any],
+    description: str,
+    *,
+    input: type | None = None,
+    cost: Sequence[Any] = (),
+) -> Any:
+    """A field that `resolver` answers; `input` is the GraphQL type of its argument `input`, `cost`
+    what it reads (`schema.costs`)."""
     parameters = inspect.signature(resolver).parameters.values()
     positional = [p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     arguments = [
@@ -65,12 +72,17 @@ def field(resolver: Callable[..., Any], description: str, *, input: type | None 
     call.__signature__ = inspect.Signature([*head, *arguments])  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in (*head, *arguments)}
     call.__name__, call.__module__ = resolver.__name__, resolver.__module__
-    return strawberry.field(resolver=call, description=description, metadata={"resolver": resolved})
+    return strawberry.field(
+        resolver=call,
+        description=description,
+        metadata={"resolver": resolved},
+        directives=list(cost),
+    )
 
 
-def plain(description: str) -> Any:
+def plain(description: str, *, cost: Sequence[Any] = ()) -> Any:
     """A field that is the record's attribute of the same name."""
-    return strawberry.field(description=description)
+    return strawberry.field(description=description, directives=list(cost))
 
 
 def named(enum: type[Enum], attribute: str, description: str) -> Any:

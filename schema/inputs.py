@@ -5,9 +5,13 @@ from typing import Any
 
 import strawberry
 
+from schema.costs import Cost
 
-def _given(description: str, default: Any = dataclasses.MISSING) -> Any:
-    return strawberry.field(description=description, default=default)
+
+def _given(description: str, default: Any = dataclasses.MISSING, weight: str = "") -> Any:
+    """A field; `weight` is the cost of each of its values."""
+    directives = [Cost(weight=weight)] if weight else []
+    return strawberry.field(description=description, default=default, directives=directives)
 
 
 def _kept(description: str) -> Any:
@@ -172,7 +176,8 @@ class MovePinInput:
 class ReorderPinsInput:
     board_id: strawberry.ID = _given("A board of the viewer's.")
     pin_ids: list[strawberry.ID] = _given(
-        "Pins on it in their new order, each once; at most 10,000. Send them as a variable."
+        "Pins on it in their new order, each once; at most 10,000. Send them as a variable.",
+        weight="0.1",
     )
     before_pin_id: strawberry.ID | None = _given("The pin that they go directly below.", None)
     after_pin_id: strawberry.ID | None = _given("The pin that they go directly above.", None)

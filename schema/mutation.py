@@ -4,7 +4,10 @@ import strawberry
 
 from resolvers.mutations import boards, edges, people, pins
 from schema import inputs, payloads
+from schema.costs import reads
 from schema.fields import field
+
+WRITE = reads(40, each=20)
 
 
 @strawberry.type(
@@ -14,65 +17,80 @@ from schema.fields import field
 )
 class Mutation:
     sign_up: payloads.SignUpPayload | None = field(
-        people.sign_up, "Make a user; open to all.", input=inputs.SignUpInput
+        people.sign_up, "Make a user; open to all.", input=inputs.SignUpInput, cost=WRITE
     )
     create_board: payloads.CreateBoardPayload | None = field(
-        boards.create_board, "Make a board.", input=inputs.CreateBoardInput
+        boards.create_board, "Make a board.", input=inputs.CreateBoardInput, cost=WRITE
     )
     update_board: payloads.UpdateBoardPayload | None = field(
-        boards.update_board, "Change a board.", input=inputs.UpdateBoardInput
+        boards.update_board, "Change a board.", input=inputs.UpdateBoardInput, cost=WRITE
     )
     delete_board: payloads.DeleteBoardPayload | None = field(
-        boards.delete_board, "Delete a board and its pins.", input=inputs.DeleteBoardInput
+        boards.delete_board,
+        "Delete a board and its pins.",
+        input=inputs.DeleteBoardInput,
+        cost=WRITE,
     )
     create_pin: payloads.CreatePinPayload | None = field(
-        pins.create_pin, "Save a new pin on top of a board.", input=inputs.CreatePinInput
+        pins.create_pin,
+        "Save a new pin on top of a board.",
+        input=inputs.CreatePinInput,
+        cost=WRITE,
     )
     update_pin: payloads.UpdatePinPayload | None = field(
-        pins.update_pin, "Change a pin.", input=inputs.UpdatePinInput
+        pins.update_pin, "Change a pin.", input=inputs.UpdatePinInput, cost=WRITE
     )
     delete_pin: payloads.DeletePinPayload | None = field(
-        pins.delete_pin, "Delete a pin.", input=inputs.DeletePinInput
+        pins.delete_pin, "Delete a pin.", input=inputs.DeletePinInput, cost=WRITE
     )
     repin: payloads.RepinPayload | None = field(
-        pins.repin, "Save somebody's pin to one's own board.", input=inputs.RepinInput
+        pins.repin, "Save somebody's pin to one's own board.", input=inputs.RepinInput, cost=WRITE
     )
     like_pin: payloads.LikePinPayload | None = field(
-        edges.like_pin, "Like a pin.", input=inputs.LikePinInput
+        edges.like_pin, "Like a pin.", input=inputs.LikePinInput, cost=WRITE
     )
     unlike_pin: payloads.LikePinPayload | None = field(
-        edges.unlike_pin, "Like a pin no more.", input=inputs.LikePinInput
+        edges.unlike_pin, "Like a pin no more.", input=inputs.LikePinInput, cost=WRITE
     )
     create_comment: payloads.CreateCommentPayload | None = field(
-        pins.create_comment, "Write under a pin.", input=inputs.CreateCommentInput
+        pins.create_comment, "Write under a pin.", input=inputs.CreateCommentInput, cost=WRITE
     )
     delete_comment: payloads.DeleteCommentPayload | None = field(
-        pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput
+        pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput, cost=WRITE
     )
     follow_user: payloads.FollowUserPayload | None = field(
-        edges.follow_user, "Follow a user.", input=inputs.FollowUserInput
+        edges.follow_user, "Follow a user.", input=inputs.FollowUserInput, cost=WRITE
     )
     unfollow_user: payloads.FollowUserPayload | None = field(
-        edges.unfollow_user, "Follow a user no more.", input=inputs.FollowUserInput
+        edges.unfollow_user, "Follow a user no more.", input=inputs.FollowUserInput, cost=WRITE
     )
     follow_board: payloads.FollowBoardPayload | None = field(
-        edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput
+        edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )
     unfollow_board: payloads.FollowBoardPayload | None = field(
-        edges.unfollow_board, "Follow a board no more.", input=inputs.FollowBoardInput
+        edges.unfollow_board, "Follow a board no more.", input=inputs.FollowBoardInput, cost=WRITE
     )
     follow_interest: payloads.FollowInterestPayload | None = field(
-        edges.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput
+        edges.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput, cost=WRITE
     )
     unfollow_interest: payloads.FollowInterestPayload | None = field(
-        edges.unfollow_interest, "Follow an interest no more.", input=inputs.FollowInterestInput
+        edges.unfollow_interest,
+        "Follow an interest no more.",
+        input=inputs.FollowInterestInput,
+        cost=WRITE,
     )
     reorder_pin: payloads.ReorderPinPayload | None = field(
-        boards.reorder_pin, "Put a pin elsewhere on its board.", input=inputs.ReorderPinInput
+        boards.reorder_pin,
+        "Put a pin elsewhere on its board.",
+        input=inputs.ReorderPinInput,
+        cost=WRITE,
     )
     reorder_pins: payloads.ReorderPinsPayload | None = field(
-        boards.reorder_pins, "Put many pins of a board in order.", input=inputs.ReorderPinsInput
+        boards.reorder_pins,
+        "Put many pins of a board in order.",
+        input=inputs.ReorderPinsInput,
+        cost=WRITE,
     )
     move_pin: payloads.MovePinPayload | None = field(
-        boards.move_pin, "Move a pin to another board.", input=inputs.MovePinInput
+        boards.move_pin, "Move a pin to another board.", input=inputs.MovePinInput, cost=WRITE
     )

@@ -6,6 +6,7 @@ import strawberry
 
 from datasources.records import Record
 from resolvers import nodes
+from schema.costs import Cost
 from schema.fields import by_class, field, plain
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ class RecordType:
 
 def created_at() -> Any:
     """The field every record has."""
-    return field(nodes.created_at, "When it was created.")
+    return field(nodes.created_at, "When it was created.", cost=[Cost(weight="0.5")])
 
 
 @strawberry.type(description="Where a page stands in its list.")
@@ -48,7 +49,9 @@ class PageInfo:
 
 @strawberry.type(description="A place in a list.")
 class Edge(Generic[T]):
-    cursor: str = plain("Names this place: pass it as `after` to go on from here.")
+    cursor: str = plain(
+        "Names this place: pass it as `after` to go on from here.", cost=[Cost(weight="1")]
+    )
     node: T | None = plain(
         "What stands there; null, with an error, when its server does not answer. In a list of all "
         "objects of a type such an edge stands for all that the server has there, however many: "

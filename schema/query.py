@@ -3,6 +3,8 @@
 import strawberry
 
 from resolvers import boards, feeds, interests, nodes, pins, users
+from resolvers.paging import MAX_PAGE
+from schema.costs import listed, page, reads
 from schema.feeds import FollowingFeedConnection, HomeFeedConnection
 from schema.fields import field
 from schema.nodes import Connection, Node
@@ -11,21 +13,36 @@ from schema.types import Board, Interest, Pin, User
 
 @strawberry.type(description="Everything that can be asked.")
 class Query:
-    viewer: User | None = field(users.viewer, "Who is signed in; null without a token.")
-    node: Node | None = field(nodes.node, "Any object by its id.")
-    nodes: list[Node | None] = field(nodes.nodes, "Objects by their ids, in that order.")
-    user: User | None = field(users.user, "A user by id or by name: give exactly one.")
-    board: Board | None = field(boards.board, "A board by its id.")
-    pin: Pin | None = field(pins.pin, "A pin by its id.")
-    users: Connection[User] | None = field(users.all_users, "All users.")
-    boards: Connection[Board] | None = field(boards.all_boards, "All public boards.")
-    pins: Connection[Pin] | None = field(pins.all_pins, "All pins on public boards.")
-    interests: Connection[Interest] | None = field(interests.all_interests, "All interests.")
+    viewer: User | None = field(
+        users.viewer, "Who is signed in; null without a token.", cost=reads(3, each=1)
+    )
+    node: Node | None = field(nodes.node, "Any object by its id.", cost=reads(33, each=8))
+    nodes: list[Node | None] = field(
+        nodes.nodes, "Objects by their ids, in that order.", cost=listed(54, 8, MAX_PAGE, "ids")
+    )
+    user: User | None = field(
+        users.user, "A user by id or by name: give exactly one.", cost=reads(4, each=2)
+    )
+    board: Board | None = field(boards.board, "A board by its id.", cost=reads(3, each=1))
+    pin: Pin | None = field(pins.pin, "A pin by its id.", cost=reads(12, each=4))
+    users: Connection[User] | None = field(users.all_users, "All users.", cost=page(1, 1))
+    boards: Connection[Board] | None = field(
+        boards.all_boards, "All public boards.", cost=page(1, 1)
+    )
+    pins: Connection[Pin] | None = field(
+        pins.all_pins, "All pins on public boards.", cost=page(13, 4)
+    )
+    interests: Connection[Interest] | None = field(
+        interests.all_interests, "All interests.", cost=page(1, 1)
+    )
     home_feed: HomeFeedConnection | None = field(
         feeds.home_feed,
         "The viewer's home feed; popular pins without a viewer. Each visit uses up new pins: name "
         "the visit to see it again.",
+        cost=page(60, 5, each=500),
     )
     following_feed: FollowingFeedConnection | None = field(
-        feeds.following_feed, "New pins of the users and boards the viewer follows."
+        feeds.following_feed,
+        "New pins of the users and boards the viewer follows.",
+        cost=page(30, 6, each=50),
     )

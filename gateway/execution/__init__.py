@@ -74,7 +74,7 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
         limits=limits_of(settings),
         suggestions=settings.suggestions,
     )
-    return Executor(documents, timeout=settings.request_timeout)
+    return Executor(documents, timeout=settings.request_timeout, max_cost=settings.max_cost)
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -17,6 +17,7 @@ from graphql import (
     OperationType,
 )
 
+from gateway.cost.estimate import Estimate
 from gateway.execution.aside import Aside, Overloaded
 from gateway.execution.engine import Engine, Plan
 from gateway.execution.hiding import Hiding
@@ -86,15 +87,17 @@ class Document:
         chosen = operations[name] if name is not None else next(iter(operations.values()), None)
         if chosen is None:
             return _bad("The document has no operation.")
-        return Operation(chosen.operation, self.engine.compile(self.ast, name))
+        estimate = self.engine.estimate(self.ast, chosen)
+        return Operation(chosen.operation, self.engine.compile(self.ast, name), estimate)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a document, and its plan."""
+    """An operation of a document, its plan, and what it costs."""
 
     type: OperationType
     plan: Plan
+    estimate: Estimate
 
 
 class Documents:

@@ -6,8 +6,9 @@ from typing import Any
 import orjson
 from graphql import GraphQLError, OperationType
 
+from gateway.cost.refusals import Refusals, too_dear
 from gateway.execution.deadlines import Deadlines
-from gateway.execution.documents import Documents, Stats
+from gateway.execution.documents import Documents, Operation, Stats
 from gateway.execution.encode import encode
 from gateway.execution.hiding import hide
 from gateway.execution.large import slices, sweep
@@ -24,14 +25,17 @@ _TORN = GraphQLError(
 class Result:
     """A response's content: `data` is JSON in parts, None when the operation was refused before it
     ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
-    refused because the request was a GET."""
+    refused because the request was a GET. `cost` is its estimate, if there was one; `extensions`
+    are JSON, empty where there are none."""
 
-    __slots__ = ("by_post_only", "data", "errors")
+    __slots__ = ("by_post_only", "cost", "data", "errors", "extensions")
 
     def __init__(
         self, data: list[bytes] | None, errors: list[bytes], by_post_only: bool = False
     ) -> None:
         self.data, self.errors, self.by_post_only = data, errors, by_post_only
+        self.cost: int | None = None
+        self.extensions = b""
 
     @property
     def started(self) -> bool:
@@ -39,11 +43,12 @@ class Result:
 
     def parts(self) -> list[bytes]:
         """The body, as the specification of GraphQL orders it: without data if nothing ran."""
+        end = b',"extensions":' + self.extensions + b"}" if self.extensions else b"}"
         if self.data is None:
-            return [b'{"errors":', *self.errors, b"}"]
+            return [b'{"errors":', *self.errors, end]
         if not self.errors:
-            return [b'{"data":', *self.data, b"}"]
-        return [b'{"data":', *self.data, b',"errors":', *self.errors, b"}"]
+            return [b'{"data":', *self.data, end]
+        return [b'{"data":', *self.data, b',"errors":', *self.errors, end]
 
     def body(self) -> bytes:
         return b"".join(self.parts())
@@ -52,8 +57,11 @@ class Result:
 class Executor:
     """Runs operations of one schema."""
 
-    def __init__(self, documents: Documents, *, timeout: float) -> None:
+    def __init__(self, documents: Documents, *, timeout: float, max_cost: int = 0) -> None:
+        """`max_cost` is the dearest operation that runs; 0: any does."""
         self.documents, self._deadlines = documents, Deadlines(timeout)
+        self.max_cost = max_cost
+        self.refusals = Refusals()
 
     @property
     def stats(self) -> Stats:
@@ -83,10 +91,23 @@ class Executor:
             return refused(found)
         if read_only and found.type is not OperationType.QUERY:
             return _only_by_post(found.type)
+        cost = found.estimate.cost(variables)
+        if 0 < self.max_cost < cost:
+            self.refusals.cost += 1
+            return _costing(cost, refused(too_dear(cost, self.max_cost)))
         context.asked = document.fields
+        return _costing(cost, await self._run(found, query, variables, context))
+
+    async def _run(
+        self,
+        operation: Operation,
+        query: str,
+        variables: dict[str, Any] | None,
+        context: Context,
+    ) -> Result:
         try:
             with self._deadlines.begin():
-                outcome = await found.plan.run(
+                outcome = await operation.plan.run(
                     context=context, variables=variables, again=context.again
                 )
         except TimeoutError:
@@ -107,6 +128,11 @@ class Executor:
             f"The operation took longer than {self._deadlines.seconds:g} s.",
             extensions={"code": "TIMEOUT"},
         )
+
+
+def _costing(cost: int, result: Result) -> Result:
+    result.cost = cost
+    return result
 
 
 async def _in_slices(errors: list[GraphQLError]) -> list[bytes]:

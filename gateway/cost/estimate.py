@@ -1,0 +1,291 @@
+"""An operation's estimated cost, compiled from its document before it runs.
+
+The estimate is never under what the operation reads and makes, but for entries that can't be seen
+(`resolvers.scanning`), which are bounded by themselves. A fragment is worked out once for each type
+that it is spread on, so compiling takes time linear in the document; no list is taken for shorter
+than its slicing argument says, and of an abstract type's objects all count as the dearest.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+from typing import Any, cast
+
+from graphql import (
+    DirectiveNode,
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLField,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    ListValueNode,
+    NullValueNode,
+    ObjectValueNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    ValueNode,
+    VariableNode,
+    is_abstract_type,
+    value_from_ast_untyped,
+)
+from graphql import get_named_type as named_type
+
+from gateway.cost.program import NOTHING, Amount, Factor, Part, Program, Sum, Variables
+from gateway.cost.rules import LEAF, OBJECT, Rule, is_list, rule_of
+
+A_CALL = 1.0
+"""The cost of a call of a store."""
+DEAREST = 10**15
+"""What is dearer is said to cost this."""
+
+_Parts = tuple[Part, Part]
+"""What a selection costs, and what each entry costs of the lists that the field above it sizes."""
+
+
+class Rules:
+    """What the fields of one schema cost, and which types there are."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self.schema = schema
+        self._rules: dict[int, Rule] = {}
+
+    def of(self, field: GraphQLField) -> Rule:
+        rule = self._rules.get(id(field))
+        if rule is None:
+            rule = self._rules[id(field)] = rule_of(field)
+        return rule
+
+    def types(self, type_: GraphQLNamedType) -> list[GraphQLObjectType]:
+        """The types of the objects that a field of this type can have."""
+        if is_abstract_type(type_):
+            return list(self.schema.get_possible_types(type_))
+        return [cast(GraphQLObjectType, type_)]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The cost of one operation, by its variables."""
+
+    _program: Program
+    _part: Part
+    _defaults: Mapping[str, Any]
+
+    def amount(self, variables: Mapping[str, Any] | None) -> Amount:
+        """The rows and the calls, with the variables as they were sent."""
+        if type(self._part) is Amount:
+            return self._part
+        return self._program.evaluate(self._part, {**self._defaults, **(variables or {})})
+
+    def cost(self, variables: Mapping[str, Any] | None) -> int:
+        """The number that is bounded."""
+        amount = self.amount(variables)
+        return ceil(min(amount.rows + amount.calls * A_CALL, DEAREST))
+
+
+def estimate_of(
+    rules: Rules, document: DocumentNode, operation: OperationDefinitionNode
+) -> Estimate:
+    """The cost of an operation of a valid document."""
+    defaults = {
+        d.variable.name.value: value_from_ast_untyped(d.default_value)
+        for d in operation.variable_definitions or ()
+        if d.default_value is not None
+    }
+    compiling = _Compiling(rules, document)
+    root = rules.schema.get_root_type(operation.operation)
+    if root is None:
+        return Estimate(compiling.program, NOTHING, defaults)
+    total = Sum(compiling.program)
+    total.add(Amount(OBJECT, 0.0))  # the response's data
+    total.add(compiling.selection(operation.selection_set, root, frozenset())[0])
+    return Estimate(compiling.program, total.part(), defaults)
+
+
+class _Compiling:
+    """One document on its way to a program."""
+
+    def __init__(self, rules: Rules, document: DocumentNode) -> None:
+        self.program = Program()
+        self._rules = rules
+        self._fragments = {
+            d.name.value: d for d in document.definitions if isinstance(d, FragmentDefinitionNode)
+        }
+        self._known: dict[tuple[int, str, frozenset[str]], _Parts] = {}
+
+    def selection(
+        self, selected: SelectionSetNode, type_: GraphQLObjectType, sized: frozenset[str]
+    ) -> _Parts:
+        """What a selection costs on an object of this type."""
+        key = (id(selected), type_.name, sized)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._selection(selected, type_, sized)
+        return known
+
+    def _selection(
+        self, selected: SelectionSetNode, type_: GraphQLObjectType, sized: frozenset[str]
+    ) -> _Parts:
+        whole, each = Sum(self.program), Sum(self.program)
+        spread: set[str] = set()
+        for node in selected.selections:
+            factor = self._condition(node.directives)
+            if factor is False:
+                continue
+            if isinstance(node, FieldNode):
+                if (part := self._field(node, type_, of_entry := node.name.value in sized)) is None:
+                    continue
+                (each if of_entry else whole).add(part, factor=factor)
+                continue
+            if isinstance(node, FragmentSpreadNode):
+                # The same fields once more, unless either spread depends on a variable.
+                name = node.name.value
+                if name in spread:
+                    continue
+                if factor is None:
+                    spread.add(name)
+                inner: FragmentDefinitionNode | InlineFragmentNode = self._fragments[name]
+            else:
+                inner = cast(InlineFragmentNode, node)
+            if self._applies(inner, type_):
+                parts = self.selection(inner.selection_set, type_, sized)
+                whole.add(parts[0], factor=factor)
+                each.add(parts[1], factor=factor)
+        return whole.part(), each.part()
+
+    def _applies(
+        self, fragment: FragmentDefinitionNode | InlineFragmentNode, type_: GraphQLObjectType
+    ) -> bool:
+        if fragment.type_condition is None:
+            return True
+        condition = self._rules.schema.get_type(fragment.type_condition.name.value)
+        return condition is type_ or (
+            is_abstract_type(condition) and self._rules.schema.is_sub_type(condition, type_)
+        )
+
+    def _field(self, node: FieldNode, type_: GraphQLObjectType, of_entry: bool) -> Part | None:
+        """What a field costs for one parent; one that says how long lists are, for each entry."""
+        definition = self._rules.schema.get_field(type_, node.name.value)
+        if definition is None:
+            return None
+        if node.name.value.startswith("__"):
+            return Amount(LEAF, 0.0)  # what the schema says of itself reads nothing
+        rule = self._rules.of(definition)
+        below: list[_Parts] = [
+            self.selection(node.selection_set, possible, rule.sized)
+            for possible in self._rules.types(named_type(definition.type))
+            if node.selection_set is not None
+        ]
+        rest = self.program.most([parts[0] for parts in below])
+        each = self.program.most([parts[1] for parts in below])
+        total = Sum(self.program)
+        total.add(Amount(rule.weight, rule.calls))
+        for name, weight in rule.inputs:
+            self._add_input(total, node, name, weight)
+        if of_entry or not (rule.sized or is_list(definition)):
+            total.add(Amount(rule.made, 0.0))
+            total.add(rest)
+            total.add(each)
+            return total.part()
+        size, factor = self._size(node, rule)
+        total.add(Amount(rule.entries, 0.0))
+        total.add(Amount(rule.entries, 0.0), size, factor)
+        if rule.sized:  # one object, with lists of this length in it
+            total.add(Amount(rule.made, 0.0))
+            total.add(rest)
+            total.add(each, size, factor)
+        else:
+            total.add(Amount(rule.made, 0.0), size, factor)
+            total.add(rest, size, factor)
+            total.add(each, size, factor)
+        return total.part()
+
+    def _size(self, node: FieldNode, rule: Rule) -> tuple[float, int | None]:
+        """How long a field's list is: a constant, or a factor."""
+        if rule.slicing is None:
+            return float(rule.most), None
+        value = _argument(node, rule.slicing)
+        read = _length(rule.most, rule.unsliced)
+        if not isinstance(value, VariableNode):
+            return read(None if value is None else _literal(value)), None
+        name = value.name.value
+        key = (name, rule.most, rule.unsliced)
+        return 1.0, self.program.factor(key, lambda variables: read(variables.get(name)))
+
+    def _add_input(self, total: Sum, node: FieldNode, field: str, weight: float) -> None:
+        value = _argument(node, "input")
+        part = Amount(weight, 0.0)
+        if isinstance(value, ObjectValueNode):
+            given = next((f.value for f in value.fields if f.name.value == field), None)
+            if isinstance(given, VariableNode):
+                total.add(part, factor=self._count(given.name.value, None))
+            elif given is not None:
+                total.add(part, len(given.values) if isinstance(given, ListValueNode) else 1)
+        elif isinstance(value, VariableNode):
+            total.add(part, factor=self._count(value.name.value, field))
+
+    def _count(self, name: str, field: str | None) -> int:
+        """How many values a variable, or a field of its value, has."""
+
+        def count(variables: Variables) -> float:
+            value = variables.get(name)
+            if field is not None:
+                value = value.get(field) if isinstance(value, dict) else None
+            return float(len(value)) if isinstance(value, list) else float(value is not None)
+
+        return self.program.factor((name, field, "values"), count)
+
+    def _condition(self, directives: tuple[DirectiveNode, ...] | None) -> int | bool | None:
+        """The factor of @skip and @include: None where it always counts, False where it never does.
+        A second one that depends on a variable is left out of account."""
+        found: int | None = None
+        for directive in directives or ():
+            name = directive.name.value
+            if name not in ("skip", "include"):
+                continue
+            for argument in directive.arguments or ():
+                if isinstance(argument.value, VariableNode):
+                    found = self.program.factor(
+                        (argument.value.name.value, name), _flag(argument.value.name.value, name)
+                    )
+                elif value_from_ast_untyped(argument.value) is not (name == "include"):
+                    return False
+        return found
+
+
+def _argument(node: FieldNode, name: str) -> ValueNode | None:
+    return next((a.value for a in node.arguments or () if a.name.value == name), None)
+
+
+def _literal(value: ValueNode) -> Any:
+    if isinstance(value, IntValueNode):
+        # int() of very many digits takes long, and is refused by Python.
+        return int(value.value) if len(value.value) < 12 else 2**31
+    if isinstance(value, ListValueNode):
+        return value.values
+    return None if isinstance(value, NullValueNode) else value
+
+
+@cache
+def _length(most: int, unsliced: int) -> Callable[[Any], float]:
+    """Reads the value of a slicing argument: of a list its length. What isn't given is taken as the
+    schema's default, what can't be, as the longest: it is refused later."""
+
+    def length(value: Any) -> float:
+        if value is None:
+            return float(unsliced)
+        if isinstance(value, list | tuple):
+            return float(min(len(value), most))
+        return float(min(max(value, 0), most)) if isinstance(value, int) else float(most)
+
+    return length
+
+
+def _flag(variable: str, directive: str) -> Factor:
+    skips = directive == "skip"
+    return lambda variables: float(variables.get(variable) is not skips)

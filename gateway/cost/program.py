@@ -1,0 +1,130 @@
+"""A cost as a small program over an operation's variables, evaluated in one pass.
+
+A line is a sum or a maximum of earlier lines, so what several places share (a fragment) is worked
+out once. What no variable changes is folded when the program is made: most documents are constant.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+Variables = Mapping[str, Any]
+Factor = Callable[[Variables], float]
+"""How often a part counts, by the variables as they were sent."""
+
+
+KNOWN = 64
+"""Results that are remembered, by the factors: clients page with few sizes."""
+
+
+class Amount(NamedTuple):
+    """`rows`: entries read and objects made. `calls`: calls of stores."""
+
+    rows: float
+    calls: float
+
+
+NOTHING = Amount(0.0, 0.0)
+Part = Amount | int
+"""A constant, or the number of a line."""
+
+
+class _Line(NamedTuple):
+    """A constant, to which is added each term: a part, how often its rows count (as it is, or as a
+    factor of that number says), and whether its calls count too or were counted."""
+
+    constant: Amount
+    terms: Sequence[tuple[Part, float, int | None]]
+    most_of: Sequence[Part]
+
+
+class Program:
+    """The lines, and the factors that they use."""
+
+    def __init__(self) -> None:
+        self._lines: list[_Line] = []
+        self._factors: list[Factor] = []
+        self._numbers: dict[object, int] = {}
+        self._known: dict[tuple[float, ...], Amount] = {}
+
+    def factor(self, key: object, factor: Factor) -> int:
+        """The number of a factor; the same `key` is the same factor."""
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._factors)
+            self._factors.append(factor)
+        return number
+
+    def most(self, parts: Sequence[Part]) -> Part:
+        """The largest of the parts, rows and calls apart."""
+        dynamic = list(dict.fromkeys(part for part in parts if isinstance(part, int)))
+        constant = [part for part in parts if not isinstance(part, int)]
+        known = Amount(
+            max((part.rows for part in constant), default=0.0),
+            max((part.calls for part in constant), default=0.0),
+        )
+        if not dynamic:
+            return known
+        if len(dynamic) == 1 and known == NOTHING:
+            return dynamic[0]
+        return self._add(_Line(NOTHING, (), [known, *dynamic]))
+
+    def evaluate(self, part: Part, variables: Variables) -> Amount:
+        """What the last part of this program comes to."""
+        if not isinstance(part, int):
+            return part
+        factors = tuple([factor(variables) for factor in self._factors])
+        known = self._known.get(factors)
+        if known is None:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            known = self._known[factors] = self._evaluate(factors)[part]
+        return known
+
+    def _evaluate(self, factors: tuple[float, ...]) -> list[Amount]:
+        found: list[Amount] = []
+        for line in self._lines:
+            rows, calls = line.constant
+            for term, times, number in line.terms:
+                amount = found[term] if isinstance(term, int) else term
+                often = times if number is None else times * factors[number]
+                if often:
+                    rows += often * amount.rows
+                    calls += amount.calls
+            if line.most_of:
+                amounts = [found[p] if isinstance(p, int) else p for p in line.most_of]
+                rows += max(amount.rows for amount in amounts)
+                calls += max(amount.calls for amount in amounts)
+            found.append(Amount(rows, calls))
+        return found
+
+    def _add(self, line: _Line) -> int:
+        self._lines.append(line)
+        return len(self._lines) - 1
+
+
+class Sum:
+    """Gathers the terms of a sum."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._rows = self._calls = 0.0
+        self._terms: list[tuple[Part, float, int | None]] = []
+
+    def add(self, part: Part, times: float = 1.0, factor: int | None = None) -> None:
+        """A part so many times, and as often again as the factor says. Its calls count once: a
+        field asks the stores for all of its parents together."""
+        if isinstance(part, int) or factor is not None:
+            if part != NOTHING and times:
+                self._terms.append((part, times, factor))
+        elif times:
+            self._rows += times * part.rows
+            self._calls += part.calls
+
+    def part(self) -> Part:
+        constant = Amount(self._rows, self._calls)
+        if not self._terms:
+            return constant
+        term, times, factor = self._terms[0]
+        if len(self._terms) == 1 and constant == NOTHING and times == 1.0 and factor is None:
+            return term
+        return self._program._add(_Line(constant, self._terms, ()))

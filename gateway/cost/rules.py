@@ -1,0 +1,91 @@
+"""What each field of a schema costs, read from its directives (`schema.costs`)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import (
+    GraphQLField,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLList,
+    GraphQLNonNull,
+    is_composite_type,
+)
+from graphql import get_named_type as named_type
+from strawberry.schema.schema_converter import GraphQLCoreConverter
+
+from schema.costs import Cost, ListSize, Reads
+
+OBJECT = 1.0
+"""The cost of making an object, IBM's default."""
+LEAF = 0.05
+"""The cost of a value without fields: very many of them are worth a bound too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A field's cost: `weight` a parent, `made` for each value, `calls` once, `entries` for each
+    place of its list and one more. `slicing` names the argument that says how long the list is,
+    `most` and `unsliced` bound it and take its place; `sized` are the fields below of that length.
+    `inputs` are the weights of the fields of its argument `input`."""
+
+    weight: float
+    made: float
+    calls: float
+    entries: float
+    slicing: str | None
+    most: int
+    unsliced: int
+    sized: frozenset[str]
+    inputs: tuple[tuple[str, float], ...]
+
+
+def rule_of(field: GraphQLField) -> Rule:
+    """The rule of a field of any schema; without directives, IBM's defaults."""
+    cost, size, reads = Cost(weight="0"), ListSize(), Reads(calls=0)
+    for directive in _directives(field):
+        if isinstance(directive, Cost):
+            cost = directive
+        elif isinstance(directive, ListSize):
+            size = directive
+        elif isinstance(directive, Reads):
+            reads = directive
+    slicing = size.slicing_arguments[0] if size.slicing_arguments else None
+    most = 1 if size.assumed_size is None else size.assumed_size
+    default = field.args[slicing].default_value if slicing else None
+    return Rule(
+        weight=float(cost.weight),
+        made=OBJECT if is_composite_type(named_type(field.type)) else LEAF,
+        calls=float(reads.calls),
+        entries=float(reads.entries),
+        slicing=slicing,
+        most=most,
+        unsliced=default if isinstance(default, int) else most,
+        sized=frozenset(size.sized_fields or ()),
+        inputs=_inputs(field),
+    )
+
+
+def is_list(field: GraphQLField) -> bool:
+    type_ = field.type
+    if isinstance(type_, GraphQLNonNull):
+        type_ = type_.of_type
+    return isinstance(type_, GraphQLList)
+
+
+def _inputs(field: GraphQLField) -> tuple[tuple[str, float], ...]:
+    argument = field.args.get("input")
+    type_ = named_type(argument.type) if argument else None
+    if not isinstance(type_, GraphQLInputObjectType):
+        return ()
+    return tuple(
+        (name, float(directive.weight))
+        for name, given in type_.fields.items()
+        for directive in _directives(given)
+        if isinstance(directive, Cost)
+    )
+
+
+def _directives(definition: GraphQLField | GraphQLInputField) -> list[Any]:
+    behind = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+    return list(getattr(behind, "directives", None) or ())

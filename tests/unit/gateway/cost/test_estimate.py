@@ -1,0 +1,154 @@
+"""What an operation is estimated to cost, by hand-worked examples."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from graphql import GraphQLSchema, OperationDefinitionNode, parse
+
+from gateway.cost.estimate import Estimate, Rules, estimate_of
+from gateway.cost.program import Amount
+from gateway.settings import Settings
+from schema import schema
+
+ROOT = Path(__file__).parents[4]
+SAMPLES = sorted((ROOT / "gateway" / "samples").glob("*.graphql"))
+RULES = Rules(schema._schema)
+
+
+def estimate(text: str) -> Estimate:
+    document = parse(text)
+    [operation] = [d for d in document.definitions if isinstance(d, OperationDefinitionNode)]
+    return estimate_of(RULES, document, operation)
+
+
+def rows(text: str, **variables: Any) -> float:
+    return round(estimate(text).amount(variables).rows, 6)
+
+
+def board(size: int) -> float:
+    """A page of a board's pins with a title each: data, board, connection, places, edges, pins."""
+    return round(1 + 2 + 1 + 2 + (size + 1) * 6 + size * 2.05, 6)
+
+
+PINS = "edges { node { title } }"
+
+
+def test_a_page_costs_what_it_reads_and_makes() -> None:
+    found = estimate(f'{{ board(id: "1") {{ pins(first: 25) {{ {PINS} }} }} }}')
+    assert found.amount(None) == Amount(pytest.approx(board(25)), 18.0)
+    assert found.cost(None) == 232
+
+
+@pytest.mark.parametrize(
+    ("argument", "variables", "size"),
+    [
+        ("", {}, 25),
+        ("(first: null)", {}, 25),
+        ("(first: 3)", {}, 3),
+        ("(first: 1000000)", {}, 100),
+        ("(first: 99999999999999999999)", {}, 100),
+        ("(first: -5)", {}, 0),
+        ("(first: $n)", {"n": 7}, 7),
+        ("(first: $n)", {"n": None}, 25),
+        ("(first: $n)", {}, 25),
+        ("(first: $n)", {"n": 10**9}, 100),
+        ("(first: $n)", {"n": "many"}, 100),
+        ("(first: $m)", {}, 4),
+        ("(first: $m)", {"m": 9}, 9),
+    ],
+)
+def test_the_slicing_argument_says_how_long_a_page_is(
+    argument: str, variables: dict[str, Any], size: int
+) -> None:
+    text = (
+        "query($id: ID!, $n: Int, $m: Int = 4) "
+        f"{{ board(id: $id) {{ pins{argument} {{ {PINS} }} }} }}"
+    )
+    assert rows(text, **variables) == board(size)
+
+
+def test_a_page_is_read_whatever_is_selected_of_it() -> None:
+    text = '{ board(id: "1") { pins(first: 100) { pageInfo { hasNextPage } } } }'
+    assert rows(text) >= 101 * 6
+
+
+def test_lists_within_lists_multiply() -> None:
+    inner = rows("{ users(first: 1) { edges { node { boards(first: 10) { __typename } } } } }")
+    outer = rows("{ users(first: 10) { edges { node { boards(first: 10) { __typename } } } } }")
+    alone = rows("{ users(first: 1) { edges { node { __typename } } } }")
+    ten = rows("{ users(first: 10) { edges { node { __typename } } } }")
+    below = inner - alone + 0.05
+    assert outer == pytest.approx(ten + 10 * (below - 0.05))
+
+
+def test_ids_cost_by_their_number_and_an_abstract_type_as_its_dearest() -> None:
+    cheap = "... on User { username }"
+    dear = "... on Board { pins(first: 50) { edges { node { title } } } }"
+    text = "query($ids: [ID!]!) { nodes(ids: $ids) { %s } }"
+    one, ten = (rows(text % dear, ids=["1"] * number) for number in (1, 10))
+    assert ten > 9 * one
+    assert rows(text % (dear + cheap), ids=["1"]) == rows(text % dear, ids=["1"])
+    assert rows(text % dear, ids=["1"] * 10**6) == rows(text % dear, ids=["1"] * 100)
+    assert rows('{ nodes(ids: ["1", "1"]) { id } }') == rows(text % "id", ids=["1", "1"])
+
+
+def test_what_is_skipped_costs_nothing() -> None:
+    text = "query($v: Boolean!) { viewer { id pins(first: 100) @%s(if: $v) { __typename } } }"
+    alone = rows("{ viewer { id } }")
+    for directive, kept in (("include", True), ("skip", False)):
+        assert rows(text % directive, v=kept) > alone + 500
+        assert rows(text % directive, v=not kept) == alone
+    never = "{ viewer { id pins(first: 100) @include(if: false) { __typename } } }"
+    assert rows(never) == alone
+
+
+def test_a_fragment_counts_at_each_place_and_once_at_each() -> None:
+    fragment = "fragment F on User { boards(first: 5) { __typename } }"
+    plain = rows("{ viewer { boards(first: 5) { __typename } } }")
+    assert rows("{ viewer { ...F } } " + fragment) == plain
+    assert rows("{ viewer { ...F ...F } } " + fragment) == plain
+    assert rows("{ a: viewer { ...F } b: viewer { ...F } } " + fragment) == 2 * plain - 1
+
+
+def test_values_of_an_input_cost_by_their_number() -> None:
+    text = "mutation($input: ReorderPinsInput!) { reorderPins(input: $input) { board { id } } }"
+    few = rows(text, input={"boardId": "1", "pinIds": ["1"] * 10})
+    many = rows(text, input={"boardId": "1", "pinIds": ["1"] * 10_000})
+    assert many - few == pytest.approx(999)
+    inline = 'mutation { reorderPins(input: {boardId: "1", pinIds: ["1", "2"]}) { board { id } } }'
+    assert few - rows(inline) == pytest.approx(0.8)
+
+
+def test_fragments_that_fan_out_are_worked_out_once_each() -> None:
+    depth = 50
+    text = "query($n: Int) { board(id: 1) { ...F0 } } " + " ".join(
+        f"fragment F{n} on Board {{ a: cover {{ board {{ ...F{n + 1} }} }} "
+        f"b: cover {{ board {{ ...F{n + 1} }} }} }}"
+        for n in range(depth)
+    )
+    text += f" fragment F{depth} on Board {{ pins(first: $n) {{ __typename }} }}"
+    found = estimate(text)
+    assert len(found._program._lines) <= 6 * depth
+    assert found.cost({"n": 1}) == 10**15
+
+
+def test_a_document_without_variables_in_its_lists_is_a_constant() -> None:
+    text = f"query($id: ID!) {{ board(id: $id) {{ pins(first: 9) {{ {PINS} }} }} }}"
+    assert estimate(text)._program._lines == []
+
+
+def test_a_schema_without_directives_costs_what_is_made() -> None:
+    from graphql import build_schema
+
+    other: GraphQLSchema = build_schema("type Query { a: [Query!]! n: Int }")
+    document = parse("{ a { a { n } } n }")
+    operation: Any = document.definitions[0]
+    assert estimate_of(Rules(other), document, operation).amount({}).rows == pytest.approx(3.1)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+def test_our_samples_stay_far_below_the_bound(sample: Path) -> None:
+    variables = orjson.loads(sample.with_suffix(".json").read_bytes())
+    assert estimate(sample.read_text()).cost(variables) < Settings().max_cost / 10

@@ -1,0 +1,107 @@
+"""The estimate of an operation is never under what it reads, calls and makes."""
+
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+import pytest
+
+from datasources.valkey import ValkeyServer
+from feed_engine.feeds import Feeds
+from gateway.cost.rules import LEAF
+from gateway.demo.fill import demo_viewer_id, fill_demo
+from gateway.runtime import Runtime
+from gateway.settings import read_settings
+from resolvers.context import Context
+from resolvers.scanning import MOST_A_REQUEST
+from schema import schema
+from tests.counting import Counts
+from tests.embedded import flush
+from tests.gateways import Gateway, gateway_on
+from tests.unit.gateway.cost.generated import Drawn
+
+pytestmark = pytest.mark.anyio
+OPERATIONS = 240
+
+
+@pytest.fixture(scope="module")
+async def demo(
+    valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Gateway, Counts, dict[str, list[str]]]]:
+    """The demo's content behind counted stores, and some of its ids by type."""
+    await flush(valkey)
+    directory = tmp_path_factory.mktemp("demo")
+    settings = read_settings(
+        data_dir=directory, run_jobs=False, mapping_cache=valkey.url(0), max_cost=0
+    )
+    async with gateway_on(settings) as gateway:
+        await fill_demo(gateway.stores, directory, lambda progress: None)
+        viewer = await demo_viewer_id(gateway.stores)
+        assert viewer is not None
+        gateway.people["demo"] = viewer
+        pages = await gateway.data(
+            "{ User: users(first: 50) { edges { node { id } } } "
+            "Board: boards(first: 50) { edges { node { id } } } "
+            "Pin: pins(first: 100) { edges { node { id comments(first: 2) "
+            "{ edges { node { id } } } } } } "
+            "Interest: interests { edges { node { id } } } }"
+        )
+        ids = {name: [e["node"]["id"] for e in page["edges"]] for name, page in pages.items()}
+        ids["Comment"] = [
+            edge["node"]["id"]
+            for pin in pages["Pin"]["edges"]
+            for edge in pin["node"]["comments"]["edges"]
+        ]
+        counts = Counts()
+        stores, races = counts.of(gateway.stores), gateway.runtime.feeds
+        feeds = Feeds(stores, races.pools_race, races.feeds_race)
+        gateway.runtime = Runtime(stores, feeds)
+        yield gateway, counts, ids
+
+
+def made(data: Any) -> float:
+    """The objects and leaves of a response, as they are counted."""
+    if isinstance(data, dict):
+        return 1 + sum(made(value) for value in data.values())
+    if isinstance(data, list):
+        return sum(made(item) for item in data)
+    return LEAF
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_estimates_are_never_under(
+    demo: tuple[Gateway, Counts, dict[str, list[str]]], valkey: ValkeyServer, seed: int
+) -> None:
+    gateway, counts, ids = demo
+    drawing, compared = random.Random(seed), 0
+    for number in range(OPERATIONS // 4):
+        drawn = Drawn(schema._schema, drawing, ids)
+        query = drawn.query()
+        document = gateway.executor.documents.get(query)
+        assert not document.errors, (query, document.errors)
+        operation: Any = document.operation(None)
+        estimate = operation.estimate.amount(drawn.variables)
+        if estimate.rows > 60_000:
+            continue  # no more than takes a moment to run
+        if number % 2:
+            await forget(gateway, valkey)
+        counts.clear()
+        viewer_id = gateway.people["demo"] if drawing.random() < 0.5 else None
+        context = Context(
+            gateway.stores, gateway.runtime.feeds, viewer_id, "http://pinway.test", str
+        )
+        result = await gateway.executor.run(query, drawn.variables, None, context)
+        response = orjson.loads(result.body())
+        further = MOST_A_REQUEST - context.scanning.left
+        told = (query, drawn.variables, estimate, dict(counts.calls), counts.entries, further)
+        assert counts.calls.total() <= estimate.calls + further, told
+        assert counts.entries + made(response["data"]) <= estimate.rows + 8 * further + 1e-6, told
+        compared += further == 0
+    assert compared > OPERATIONS // 4 // 2
+
+
+async def forget(gateway: Gateway, valkey: ValkeyServer) -> None:
+    """Begin with cold caches."""
+    await flush(valkey)
+    await gateway.stores.objects.close()  # one in process has nothing to close but its values
