@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic import Field, HttpUrl, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -22,6 +22,7 @@ from pydantic_settings import (
 
 from datasources.errors import ConfigError
 from feed_engine.spacing import Spacing
+from gateway.wrong_settings import Sources, check_environment, wrong
 
 EMBEDDED = "embedded"
 """Instead of a URL: the store that needs no server, under `data_dir`."""
@@ -30,6 +31,7 @@ Seconds = Annotated[float, Field(gt=0, le=3600)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Names = Annotated[tuple[str, ...], NoDecode]
 """A list; in the environment, with commas."""
+_WEB_ADDRESS = TypeAdapter(HttpUrl)
 
 
 class Settings(BaseSettings):
@@ -130,7 +132,14 @@ class Settings(BaseSettings):
 
     @field_validator("public_url")
     @classmethod
-    def _no_slash(cls, value: str) -> str:
+    def _web_address(cls, value: str) -> str:
+        try:
+            if value:
+                _WEB_ADDRESS.validate_python(value)
+        except ValidationError:
+            raise ValueError(
+                "must be an http:// or https:// address, as https://pins.example"
+            ) from None
         return value.rstrip("/")
 
     @field_validator("allowed_hosts", "allowed_origins", "trusted_proxies", mode="before")
@@ -183,18 +192,21 @@ def _keep_once(path: Path, text: str) -> None:
 def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
     """The settings of a TOML file and the environment; `overrides` (of the command line) win.
 
-    Raises ConfigError with a line for each setting that is wrong.
+    Raises ConfigError that says of each wrong setting where it was set.
     """
     values: dict[str, Any] = {}
+    text = ""
     if path is not None:
         try:
-            values = tomllib.loads(path.read_text())
+            text = path.read_text()
+            values = tomllib.loads(text)
         except OSError as error:
             raise ConfigError(f"can't read the settings file {path}: {error.strerror}") from None
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path} is not valid TOML: {error}") from None
+    check_environment(os.environ, Settings.model_fields)
 
-    class Sources(Settings):
+    class Layered(Settings):
         @classmethod
         def settings_customise_sources(
             cls,
@@ -207,9 +219,10 @@ def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
             return init_settings, env_settings, InitSettingsSource(settings_cls, values)
 
     try:
-        return Sources(**overrides)
+        return Layered(**overrides)
     except ValidationError as error:
-        raise _wrong(error) from None
+        sources = Sources(overrides, os.environ, path, text)
+        raise wrong(error, sources, Settings.model_fields) from None
 
 
 def changed(settings: Settings, values: dict[str, Any]) -> Settings:
@@ -217,9 +230,4 @@ def changed(settings: Settings, values: dict[str, Any]) -> Settings:
     try:
         return Settings(**settings.model_dump() | values)
     except ValidationError as error:
-        raise _wrong(error) from None
-
-
-def _wrong(error: ValidationError) -> ConfigError:
-    lines = [f"setting {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-    return ConfigError("; ".join(lines) + " (see docs/settings.md)")
+        raise wrong(error, Sources(values, {}), Settings.model_fields) from None

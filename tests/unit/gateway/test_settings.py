@@ -67,6 +67,57 @@ def test_a_wrong_variable_is_named_in_one_line(
     assert "\n" not in str(error.value)
 
 
+def test_a_wrong_setting_names_its_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "pinway.toml"
+    path.write_text('host = "::1"\nprot = 8080\nport = 70000\n')
+    with pytest.raises(ConfigError) as error:
+        read_settings(path)
+    told = str(error.value)
+    assert f"{path}, line 2: there is no setting prot; did you mean port?" in told
+    assert f"{path}, line 3: port: input should be less than or equal to 65535, got 70000" in told
+
+
+def test_a_wrong_variable_and_a_wrong_option_are_named_as_they_were_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pinway.toml"
+    path.write_text("port = 1\n")
+    monkeypatch.setenv("PINWAY_PORT", "many")
+    with pytest.raises(ConfigError, match="^the environment, PINWAY_PORT: port: .*'many'"):
+        read_settings(path)
+    with pytest.raises(ConfigError, match="^--port: port: .*99999"):
+        override(read_settings(port=1), port=99_999)
+
+
+def test_a_misspelt_variable_is_refused_with_the_setting_that_was_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PINWAY_PROT", "8080")
+    with pytest.raises(ConfigError, match=r"PINWAY_PROT.*did you mean PINWAY_PORT\?"):
+        read_settings()
+
+
+def test_variables_that_a_container_platform_sets_are_no_mistakes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SERVICE_HOST", "SERVICE_PORT", "PORT_8000_TCP_ADDR", "COMPILED"):
+        monkeypatch.setenv(f"PINWAY_{name}", "0")
+    assert read_settings().port == 8000
+
+
+def test_no_message_repeats_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINWAY_AUTH_SECRET", "hunter2")
+    with pytest.raises(ConfigError) as error:
+        read_settings()
+    assert "hunter2" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["foo", "ftp://pins.example", "http://", "http://pins.example:x"])
+def test_the_public_url_must_be_a_web_address(value: str) -> None:
+    with pytest.raises(ConfigError, match="public_url: must be an http:// or https:// address"):
+        read_settings(public_url=value)
+
+
 def test_a_variable_holds_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PINWAY_ALLOWED_HOSTS", "localhost, pins.example")
     monkeypatch.setenv("PINWAY_ALLOWED_ORIGINS", "")
