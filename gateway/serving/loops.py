@@ -1,9 +1,15 @@
 """Running a serving process's event loop until it is told to stop."""
 
 import asyncio
+import logging
 import signal
 from collections.abc import Callable, Coroutine
 from typing import Any
+
+log = logging.getLogger("pinway")
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = [signal.Signals[name] for name in _NAMES if name in signal.Signals.__members__]
 
 
 def fast_loop() -> asyncio.AbstractEventLoop:
@@ -19,22 +25,39 @@ def run_until_stopped(
     main: Coroutine[Any, Any, None],
     new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
 ) -> None:
-    """Run `main` until it ends or the process is told to stop (SIGINT, SIGTERM): then it is
-    cancelled, and closes what it opened. A shell's background process is started with SIGINT
-    ignored, and goes on ignoring it; SIGTERM stops it all the same."""
+    """Run `main` until it ends or a signal cancels it, so that it closes what it opened.
+
+    SIGINT and SIGTERM stop the process, also where it was started with SIGINT ignored, as a
+    shell's background commands are. A second SIGINT doesn't wait for `main` to close. SIGHUP is
+    logged and stops nothing: it reaches a process whose terminal closes, or whose operator expects
+    it to read its settings again.
+    """
 
     async def until_told() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
-        # asyncio cancels the main task on SIGINT alone; by default SIGTERM would end it at once.
-        signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(task.cancel))
+
+        def stop(number: int, _: object) -> None:
+            if number == signal.SIGINT and task.cancelling():
+                raise KeyboardInterrupt
+            loop.call_soon_threadsafe(task.cancel)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+        if hasattr(signal, "SIGHUP"):  # Windows has none
+            signal.signal(signal.SIGHUP, lambda *_: loop.call_soon_threadsafe(_tell_of_hang_up))
         await main
 
-    previous = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
             runner.run(until_told())
     except (KeyboardInterrupt, asyncio.CancelledError):
         pass
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell_of_hang_up() -> None:
+    log.warning("SIGHUP is ignored: settings are read once; restart the gateway to change them")

@@ -25,6 +25,8 @@ from gateway.serving.descriptors import room_for
 from gateway.serving.protocol import Protocol
 from gateway.settings import EMBEDDED, Settings
 
+log = logging.getLogger("pinway")
+
 
 async def serve(
     settings: Settings,
@@ -36,6 +38,7 @@ async def serve(
 ) -> None:
     """Answer what comes to the listener until stopped. `demo` fills empty stores first; `greet`
     tells a demo viewer what to open; `on_ready` hears when requests are answered."""
+    _ = settings.secret  # a key that can't be used is told before any work
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
         with Bars() as bars:
             await install(settings, bars)
@@ -46,8 +49,15 @@ async def serve(
         if settings.demo_viewer and greet:
             await _greet(settings, runtime)
         with short_passes() if settings.collector == "short" else nullcontext():
-            server = Server(create_app(settings, runtime), settings, on_ready)
+            ready = partial(_ready, listener, on_ready)
+            server = Server(create_app(settings, runtime), settings, ready)
             await server.serve(sockets=[listener])
+
+
+def _ready(listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    host, port = listener.getsockname()[:2]
+    log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+    on_ready()
 
 
 class Server(uvicorn.Server):

@@ -169,6 +169,7 @@ def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Pat
         (signal.SIGINT, signal.SIG_DFL),
         (signal.SIGTERM, signal.SIG_DFL),
         (signal.SIGTERM, signal.SIG_IGN),  # as a shell starts what goes on in the background
+        (signal.SIGINT, signal.SIG_IGN),
     ],
 )
 def test_stopping_ends_every_worker_cleanly(
@@ -182,6 +183,16 @@ def test_stopping_ends_every_worker_cleanly(
         log = served.log.read_text()
         assert "Traceback" not in log
         assert "killed" not in log
+
+
+def test_a_hang_up_stops_neither_the_supervisor_nor_a_worker(config: Path) -> None:
+    with serving(config, 2) as served:
+        before = served.pids()
+        for pid in (served.process.pid, *before):
+            os.kill(pid, signal.SIGHUP)
+        until(lambda: served.log.read_text().count("SIGHUP is ignored") == 3, served)
+        assert served.pids() == before
+        assert httpx.post(f"{served.url}/graphql", json=QUERY, timeout=30).json() == ANSWER
 
 
 def test_the_supervisor_stays_until_its_slowest_worker_has_stopped(config: Path) -> None:
