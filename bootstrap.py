@@ -19,7 +19,7 @@ STAMP = os.path.join(VENV, "pinway-installed.json")
 OLDEST, NEWEST = (3, 11), (3, 14)
 LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
 LOCKED_FROM = {
-    "run": ["pyproject.toml", "requirements/build.in"],
+    "run": ["pyproject.toml", "requirements/build.in", "--extra", "servers"],
     "test": ["pyproject.toml", "requirements/build.in", "--extra", "servers", "--extra", "dev"],
 }
 CHECKS = (

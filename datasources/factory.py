@@ -197,6 +197,6 @@ def _schemes(table: Mapping[str, object]) -> str:
 
 def _missing(what: str, error: ImportError) -> PinwayError:
     return ConfigError(
-        f"{what} needs the package {error.name}: install the servers extra "
-        "(pip install 'pinway[servers]')"
+        f"{what} needs the package {error.name}, which is not installed: add it to this "
+        f"environment (pip install {error.name}), or install Pinway with its extra `servers`"
     )

@@ -107,6 +107,10 @@ class ShardTx(Protocol):
         kind on this shard) an object whose key is already there is not stored again: its id is
         returned, so a repeated import doubles nothing."""
 
+    async def known_keys(self, kind: Kind, keys: Sequence[str]) -> set[str]:
+        """Those of the keys that objects of this kind have already, as `insert_many` was given
+        them."""
+
     async def get(self, id: int) -> bytes | None:
         """The object's JSON, locked (SELECT ... FOR UPDATE)."""
 

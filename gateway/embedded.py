@@ -1,5 +1,6 @@
 """The embedded stores under `data_dir`: what `embedded` in a setting stands for."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -32,7 +33,7 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
         "feeds_standby": settings.feeds_standby,
     }
     if EMBEDDED in urls.values():
-        _make_directory(data)
+        make_directory(data)
     if urls["topology"] == EMBEDDED:
         urls["topology"] = f"file://{quote(str(_topology_file(data)))}"
     for role, side in (("primary", "primary"), ("standby", "standby")):
@@ -74,13 +75,19 @@ def topology_url(settings: Settings) -> str:
     return f"file://{quote(str(settings.data_dir.resolve() / 'topology.json'))}"
 
 
-def _make_directory(data: Path) -> None:
+def make_directory(data: Path) -> None:
+    """Make the data directory if there is none. Raises ConfigError where it can't be used."""
     try:
         data.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
             f"can't make the data directory {data}: {error.strerror}; set data_dir to another"
         ) from None
+    if not os.access(data, os.R_OK | os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"the data directory {data} belongs to another user and can't be written: run `sudo "
+            f"chown -R $USER {data}`, remove it as that user, or set data_dir to another"
+        )
 
 
 def _topology_file(data: Path) -> Path:

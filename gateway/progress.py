@@ -1,4 +1,4 @@
-"""Progress bars on a terminal."""
+"""Progress of long work on standard error: bars on a terminal, else a line for each stage."""
 
 import sys
 from types import TracebackType
@@ -15,8 +15,14 @@ class Bars:
     def __init__(self) -> None:
         self._bar: tqdm[Any] | None = None
         self._stage = ""
+        self._told: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
+        if not sys.stderr.isatty():
+            if self._told is not None and self._told.stage != progress.stage:
+                self._tell()
+            self._told = progress
+            return
         if self._bar is None or progress.stage != self._stage:
             self._end()
             self._stage = progress.stage
@@ -25,7 +31,6 @@ class Bars:
                 total=progress.total,
                 unit=f" {progress.unit}",
                 file=sys.stderr,
-                disable=None,  # no bars in files
             )
         if self._bar.total != progress.total:
             self._bar.total = progress.total
@@ -41,6 +46,14 @@ class Bars:
         trace: TracebackType | None,
     ) -> None:
         self._end()
+        if error is None:
+            self._tell()
+
+    def _tell(self) -> None:
+        """Write the stage that has ended, where there are no bars."""
+        told, self._told = self._told, None
+        if told is not None:
+            print(f"{told.stage}: {told.done:,} {told.unit}", file=sys.stderr)
 
     def _end(self) -> None:
         if self._bar is not None:

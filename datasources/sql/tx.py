@@ -55,6 +55,10 @@ class SqlTx:
         known |= await self._ids_by_key(kind, list(fresh))
         return [known[key] for key in stored]
 
+    async def known_keys(self, kind: Kind, keys: Sequence[str]) -> set[str]:
+        stored = {codecs.key(key): key for key in keys}
+        return {stored[key] for key in await self._ids_by_key(kind, list(stored))}
+
     async def get(self, id: int) -> bytes | None:
         found = await self._session.run(
             "tx.get",

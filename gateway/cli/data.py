@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 from tqdm import tqdm
 
-from datasources.errors import ConfigError
+from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
-from gateway.embedded import check_made
+from gateway.embedded import check_made, make_directory
 from gateway.importing.export import export_file
-from gateway.importing.loader import import_file
-from gateway.importing.report import Bad, ImportOptions, ImportReport
+from gateway.importing.loader import check_file, import_file
+from gateway.importing.report import Bad, ImportOptions, ImportReport, summary
 from gateway.installing import install
 from gateway.progress import Bars
 from gateway.runtime import running
@@ -29,6 +29,13 @@ from gateway.settings import Settings
     "--format", "format_", type=click.Choice(["auto", "bookmarks", "jsonl"]), default="auto"
 )
 @click.option("--no-feeds", is_flag=True, help="Build no feeds.")
+@click.option(
+    "--errors",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="How many bad lines to describe; the others are only counted.",
+)
 @with_settings
 def import_command(
     settings: Settings,
@@ -38,10 +45,12 @@ def import_command(
     strict: bool,
     format_: str,
     no_feeds: bool,
+    errors: int,
 ) -> None:
     """Bring in FILE: a browser's bookmarks export, or JSON Lines (docs/import.md).
 
-    May be stopped and run again: nothing is doubled. Bad lines are told by number and left out.
+    The command may be stopped and run again: it doubles nothing. It describes bad lines by number
+    and leaves them out. The exit status is 1 when no line could be imported.
     """
     if str(file) != "-" and not file.exists():
         raise ConfigError(f"can't import {file}: there is no such file")
@@ -53,26 +62,46 @@ def import_command(
         feeds=not no_feeds,
         spool_dir=str(settings.data_dir),
     )
-    report = asyncio.run(_import(settings, file, options))
-    loaded = ", ".join(f"{count} {kind}s" for kind, count in report.loaded.items() if count)
-    click.echo(f"{loaded or 'nothing'} in the stores; {report.bad_lines} bad lines", err=True)
+    try:
+        check_file(file, options)
+    except OSError as error:
+        raise ConfigError(f"can't read {file}: {error.strerror}") from None
+    listener = _Listener(errors)
+    report = asyncio.run(_import(settings, file, options, listener))
+    if listener.untold:
+        click.echo(f"... and {listener.untold:,} more: --errors N describes N of them", err=True)
+    click.echo(summary(report), err=True)
+    if not any(report.loaded.values()):
+        raise BadInput(f"nothing in {file} could be imported")
 
 
-async def _import(settings: Settings, file: Path, options: ImportOptions) -> ImportReport:
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+class _Listener:
+    """Writes the first bad lines to standard error, between the progress bars."""
+
+    def __init__(self, most: int) -> None:
+        self._left, self.untold = most, 0
+
+    def __call__(self, bad: Bad) -> None:
+        if self._left:
+            self._left -= 1
+            tqdm.write(str(bad), file=sys.stderr)
+        else:
+            self.untold += 1
+
+
+async def _import(
+    settings: Settings, file: Path, options: ImportOptions, listener: _Listener
+) -> ImportReport:
+    make_directory(settings.data_dir.resolve())
     with Bars() as bars:
         await install(settings, bars)
         async with running(settings, jobs=False) as runtime:
             try:
                 return await import_file(
-                    runtime.stores, file, options=options, progress=bars, on_bad=_tell
+                    runtime.stores, file, options=options, progress=bars, on_bad=listener
                 )
             except OSError as error:
                 raise ConfigError(f"can't read {file}: {error.strerror}") from None
-
-
-def _tell(bad: Bad) -> None:
-    tqdm.write(str(bad), file=sys.stderr)
 
 
 @click.command("export")

@@ -51,6 +51,7 @@ def init_command(settings: Settings) -> None:
     start_logging(settings)
     with Bars() as bars:
         asyncio.run(install(settings, bars))
+    click.echo("The stores are ready: start the gateway with `pinway serve`.", err=True)
 
 
 def _serve(settings: Settings, *, demo: bool) -> None:

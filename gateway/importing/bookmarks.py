@@ -11,9 +11,12 @@ from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from typing import NamedTuple
 
+from gateway.importing.jsonl import LATEST_MS
+
 MAX_TAG = 4 << 20  # characters; a longer tag is broken (icons inside tags take some ten thousand)
 MAX_DEPTH = 100  # folders within folders
 _MAX_TEXT, _MAX_PIECES = 5000, 200
+_MICROSECONDS_1601 = 11_644_473_600_000_000  # from 1601 to 1970
 _BLANKS = re.compile(r"\s+")
 _CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -149,7 +152,15 @@ class _Parser(HTMLParser):
         if item is None:
             return
         title, description = _line_of(item.title), _line_of(item.description)
-        added = _milliseconds(item.attrs.get("add_date"))
+        date = (item.attrs.get("add_date") or "").strip()
+        added = _milliseconds(date) if date else 0
+        if added is None:
+            message = (
+                f"ADD_DATE is {date[:40]!r}, which is no number of seconds from 1970 to 2286: "
+                "the item is imported without its date"
+            )
+            self._events.append(Fault(item.line, message))
+            added = 0
         if item.tag == "h1":
             if title:
                 self._events.append(Title(title))
@@ -215,16 +226,17 @@ def _href(text: str) -> str | None:
     return f"{scheme.lower()}://{rest}".replace(" ", "%20")
 
 
-def _milliseconds(text: str | None) -> int:
-    """ADD_DATE is in seconds; some writers put milliseconds, microseconds or (Chromium's own) the
-    microseconds since 1601 there. 0 for what is none of these."""
-    digits = (text or "").strip()
+def _milliseconds(digits: str) -> int | None:
+    """Epoch milliseconds of an ADD_DATE, which is in seconds; some writers put milliseconds,
+    microseconds or (Chromium's own) the microseconds since 1601 there. None for any other text,
+    and for a date after 2286."""
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= 20):
-        return 0
+        return None
     value = int(digits)
     if value < 10**11:
-        return value * 1000
-    if value < 10**14:
-        return value
-    microseconds = value - 11_644_473_600_000_000 if value > 11_644_473_600_000_000 else value
-    return microseconds // 1000 if microseconds < 10**16 else 0
+        found = value * 1000
+    elif value < 10**14:
+        found = value
+    else:
+        found = (value - _MICROSECONDS_1601 if value > _MICROSECONDS_1601 else value) // 1000
+    return found if found <= LATEST_MS else None

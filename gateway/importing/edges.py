@@ -1,7 +1,9 @@
 """Loading likes and follows: both directions, each sorted by where its rows lie."""
 
-from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, Mapping
-from gateway.importing.load import Load, batches
+from functools import partial
+
+from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, Mapping
+from gateway.importing.load import Load, batches, patiently
 
 _FOLLOWS = {
     "user": Mapping.USER_FOLLOWS_USERS,
@@ -17,7 +19,7 @@ async def load_likes(load: Load) -> None:
         "JOIN users u ON u.key = l.user JOIN pins p ON p.key = l.pin"
     )
     total = load.spool.count("likes")
-    await _both_ways(load, "likes", Mapping.USER_LIKES_PINS, pairs, 0, total)
+    await _both_ways(load, "like", Mapping.USER_LIKES_PINS, pairs, 0, total)
     load.report.loaded["like"] = total
 
 
@@ -29,17 +31,20 @@ async def load_follows(load: Load) -> None:
             f"JOIN users u ON u.key = f.follower JOIN {kind}s t ON t.key = f.target "
             f"WHERE f.kind = '{kind}'"
         )
-        done = await _both_ways(load, "follows", mapping, pairs, done, total)
+        done = await _both_ways(load, "follow", mapping, pairs, done, total)
     load.report.loaded["follow"] = total
 
 
 async def _both_ways(
-    load: Load, stage: str, mapping: Mapping, pairs: str, done: int, total: int
+    load: Load, what: str, mapping: Mapping, pairs: str, done: int, total: int
 ) -> int:
-    size = load.options.batch * _A_BATCH
+    size, stage = load.options.batch * _A_BATCH, f"{what}s"
     for rows in batches(load.spool.rows(f"{pairs} ORDER BY a, b"), size):
         edges = [Edge(a, b, created * SEQUENCE_STEP, 1) for a, b, created in rows]
+        keys = [EdgeKey(mapping, edge.from_id, edge.to_id) for edge in edges]
+        known = await patiently(partial(load.stores.shards.mappings.edges, keys))
         await load.rows([(mapping, edge) for edge in edges])
+        load.count_new(what, len(keys) - len(known))
         done += len(rows)
         load.step(stage, done, total, stage)
     for rows in batches(load.spool.rows(f"{pairs} ORDER BY b, a"), size):

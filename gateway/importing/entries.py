@@ -42,6 +42,11 @@ def looks_like_bookmarks(head: bytes) -> bool:
     return text.startswith(b"<")
 
 
+def is_binary(head: bytes) -> bool:
+    """Whether a file that begins so is no text, as a ZIP archive or a SQLite database is none."""
+    return b"\0" in head
+
+
 def json_lines(file: IO[bytes]) -> Iterator[Entry | bookmarks.Fault]:
     """Entries of a JSON Lines file; empty lines are nothing."""
     number = 0
@@ -96,17 +101,26 @@ class _Boards:
         self.title = "Bookmarks"
         self._owner, self._secret, self._default = owner, secret, default_ms
         self._made: set[bytes] = set()
+        self._folders: dict[bytes, int] = {}  # a board's key → the line of its folder
         self._scaffolds: set[tuple[str, ...]] = set()
         self._added: dict[tuple[str, ...], int] = {}  # of the folders that are open
 
-    def folder(self, folder: bookmarks.Folder) -> Iterator[Entry]:
+    def folder(self, folder: bookmarks.Folder) -> Iterator[Entry | bookmarks.Fault]:
         open_path = folder.path[:-1]
         self._added = {p: at for p, at in self._added.items() if p == open_path[: len(p)]}
         self._added[folder.path] = folder.added
         if folder.scaffold:
             self._scaffolds.add(folder.path)
-        else:
-            yield from self._board(folder.path, folder.line, folder.added, folder.description)
+            return
+        key = bytes.fromhex(self._key("board", *folder.path))
+        first = self._folders.setdefault(key, folder.line)
+        if first != folder.line:
+            message = (
+                f"a folder {self._name(folder.path)!r} is there already, in line {first}: the "
+                "links of both go to one board"
+            )
+            yield bookmarks.Fault(folder.line, message)
+        yield from self._board(folder.path, folder.line, folder.added, folder.description)
 
     def link(self, link: bookmarks.Link) -> Iterator[Entry]:
         folder_added = self._added.get(link.path, 0)

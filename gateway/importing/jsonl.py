@@ -6,18 +6,21 @@ no spaces, defaults left out, times in UTC to the millisecond; an export is made
 
 import hashlib
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from datasources.errors import BadInput
 from datasources.mappings import SEQUENCE_STEP
 from datasources.records import Image
+from feed_engine.writes import validation
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
-_LATEST_MS = 10**13 - 1  # 13 digits is what a sequence has room for: the year 2286
+LATEST_MS = 10**13 - 1  # 13 digits is what a sequence has room for: the year 2286
 
 # What a text must look like, and how to say so. \Z, for $ also matches before a last newline.
 _WEB = r"https?://[^\s/?#]"
@@ -209,10 +212,28 @@ def _readable(message: str) -> str:
     return message
 
 
+def _addresses(line: AnyLine) -> Iterator[tuple[str, str]]:
+    """The web addresses of a line, with the fields that hold them."""
+    image = None
+    if isinstance(line, PinLine):
+        image = "image", line.image
+        if line.link is not None:
+            yield "link", line.link
+    elif isinstance(line, UserLine):
+        image = "avatar", line.avatar
+    if image is not None and image[1] is not None and not image[1].url.startswith("/"):
+        yield f"{image[0]}.url", image[1].url
+
+
 def _problem(line: AnyLine) -> str | None:
     """What the types above can't say."""
-    if line.created is not None and not 0 <= created_ms(line) <= _LATEST_MS:
+    if line.created is not None and not 0 <= created_ms(line) <= LATEST_MS:
         return f"Expected a time from 1970 to 2286, got {line.created.isoformat()} - at `$.created`"
+    for field, address in _addresses(line):
+        try:
+            validation.link(address, field)
+        except BadInput as error:
+            return f"{error.message} - at `$.{field}`"
     if isinstance(line, FollowLine):
         targets = [t for t in (line.user, line.board, line.interest) if t is not None]
         if len(targets) != 1:

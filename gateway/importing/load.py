@@ -44,10 +44,17 @@ class Load:
     ) -> list[int]:
         """Store new objects in one transaction; an object whose key is there stays as it is."""
 
-        async def work(tx: ShardTx) -> list[int]:
-            return await tx.insert_many(kind, data, keys)
+        async def work(tx: ShardTx) -> tuple[list[int], int]:
+            known = await tx.known_keys(kind, keys)
+            return await tx.insert_many(kind, data, keys), len({*keys} - known)
 
-        return await self.transact(shard, work)
+        ids, new = await self.transact(shard, work)
+        self.count_new(kind.name.lower(), new)
+        return ids
+
+    def count_new(self, what: str, count: int) -> None:
+        """Count lines that were not in the stores before."""
+        self.report.new[what] = self.report.new.get(what, 0) + count
 
     async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[T]]) -> T:
         return await patiently(lambda: self.stores.shards.objects.transact(shard, work))

@@ -19,7 +19,13 @@ from datasources.protocols import Stores
 from feed_engine.writes import validation
 from gateway.importing import checks, edges, feeds, named, objects
 from gateway.importing.bookmarks import Fault
-from gateway.importing.entries import Entries, bookmark_lines, json_lines, looks_like_bookmarks
+from gateway.importing.entries import (
+    Entries,
+    bookmark_lines,
+    is_binary,
+    json_lines,
+    looks_like_bookmarks,
+)
 from gateway.importing.load import Load
 from gateway.importing.report import (
     Complaints,
@@ -51,19 +57,12 @@ async def import_file(
     of them it may be run again."""
     options = options or ImportOptions()
     with _opened(path) as (file, size, modified):
-        head = file.peek(512)[:512] if hasattr(file, "peek") else b""
-        html = options.format == "bookmarks" or (
-            options.format == "auto" and looks_like_bookmarks(head)
+        owner = _owner_of(file, options)
+        entries: Entries = (
+            json_lines(file)
+            if owner is None
+            else bookmark_lines(file, owner=owner, secret=options.secret, default_ms=modified)
         )
-        if html:
-            if options.owner is None:
-                raise BadInput("Bookmarks need an owner: say whose they are with --as USERNAME")
-            owner = validation.username(options.owner)
-            entries: Entries = bookmark_lines(
-                file, owner=owner, secret=options.secret, default_ms=modified
-            )
-        else:
-            entries = json_lines(file)
 
         def position() -> int:
             return file.tell() if size is not None else 0
@@ -77,6 +76,28 @@ async def import_file(
             position=position,
             size=size,
         )
+
+
+def check_file(path: Path, options: ImportOptions) -> None:
+    """Raise what `import_file` would raise for the options and the beginning of the file, before
+    any store is opened."""
+    with _opened(path) as (file, _, _):
+        _owner_of(file, options)
+
+
+def _owner_of(file: IO[bytes], options: ImportOptions) -> str | None:
+    """The user name whose bookmarks the file holds; None for JSON Lines. Raises BadInput."""
+    head = file.peek(512)[:512] if hasattr(file, "peek") else b""
+    if options.format == "jsonl" or (options.format == "auto" and not looks_like_bookmarks(head)):
+        if is_binary(head):
+            raise BadInput(
+                "the file holds binary data: import JSON Lines or a browser's bookmarks (HTML), "
+                "unpacked"
+            )
+        return None
+    if options.owner is None:
+        raise BadInput("bookmarks need an owner: say whose they are with --as USERNAME")
+    return validation.username(options.owner)
 
 
 async def import_entries(
@@ -117,17 +138,17 @@ async def _read(
     load: Load, entries: Entries, position: Callable[[], int] | None, size: int | None
 ) -> None:
     """The first pass; what is wrong with lines by themselves is told here."""
-    number = 0
+    number, unit = 0, "B" if size else "lines"
     for number, entry in enumerate(entries, 1):
         if isinstance(entry, Fault):
             load.complaints.add(entry.line, entry.message)
         else:
             load.spool.add(entry)
         if number % _STEP == 0:
-            load.step("reading", position() if position and size else number, size, "B")
+            load.step("reading", position() if position and size else number, size, unit)
             await asyncio.sleep(0)  # so that an interrupt is heard
     load.spool.flush()
-    load.step("reading", size or number, size or number, "B")
+    load.step("reading", size or number, size or number, unit)
 
 
 async def _write(load: Load) -> None:

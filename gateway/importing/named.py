@@ -70,6 +70,7 @@ async def store_new(load: Load, naming: Naming) -> bool:
         for (n, line, _, name, *_rest), id in zip(batch, ids, strict=True):
             holder = holders[name]
             if holder != id:
+                load.count_new(naming.kind.name.lower(), -1)
                 await _deactivate(load, shard, id)
                 if naming is USERS:
                     lost.append((n, line, name))

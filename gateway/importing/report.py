@@ -55,16 +55,18 @@ class ImportOptions:
 
 @dataclass
 class ImportReport:
-    """`loaded` counts the lines of each type that are in the stores now, new or from before."""
+    """`loaded` counts the good lines of each type, `new` those that were not in the stores before
+    this run."""
 
     loaded: dict[str, int] = field(default_factory=dict)
+    new: dict[str, int] = field(default_factory=dict)
     bad: list[Bad] = field(default_factory=list)
     bad_lines: int = 0
     feeds: int = 0  # users whose feeds were built
 
 
 class Complaints:
-    """Where bad lines go: into the report and to whoever listens, or, strictly, up."""
+    """Collects bad lines in the report and passes them to a listener; a strict import stops."""
 
     def __init__(self, report: ImportReport, strict: bool, on_bad: OnBad | None) -> None:
         self._report, self._strict, self._on_bad = report, strict, on_bad
@@ -75,7 +77,22 @@ class Complaints:
         self._report.bad_lines += 1
         if len(self._report.bad) < KEPT:
             self._report.bad.append(bad)
-        if self._on_bad is not None:
-            self._on_bad(bad)
         if self._strict:
             raise ImportStopped(str(bad))
+        if self._on_bad is not None:
+            self._on_bad(bad)
+
+
+def summary(report: ImportReport) -> str:
+    """What an import did, in one line: "new: 1 user, 3 boards; already there: 2 boards"."""
+    there = {kind: count - report.new.get(kind, 0) for kind, count in report.loaded.items()}
+    parts = [
+        f"{title}: {', '.join(counted)}"
+        for title, counts in (("new", report.new), ("already there", there))
+        if (counted := [_counted(n, kind) for kind, n in counts.items() if n > 0])
+    ]
+    return "; ".join([*(parts or ["nothing imported"]), _counted(report.bad_lines, "bad line")])
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count:,} {what}s"

@@ -18,7 +18,7 @@ from feed_engine import writes
 from feed_engine.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
 from gateway.importing.entries import json_lines
 from gateway.importing.loader import import_entries, import_file
-from gateway.importing.report import Bad, ImportOptions, ImportStopped, Progress
+from gateway.importing.report import Bad, ImportOptions, ImportStopped, Progress, summary
 from tests.audit import audit
 from tests.embedded import drain
 from tests.faulty import Preceded
@@ -75,6 +75,22 @@ async def test_lines_may_come_in_any_order(stores: Stores) -> None:
     assert pins["p2"].source_id == pins["p1"].id
     assert boards["b"].cover_pin_id == pins["p1"].id
     assert await audit(stores) == []
+
+
+async def test_a_second_run_counts_what_is_there_already(stores: Stores) -> None:
+    first = [user("ann"), user("bob"), interest("tea"), board("b", "ann"), pin("p", "b")]
+    await take(stores, *first, like("bob", "p"), follow("bob", user="ann"))
+    report = await take(
+        stores, *first, pin("q", "b"), like("bob", "p"), like("ann", "p"), follow("bob", board="b"),
+        follow("bob", user="ann"), comment("c", "p", "ann"),
+    )  # fmt: skip
+    assert {kind: count for kind, count in report.new.items() if count} == {
+        "pin": 1, "like": 1, "follow": 1, "comment": 1
+    }  # fmt: skip
+    assert summary(report) == (
+        "new: 1 pin, 1 comment, 1 like, 1 follow; already there: 2 users, 1 interest, 1 board, "
+        "1 pin, 1 like, 1 follow; 0 bad lines"
+    )
 
 
 async def test_boards_lie_beside_their_owners_and_pins_and_comments_beside_those(

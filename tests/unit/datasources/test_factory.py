@@ -134,7 +134,7 @@ async def test_a_missing_driver_is_one_line_that_says_what_to_install(
     for module in [name for name in sys.modules if name.startswith("datasources.zookeeper")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "kazoo.client", None)
-    with pytest.raises(ConfigError, match="install the servers extra"):
+    with pytest.raises(ConfigError, match="pip install"):
         await open_stores(replace(config, topology="zookeeper://h:2181/pinway/topology"))
 
 

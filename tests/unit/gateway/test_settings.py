@@ -83,9 +83,9 @@ def test_a_wrong_variable_and_a_wrong_option_are_named_as_they_were_given(
     path = tmp_path / "pinway.toml"
     path.write_text("port = 1\n")
     monkeypatch.setenv("PINWAY_PORT", "many")
-    with pytest.raises(ConfigError, match="^the environment, PINWAY_PORT: port: .*'many'"):
+    with pytest.raises(ConfigError, match=r"^the environment, PINWAY_PORT: port: .*'many'"):
         read_settings(path)
-    with pytest.raises(ConfigError, match="^--port: port: .*99999"):
+    with pytest.raises(ConfigError, match=r"^--port: port: .*99999"):
         override(read_settings(port=1), port=99_999)
 
 

@@ -102,6 +102,20 @@ def test_dates_are_read_in_the_units_that_browsers_use(date: str, milliseconds: 
     assert link.added == milliseconds
 
 
+@pytest.mark.parametrize("date", ["soon", "-5", "9" * 30, "99999999999999", "2e9"])
+def test_a_date_that_is_none_is_told_and_its_link_kept(date: str) -> None:
+    text = f'<DL>\n<DT><A HREF="https://example.com" ADD_DATE="{date}">x</A>'.encode()
+    (fault,) = faults(text)
+    assert fault.line == 2
+    assert f"ADD_DATE is '{date}'" in fault.message
+    assert [link.added for link in links(text)] == [0]
+
+
+@pytest.mark.parametrize("attribute", ["", 'ADD_DATE=""', 'ADD_DATE="0"'])
+def test_a_link_without_a_date_is_no_mistake(attribute: str) -> None:
+    assert faults(f'<A HREF="https://example.com" {attribute}>x</A>'.encode()) == []
+
+
 def test_unclosed_and_misplaced_tags_do_what_they_do_in_a_browser() -> None:
     text = b"""</DL><DL><DT><H3>One<DL><DT><A HREF="https://example.com/1">first
 <DT><A HREF=https://example.com/2>sec<b>ond</A>ignored

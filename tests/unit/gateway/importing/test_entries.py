@@ -140,3 +140,15 @@ def test_ten_thousand_links_of_a_browser_are_ten_thousand_pins() -> None:
     assert all(
         pin.title.startswith("Link ") and pin.title.endswith("— café") for pin in pins(found)
     )
+
+
+def test_two_folders_of_one_name_are_told_and_share_a_board() -> None:
+    found = of_bookmarks("""<DL><DT><H3>Tea</H3><DL>
+        <DT><A HREF="https://example.com/1">1</A></DL>
+        <DT><H3>Tea</H3><DL>
+        <DT><A HREF="https://example.com/2">2</A></DL></DL>""")
+    (fault,) = (entry for entry in found if isinstance(entry, Fault))
+    assert (fault.line, "'Tea' is there already, in line 1" in fault.message) == (3, True)
+    (board,) = boards(found)
+    assert {pin.board for pin in pins(found)} == {board.key}
+    assert len(pins(found)) == 2
