@@ -432,6 +432,13 @@ class MappingCache(Protocol):
         before a move follow it, those of its version or a later one stay, all others are dropped,
         leases too. Raises if that can't be made certain. One round trip, and all at once."""
 
+    async def take(
+        self, bucket: str, least: int, most: int, *, burst: int, refill: int
+    ) -> tuple[int, float]:
+        """Take `least` to `most` tokens out of a bucket that holds up to `burst`, and gets `refill`
+        each second. The tokens, and 0; or none, and the seconds until there are `least`. A bucket
+        that nobody has used is full. One round trip."""
+
     async def ping(self) -> None: ...
 
     async def close(self) -> None: ...

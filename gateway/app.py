@@ -17,6 +17,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from gateway import console
 from gateway.auth import Tokens
+from gateway.cost.clients import Clients
+from gateway.cost.rate import Rate
 from gateway.demo.images import images_app
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
@@ -26,9 +28,11 @@ from gateway.metrics import (
     ExecutorCollector,
     FeedCollector,
     HttpCollector,
+    RefusalCollector,
     exposition,
     new_registry,
 )
+from gateway.peers import Proxies
 from gateway.requests import Headers
 from gateway.runtime import Runtime
 from gateway.served import Served
@@ -43,10 +47,18 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
     endpoint = GraphQLEndpoint(
-        executor, tokens, new_context, max_body_bytes=settings.max_body_bytes, served=served
+        executor,
+        tokens,
+        new_context,
+        max_body_bytes=settings.max_body_bytes,
+        served=served,
+        clients=_clients(settings, runtime),
     )
     registry = new_registry(
-        FeedCollector(runtime.races), ExecutorCollector(executor), HttpCollector(served)
+        FeedCollector(runtime.races),
+        ExecutorCollector(executor),
+        HttpCollector(served),
+        RefusalCollector(executor.refusals),
     )
 
     async def graphql(request: Request) -> ASGIApp:
@@ -89,6 +101,14 @@ class Cors(CORSMiddleware):
     def answering(self, target: bytes, headers: Headers) -> Answering | None:
         """As of the application behind, which alone answers what names no origin."""
         return None if b"origin" in headers else self.app.answering(target, headers)
+
+
+def _clients(settings: Settings, runtime: Runtime) -> Clients:
+    rate = None
+    if settings.rate_cost:
+        buckets = runtime.stores.lists
+        rate = Rate(buckets, refill=settings.rate_cost, burst=settings.rate_burst)
+    return Clients(Proxies(settings.trusted_proxies), rate, settings.max_running)
 
 
 def _contexts(

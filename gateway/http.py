@@ -10,9 +10,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
-from gateway.cost.refusals import told
+from gateway.cost.clients import Clients
+from gateway.cost.refusals import told, too_many
 from gateway.execution.encode import PART
-from gateway.execution.executor import Executor, Result, refused
+from gateway.execution.executor import Executor, Result, refused, waiting
 from gateway.requests import (
     GRAPHQL_JSON,
     JSON,
@@ -85,9 +86,11 @@ class GraphQLEndpoint:
         *,
         max_body_bytes: int,
         served: Served,
+        clients: Clients | None = None,
     ) -> None:
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
         self._max_body_bytes, self._served = max_body_bytes, served
+        self._clients = clients
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = headers_of(scope["headers"])
@@ -125,19 +128,31 @@ class GraphQLEndpoint:
             result, status = _problem(error.message, error.code), 401
             extra = {"www-authenticate": "Bearer"}
         else:
-            result = await self._executor.run(
-                operation.query,
-                operation.variables,
-                operation.name,
-                self._new_context(viewer_id),
-                read_only=read_only,
-            )
+            client = self._clients.of(viewer_id, headers, peer) if self._clients else None
+            if client is None or client.begin():
+                try:
+                    result = await self._executor.run(
+                        operation.query,
+                        operation.variables,
+                        operation.name,
+                        self._new_context(viewer_id),
+                        read_only=read_only,
+                        client=client,
+                    )
+                finally:
+                    if client is not None:
+                        client.end()
+            else:
+                self._executor.refusals.running += 1
+                result = waiting(1, too_many(client.most_running))
             if operation.wants_cost or headers.get(b"x-pinway-cost") == b"1":
                 result.extensions = told(result.cost, self._executor.max_cost)
             if result.started:
                 status = 200
             elif result.by_post_only:
                 status, extra = 405, {"allow": "POST"}
+            elif result.retry_after:
+                status, extra = 429, {"retry-after": str(result.retry_after)}
             else:
                 # With the older media type, what was refused answers 200 too: clients read the
                 # errors.

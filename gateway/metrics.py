@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from feed_engine.speculation import Race, Stats
+from gateway.cost.refusals import Refusals
 from gateway.execution.executor import Executor
 from gateway.served import BOUNDS, Served
 
@@ -117,4 +118,23 @@ class HttpCollector(Collector):
         for status, latencies in sorted(self._served.by_status.items()):
             buckets = list(zip(bounds, accumulate(latencies.counts), strict=True))
             metric.add_metric([str(status)], buckets, latencies.seconds)
+        yield metric
+
+
+class RefusalCollector(Collector):
+    """The operations that were refused for what they cost, by the reason."""
+
+    def __init__(self, refusals: Refusals) -> None:
+        self._refusals = refusals
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_operations_refused{reason}` for each field of `Refusals`."""
+        metric = CounterMetricFamily(
+            "pinway_operations_refused",
+            "Above max_cost (cost), above rate_cost (rate), above max_running (running), above "
+            "max_response_bytes (bytes).",
+            labels=["reason"],
+        )
+        for field in fields(self._refusals):
+            metric.add_metric([field.name], getattr(self._refusals, field.name))
         yield metric

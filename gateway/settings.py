@@ -109,6 +109,10 @@ class Settings(BaseSettings):
     introspection: bool = True
     suggestions: bool = True
     max_cost: int = Field(default=20_000, ge=0)
+    rate_cost: int = Field(default=5_000, ge=0)
+    rate_burst: int = Field(default=500_000, ge=1_000)
+    max_running: int = Field(default=100, ge=0)
+    max_response_bytes: int = Field(default=10_000_000, ge=0)
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
 
@@ -128,6 +132,14 @@ class Settings(BaseSettings):
                 f"must be at least twice respace_threshold, {least}: else gaps that were just "
                 "widened are narrow again after a few moves"
             )
+        return value
+
+    @field_validator("rate_burst")
+    @classmethod
+    def _affords_one(cls, value: int, info: ValidationInfo) -> int:
+        dearest = info.data.get("max_cost", 0)
+        if value < dearest:
+            raise ValueError(f"must be at least max_cost, {dearest}: else that is never affordable")
         return value
 
     @field_validator("public_url")

@@ -19,6 +19,11 @@ class Scanning:
     def __init__(self) -> None:
         self.left = MOST_A_REQUEST
 
+    @property
+    def used(self) -> int:
+        """The rows that were taken."""
+        return MOST_A_REQUEST - self.left
+
     def take(self, rows: int) -> int:
         """So many of the rows as are left, which are then used."""
         taken = min(rows, self.left)

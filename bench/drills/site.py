@@ -195,7 +195,10 @@ def _values(direct: Settings, proxies: dict[str, Proxy], port: int) -> dict[str,
         "mapping_cache", "queue", *ROLES,
     )  # fmt: skip
     values = {name: str(getattr(chosen, name)) for name in names}
-    return values | {"port": str(port), "log_level": "error", "auth_secret": direct.secret}
+    unbounded = {"rate_cost": "0", "max_running": "0"}  # one viewer sends all of the load
+    return (
+        values | unbounded | {"port": str(port), "log_level": "error", "auth_secret": direct.secret}
+    )
 
 
 def replace_roles(direct: Settings, proxies: dict[str, Proxy]) -> Settings:

@@ -107,6 +107,14 @@ class RedisMappingCache:
         keys = [_window(move.key) for move in moves]
         await self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE)
 
+    async def take(
+        self, bucket: str, least: int, most: int, *, burst: int, refill: int
+    ) -> tuple[int, float]:
+        taken, wait = await self._redis.script(
+            lambda s: s.take, [f"pinway:rate:{bucket}"], [least, most, burst, refill]
+        )
+        return int(taken), int(wait) / 1000
+
     async def ping(self) -> None:
         await self._redis.command("PING")
 

@@ -165,6 +165,29 @@ for i, key in ipairs(KEYS) do
 end
 """
 
+# KEYS: a bucket. ARGV: least, most, burst, tokens a second. Answers the tokens taken, and the ms to
+# wait. The bucket is one string `tokens:ms`, which expires when it would be full again.
+_TAKE = """
+local least, most = tonumber(ARGV[1]), tonumber(ARGV[2])
+local burst, refill = tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local state = redis.call('GET', KEYS[1])
+local tokens = burst
+if state then
+  local left, at = string.match(state, '^(%d+):(%d+)$')
+  tokens = math.min(burst, tonumber(left) + math.max(0, now - tonumber(at)) * refill / 1000)
+end
+if tokens < least then
+  return {0, math.ceil((least - tokens) * 1000 / refill)}
+end
+local taken = math.floor(math.min(tokens, most))
+local left = math.floor(tokens - taken)
+local full = math.ceil((burst - left) * 1000 / refill) + 1000
+redis.call('SET', KEYS[1], string.format('%.0f:%.0f', left, now), 'PX', full)
+return {taken, 0}
+"""
+
 
 class Scripts(NamedTuple):
     """The scripts' sources for one run of the server, or their digests once it has them."""
@@ -174,6 +197,7 @@ class Scripts(NamedTuple):
     heads: str
     fill_heads: str
     move: str
+    take: str
 
 
 def scripts_of(run_id: str) -> Scripts:
@@ -181,5 +205,5 @@ def scripts_of(run_id: str) -> Scripts:
     if not run_id.isalnum() or len(run_id) < RUN_CHARS:
         raise ValueError(f"{run_id!r} is not the run id of a server")
     head = f"local RUN = '{run_id[:RUN_CHARS]}'\n"
-    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE)
+    scripts = (_PAGES, _FILL_PAGES, _HEADS, _FILL_HEADS, _MOVE, _TAKE)
     return Scripts(*(head + script for script in scripts))

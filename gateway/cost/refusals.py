@@ -8,9 +8,13 @@ from graphql import GraphQLError
 
 @dataclass(slots=True)
 class Refusals:
-    """How many operations were refused, by the reason."""
+    """How many operations were refused: for their cost, because the client spent too much or had
+    too many running, and for the size of the response."""
 
     cost: int = 0
+    rate: int = 0
+    running: int = 0
+    bytes: int = 0
 
 
 def too_dear(estimate: int, bound: int) -> GraphQLError:
@@ -19,6 +23,32 @@ def too_dear(estimate: int, bound: int) -> GraphQLError:
         f"The operation may cost {estimate}: at most {bound} is allowed. Ask for shorter pages "
         "(first), for fewer lists within lists, or in several operations.",
         extensions={"code": "COST_EXCEEDED", "estimate": estimate, "bound": bound},
+    )
+
+
+def too_often(seconds: int) -> GraphQLError:
+    """An operation of a client that has spent what it may."""
+    return GraphQLError(
+        f"This client has spent what it may for now: send the operation again in {seconds} s.",
+        extensions={"code": "RATE_LIMITED", "retryAfter": seconds},
+    )
+
+
+def too_many(running: int) -> GraphQLError:
+    """An operation of a client that has as many running as it may."""
+    return GraphQLError(
+        f"{running} operations of this client are running, which is as many as may: wait until one "
+        "of them has ended.",
+        extensions={"code": "RATE_LIMITED", "retryAfter": 1},
+    )
+
+
+def too_large(size: int, most: int) -> GraphQLError:
+    """A response that is larger than any may be."""
+    return GraphQLError(
+        f"The response has {size} bytes: at most {most} are allowed. Ask for shorter pages (first) "
+        "or for fewer fields. What a mutation wrote is written.",
+        extensions={"code": "RESPONSE_TOO_LARGE", "bytes": size, "bound": most},
     )
 
 

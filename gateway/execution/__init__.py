@@ -74,7 +74,12 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
         limits=limits_of(settings),
         suggestions=settings.suggestions,
     )
-    return Executor(documents, timeout=settings.request_timeout, max_cost=settings.max_cost)
+    return Executor(
+        documents,
+        timeout=settings.request_timeout,
+        max_cost=settings.max_cost,
+        max_bytes=settings.max_response_bytes,
+    )
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -4,11 +4,12 @@ from gateway.execution.deadlines cimport Deadlines
 cdef class Result:
     cdef readonly list data, errors
     cdef readonly bint by_post_only
-    cdef public object cost, extensions
+    cdef public object cost, extensions, retry_after
 
     cpdef list parts(self)
 
 
 cdef class Executor:
     cdef readonly object documents, max_cost, refusals
+    cdef object _max_bytes
     cdef Deadlines _deadlines

@@ -1,12 +1,14 @@
 """One operation from its text to its response."""
 
 import asyncio
+from math import ceil
 from typing import Any
 
 import orjson
 from graphql import GraphQLError, OperationType
 
-from gateway.cost.refusals import Refusals, too_dear
+from gateway.cost.clients import Client
+from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.execution.deadlines import Deadlines
 from gateway.execution.documents import Documents, Operation, Stats
 from gateway.execution.encode import encode
@@ -26,9 +28,10 @@ class Result:
     """A response's content: `data` is JSON in parts, None when the operation was refused before it
     ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
     refused because the request was a GET. `cost` is its estimate, if there was one; `extensions`
-    are JSON, empty where there are none."""
+    are JSON, empty where there are none. `retry_after` are seconds, where the client
+    has to wait."""
 
-    __slots__ = ("by_post_only", "cost", "data", "errors", "extensions")
+    __slots__ = ("by_post_only", "cost", "data", "errors", "extensions", "retry_after")
 
     def __init__(
         self, data: list[bytes] | None, errors: list[bytes], by_post_only: bool = False
@@ -36,6 +39,7 @@ class Result:
         self.data, self.errors, self.by_post_only = data, errors, by_post_only
         self.cost: int | None = None
         self.extensions = b""
+        self.retry_after = 0
 
     @property
     def started(self) -> bool:
@@ -57,10 +61,13 @@ class Result:
 class Executor:
     """Runs operations of one schema."""
 
-    def __init__(self, documents: Documents, *, timeout: float, max_cost: int = 0) -> None:
-        """`max_cost` is the dearest operation that runs; 0: any does."""
+    def __init__(
+        self, documents: Documents, *, timeout: float, max_cost: int = 0, max_bytes: int = 0
+    ) -> None:
+        """`max_cost` is the dearest operation that runs, `max_bytes` the largest data that is
+        answered; 0: any."""
         self.documents, self._deadlines = documents, Deadlines(timeout)
-        self.max_cost = max_cost
+        self.max_cost, self._max_bytes = max_cost, max_bytes
         self.refusals = Refusals()
 
     @property
@@ -75,8 +82,10 @@ class Executor:
         context: Context,
         *,
         read_only: bool = False,
+        client: Client | None = None,
     ) -> Result:
-        """The result of the operation; never raises for what a client sent or a store did."""
+        """The result of the operation, charged to the client; never raises for what a client sent
+        or a store did."""
         document = self.documents.found(query)
         if document is None:
             try:
@@ -95,8 +104,16 @@ class Executor:
         if 0 < self.max_cost < cost:
             self.refusals.cost += 1
             return _costing(cost, refused(too_dear(cost, self.max_cost)))
+        if client is not None and not client.spend(cost):
+            seconds = await client.take(cost)
+            if seconds > 0:
+                self.refusals.rate += 1
+                return _costing(cost, waiting(ceil(seconds), too_often(ceil(seconds))))
         context.asked = document.fields
-        return _costing(cost, await self._run(found, query, variables, context))
+        result = await self._run(found, query, variables, context)
+        if client is not None:
+            client.owe(context.scanning.used)
+        return _costing(cost, result)
 
     async def _run(
         self,
@@ -112,6 +129,11 @@ class Executor:
                 )
         except TimeoutError:
             return Result([b"null"], [orjson.dumps(shown(self._late()))])
+        if self._max_bytes and outcome.parts is not None:
+            size = sum(map(len, outcome.parts))
+            if size > self._max_bytes:
+                self.refusals.bytes += 1
+                return Result([b"null"], [orjson.dumps(shown(too_large(size, self._max_bytes)))])
         errors = outcome.errors
         if errors and self.documents.hiding is not None:
             hide(self.documents.hiding, errors, query, variables)
@@ -128,6 +150,13 @@ class Executor:
             f"The operation took longer than {self._deadlines.seconds:g} s.",
             extensions={"code": "TIMEOUT"},
         )
+
+
+def waiting(seconds: int, error: GraphQLError) -> Result:
+    """Nothing ran, and the client has to wait so long."""
+    result = refused(error)
+    result.retry_after = seconds
+    return result
 
 
 def _costing(cost: int, result: Result) -> Result:

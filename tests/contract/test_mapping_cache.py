@@ -410,3 +410,13 @@ async def test_a_call_takes_one_round_trip_for_any_number_of_lists(
             await cache.drop(keys)
             assert proxy.trips - before == 5
         await cache.close()
+
+
+async def test_a_bucket_gives_what_it_has_to_all_gateways_together(kit: Kit) -> None:
+    bucket = secrets.token_hex(8)
+    assert await kit.here.take(bucket, 1, 60, burst=100, refill=1) == (60, 0)
+    assert (await kit.there.take(bucket, 1, 60, burst=100, refill=1))[0] in range(40, 45)
+    taken, wait = await kit.here.take(bucket, 50, 60, burst=100, refill=1)
+    assert taken == 0
+    assert 40 <= wait <= 50
+    assert await kit.there.take(secrets.token_hex(8), 100, 500, burst=100, refill=1) == (100, 0)

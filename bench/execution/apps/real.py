@@ -98,7 +98,13 @@ class _Answer:
 
 
 def settings_in(directory: Path) -> Settings:
-    return read_settings(data_dir=directory, run_jobs=False, public_url="http://pinway.test")
+    return read_settings(
+        data_dir=directory,
+        run_jobs=False,
+        public_url="http://pinway.test",
+        rate_cost=0,  # one viewer sends all of the load
+        max_running=0,
+    )
 
 
 async def prepare(directory: Path) -> None:

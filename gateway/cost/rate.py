@@ -1,0 +1,105 @@
+"""The rate at which a client may spend cost: a token bucket for each, shared by all gateways.
+
+A bucket is in the mapping cache. A round trip for each request would take longer than most
+requests, so a gateway takes tokens out of a bucket in chunks and spends a chunk without asking.
+What it took is spent or lost, never given twice. So while the cache answers, all gateways together
+spend no more than the bucket gives; a client that meets G gateways may be refused while G - 1 of
+them still hold a chunk. While the cache does not answer, each gateway fills buckets of its own:
+then G gateways give G times as much at most.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from time import monotonic
+from typing import Protocol
+
+from datasources.errors import StoreError
+
+CHUNKS = 50
+"""A full bucket has so many chunks."""
+AWAY_SECONDS = 1.0
+"""How long a cache that did not answer isn't asked."""
+CLIENTS = 10_000
+"""Clients whose tokens are remembered, the latest ones."""
+
+
+class Buckets(Protocol):
+    """What a limit needs of the mapping cache; see `datasources.protocols.MappingCache.take`."""
+
+    async def take(
+        self, bucket: str, least: int, most: int, *, burst: int, refill: int
+    ) -> tuple[int, float]: ...
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """A client's bucket of this gateway's own."""
+
+    tokens: float
+    at: float
+
+
+class Rate:
+    """`refill` tokens a second for each client, and `burst` at once."""
+
+    def __init__(
+        self, buckets: Buckets, *, refill: int, burst: int, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._buckets, self._refill, self._burst, self._clock = buckets, refill, burst, clock
+        self._chunk = max(1, burst // CHUNKS)
+        self._held: OrderedDict[str, float] = OrderedDict()
+        self._own: OrderedDict[str, _Bucket] = OrderedDict()
+        self._away_until = -AWAY_SECONDS
+
+    def spend(self, client: str, cost: int) -> bool:
+        """Spend what this gateway holds; whether it was enough."""
+        held = self._held.get(client, 0.0)
+        if held < cost:
+            return False
+        self._held[client] = held - cost
+        return True
+
+    def owe(self, client: str, cost: int) -> None:
+        """Charge what has been used already."""
+        self._hold(client, -cost)
+
+    async def take(self, client: str, cost: int) -> float:
+        """Take tokens out of the bucket and spend them. 0, or the seconds after which there will be
+        enough; then nothing was spent."""
+        missing = min(cost, self._burst) - self._held.get(client, 0.0)
+        least = min(max(1, ceil(missing)), self._burst)
+        most = max(least, self._chunk)
+        if self._clock() < self._away_until:
+            taken, wait = self._take_own(client, least)
+        else:
+            try:
+                taken, wait = await self._buckets.take(
+                    client, least, most, burst=self._burst, refill=self._refill
+                )
+            except StoreError:
+                self._away_until = self._clock() + AWAY_SECONDS
+                taken, wait = self._take_own(client, least)
+        if not taken:
+            return wait
+        self._hold(client, taken - min(cost, self._burst))
+        return 0.0
+
+    def _hold(self, client: str, tokens: float) -> None:
+        held = self._held
+        held[client] = held.get(client, 0.0) + tokens
+        held.move_to_end(client)
+        if len(held) > CLIENTS:
+            held.popitem(last=False)
+
+    def _take_own(self, client: str, least: int) -> tuple[int, float]:
+        now, own = self._clock(), self._own
+        bucket = own.setdefault(client, _Bucket(self._burst, now))
+        own.move_to_end(client)
+        if len(own) > CLIENTS:
+            own.popitem(last=False)
+        tokens = min(self._burst, bucket.tokens + (now - bucket.at) * self._refill)
+        bucket.at = now
+        bucket.tokens = tokens - least if tokens >= least else tokens
+        return (least, 0.0) if tokens >= least else (0, (least - tokens) / self._refill)

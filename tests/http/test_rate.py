@@ -1,0 +1,120 @@
+"""A client that spends too much, runs too much at once, or asks for too large a response."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import ASGIApp
+
+from gateway.app import create_app
+from gateway.auth import Tokens
+from gateway.settings import Settings
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+SECRET = "s" * 32
+QUERY = {"query": "{ users(first: 100) { edges { node { id } } } }"}  # costs about 300
+ONCE = {"max_cost": 500, "rate_burst": 1_000, "rate_cost": 1}
+
+
+@pytest.fixture(scope="module")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+    async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
+        await gateway.sign_up("ann", "bob")
+        yield gateway
+
+
+def app_of(gateway: Gateway, **settings: Any) -> ASGIApp:
+    return create_app(Settings(auth_secret=SECRET, **settings), gateway.runtime)
+
+
+async def post(
+    app: ASGIApp, body: dict[str, Any], address: str, viewer: int | None = None, **headers: str
+) -> httpx.Response:
+    if viewer is not None:
+        headers["authorization"] = f"Bearer {Tokens(SECRET, 1).issue(viewer)}"
+    transport = httpx.ASGITransport(app, client=(address, 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://pinway.test") as client:
+        return await client.post(
+            "/graphql", json=body, headers={n.replace("_", "-"): v for n, v in headers.items()}
+        )
+
+
+async def test_a_client_that_spent_too_much_waits(gateway: Gateway) -> None:
+    app = app_of(gateway, **ONCE)
+    answers = [await post(app, QUERY, "10.1.0.1") for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+    refused = answers[-1]
+    [error] = refused.json()["errors"]
+    assert error["extensions"]["code"] == "RATE_LIMITED"
+    assert error["extensions"]["retryAfter"] == int(refused.headers["retry-after"]) > 100
+    assert "data" not in refused.json()
+
+
+async def test_addresses_and_viewers_are_clients_of_their_own(gateway: Gateway) -> None:
+    app = app_of(gateway, **ONCE)
+    ann, bob = gateway.people["ann"], gateway.people["bob"]
+    for _ in range(4):
+        await post(app, QUERY, "10.2.0.1")
+        await post(app, QUERY, "10.2.0.2", ann)
+    for address, viewer, status in (
+        ("10.2.0.1", None, 429),
+        ("10.2.0.3", None, 200),
+        ("10.2.0.3", ann, 429),
+        ("10.2.0.1", bob, 200),
+    ):
+        assert (await post(app, QUERY, address, viewer)).status_code == status, (address, viewer)
+
+
+async def test_behind_a_trusted_proxy_the_client_is_whom_it_names(gateway: Gateway) -> None:
+    app = app_of(gateway, **ONCE, trusted_proxies=["10.3.0.1"])
+    for _ in range(4):
+        answer = await post(app, QUERY, "10.3.0.1", x_forwarded_for="10.3.0.7")
+    assert answer.status_code == 429
+    answer = await post(app, QUERY, "10.3.0.1", x_forwarded_for="10.3.0.8")
+    assert answer.status_code == 200
+    for number in range(4):  # nobody else is believed
+        answer = await post(app, QUERY, "10.3.0.9", x_forwarded_for=f"10.3.1.{number}")
+    assert answer.status_code == 429
+
+
+async def test_off_means_off(gateway: Gateway) -> None:
+    app = app_of(gateway, **ONCE | {"rate_cost": 0})
+    answers = [await post(app, QUERY, "10.4.0.1") for _ in range(10)]
+    assert {answer.status_code for answer in answers} == {200}
+
+
+async def test_operations_at_a_time_are_bounded_for_each_client(gateway: Gateway) -> None:
+    app = app_of(gateway, max_running=2)
+    here = [post(app, QUERY, "10.5.0.1") for _ in range(5)]
+    there = [post(app, QUERY, "10.5.0.2") for _ in range(2)]
+    answers = await asyncio.gather(*here, *there)
+    assert [answer.status_code for answer in answers[5:]] == [200, 200]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused
+    assert "2 operations" in refused[0].json()["errors"][0]["message"]
+    assert refused[0].headers["retry-after"] == "1"
+    assert (await post(app, QUERY, "10.5.0.1")).status_code == 200  # all have ended
+
+
+async def test_a_response_has_a_largest_size(gateway: Gateway) -> None:
+    app = app_of(gateway, max_response_bytes=50)
+    answer = (await post(app, QUERY, "10.6.0.1")).json()
+    assert answer["data"] is None
+    assert answer["errors"][0]["extensions"]["code"] == "RESPONSE_TOO_LARGE"
+    assert answer["errors"][0]["extensions"]["bound"] == 50
+    assert "errors" not in (await post(app, {"query": "{ viewer { id } }"}, "10.6.0.1")).json()
+
+
+async def test_refusals_are_counted_by_their_reason(gateway: Gateway) -> None:
+    app = app_of(gateway, **ONCE, max_response_bytes=50)
+    for _ in range(5):
+        await post(app, QUERY, "10.7.0.1")
+    await post(app, {"query": "{ a: homeFeed { visitId } b: homeFeed { visitId } }"}, "10.7.0.1")
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://pinway.test") as client:
+        text = (await client.get("/metrics")).text
+    for reason, count in (("bytes", 3), ("rate", 2), ("cost", 1), ("running", 0)):
+        assert f'pinway_operations_refused_total{{reason="{reason}"}} {count}.0' in text
