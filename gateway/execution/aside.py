@@ -15,6 +15,8 @@ from itertools import count
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
+from graphql import GraphQLError
+
 T = TypeVar("T")
 WAITING = 256
 """Pieces of work that may wait; the longest makes room for one more."""
@@ -22,6 +24,12 @@ WAITING = 256
 
 class Overloaded(Exception):
     """Too much other work waits."""
+
+    @staticmethod
+    def error() -> GraphQLError:
+        """What the client is told."""
+        message = "Too many new documents arrive at once. Send it again."
+        return GraphQLError(message, extensions={"code": "UNAVAILABLE"})
 
 
 class _Piece:

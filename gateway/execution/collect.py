@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,9 @@ from graphql.execution.values import VariableValues
 
 from gateway.execution.bind import Attribute, Call, Source, bind
 from gateway.execution.complete import Completer, completer_of
+from gateway.execution.composites import Abstract, Objects
 from gateway.execution.generate import Build
+from gateway.execution.lists import Listed
 from gateway.execution.subtrees import NotStraight, Subtree
 
 if TYPE_CHECKING:
@@ -139,6 +141,11 @@ class Field:
         """How they are completed."""
         return completer_of(self, self.definition.type)
 
+    def forget(self) -> None:
+        """Let go of what was worked out, much of which refers back to it."""
+        for name in ("source", "completer", "about", "in_document"):
+            self.__dict__.pop(name, None)
+
     @cached_property
     def about(self) -> tuple[tuple[Any, ...], tuple[Any, ...], OperationDefinitionNode]:
         """What each info of it starts with; the schema and fragments; the operation."""
@@ -192,3 +199,25 @@ class Selection:
             return Subtree(self)
         except NotStraight:
             return None
+
+    def prepared(self) -> Iterator[Selection]:
+        """Work out what its objects are made with; the selections below it."""
+        for field in self.fields:
+            completer = field.completer
+            assert field.source is not None
+            while isinstance(completer, Listed):
+                completer = completer.item
+            if isinstance(completer, Objects):
+                yield completer.selection(completer.type)
+            elif isinstance(completer, Abstract):
+                schema = field.variant.plan.operation.schema
+                for type_ in schema.get_possible_types(completer.type):
+                    yield completer.selection(type_)
+        self.build.prepare()
+
+    def forget(self) -> None:
+        """Let go of what was worked out, much of which refers back to it."""
+        for name in ("build", "lone", "subtree"):
+            self.__dict__.pop(name, None)
+        for field in self.fields:
+            field.forget()

@@ -18,7 +18,7 @@ from graphql import (
 )
 
 from gateway.cost.estimate import Estimate
-from gateway.execution.aside import Aside, Overloaded
+from gateway.execution.aside import Overloaded
 from gateway.execution.engine import Engine, Plan
 from gateway.execution.hiding import Hiding
 from gateway.execution.limits import Limits
@@ -26,8 +26,6 @@ from gateway.execution.reading import Read, Reader
 
 BYTES_A_NODE = 400
 """Of a syntax tree without its tokens, measured."""
-BYTES_A_FIELD = 2_500
-"""Of a compiled plan, measured: what is known of a field, and its part of the generated code."""
 BYTES_A_DOCUMENT = 4_000
 SMALL = 400
 """Characters of a document that is read at once: that takes as long as any small request."""
@@ -61,7 +59,22 @@ class Document:
     selections: dict[str | None, int] = field(default_factory=dict)
     """By operation: its selections, with its fragments where they are spread."""
     bytes: int = BYTES_A_DOCUMENT
+    kept: "Documents | None" = None
+    """The cache that it is in."""
     _operations: dict[str | None, "Operation"] = field(default_factory=dict)
+
+    def charge(self, taken: int) -> None:
+        """More of it was compiled, or let go of."""
+        self.bytes += taken
+        if self.kept is not None:
+            self.kept.grown(taken)
+
+    def forget(self) -> None:
+        """It is out of the cache: let go of its plans, which are in cycles."""
+        self.kept = None
+        for operation in self._operations.values():
+            operation.plan.forget()
+        self._operations.clear()
 
     def operation(self, name: str | None) -> "Operation | GraphQLError":
         """The operation of this name, or the only one; an error where there is none such."""
@@ -88,7 +101,9 @@ class Document:
         if chosen is None:
             return _bad("The document has no operation.")
         estimate = self.engine.estimate(self.ast, chosen)
-        return Operation(chosen.operation, self.engine.compile(self.ast, name), estimate)
+        size = self.selections.get(chosen.name.value if chosen.name else None, 0)
+        plan = self.engine.compile(self.ast, name, selections=size, charge=self.charge)
+        return Operation(chosen.operation, plan, estimate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +132,6 @@ class Documents:
         self._reader = Reader(schema, limits, suggestions=suggestions)
         self._documents: OrderedDict[str, Document] = OrderedDict()
         self._refused: OrderedDict[bytes, Document] = OrderedDict()
-        self._aside = Aside()
         self._reading: dict[str, _Reading] = {}
         self._stats = Stats()
 
@@ -169,11 +183,9 @@ class Documents:
     async def _beside(self, text: str) -> Document:
         own = self._reading.get(text)
         try:
-            read = await self._aside.do(len(text), lambda: self._reader.read(text))
-        except Overloaded:
-            message = "Too many new documents arrive at once. Send it again."
-            error = GraphQLError(message, extensions={"code": "UNAVAILABLE"})
-            return Document(self._engine, None, [error])
+            read = await self._engine.aside.do(len(text), lambda: self._reader.read(text))
+        except Overloaded as overloaded:
+            return Document(self._engine, None, [overloaded.error()])
         finally:
             if self._reading.get(text) is own:
                 self._reading.pop(text, None)
@@ -191,18 +203,22 @@ class Documents:
                 self._refused.popitem(last=False)
             return document
         document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text)
-        document.bytes += sum(read.selections.values()) * BYTES_A_FIELD
         if document.bytes <= self._max_bytes:
-            self._documents[text] = document
-            self._stats.bytes += document.bytes
-            self._trim()
+            self._documents[text], document.kept = document, self
+            self.grown(document.bytes)
         return document
+
+    def grown(self, taken: int) -> None:
+        """A document that is kept takes so much more."""
+        self._stats.bytes += taken
+        self._trim()
 
     def _trim(self) -> None:
         stats = self._stats
         while len(self._documents) > self._size or stats.bytes > self._max_bytes:
             _, dropped = self._documents.popitem(last=False)
             stats.bytes -= dropped.bytes
+            dropped.forget()
             stats.evictions += 1
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from graphql import DocumentNode, GraphQLSchema, OperationDefinitionNode, assert_valid_schema
 
 from gateway.cost.estimate import Estimate, Rules, estimate_of
-from gateway.execution.plan import Outcome, Plan
+from gateway.execution.aside import Aside
+from gateway.execution.plan import Charge, Outcome, Plan, free_of_charge
 
 
 class Engine:
@@ -15,12 +16,25 @@ class Engine:
         assert_valid_schema(schema)
         self._schema = schema
         self._rules = Rules(schema)
+        self.aside = Aside()
+        """Where long work is done."""
         self.fallbacks = 0
         """Requests that graphql-core ran."""
 
-    def compile(self, document: DocumentNode, operation_name: str | None = None) -> Plan:
-        """The plan of one operation of a valid document. What can't be compiled still runs."""
-        return Plan(self, self._schema, document, operation_name)
+    def compile(
+        self,
+        document: DocumentNode,
+        operation_name: str | None = None,
+        *,
+        selections: int = 0,
+        charge: Charge = free_of_charge,
+    ) -> Plan:
+        """The plan of one operation of a valid document. What can't be compiled still runs.
+
+        `selections` is about how many selections it has, with its fragments where they are spread.
+        `charge` is told the bytes that are taken (or given back), whenever something is compiled.
+        """
+        return Plan(self, self._schema, document, operation_name, selections, charge)
 
     def estimate(self, document: DocumentNode, operation: OperationDefinitionNode) -> Estimate:
         """What an operation of a valid document costs."""

@@ -83,6 +83,11 @@ class Build:
         """The generated code for objects that are no mappings."""
         return self._generate(dicts=False)
 
+    def prepare(self) -> None:
+        """Generate the code that is used as a rule."""
+        if self.leaves_only is None and not self.keyed:
+            self._made[False] = self.usual
+
     def __call__(
         self,
         run: Run,
@@ -144,7 +149,7 @@ class Build:
             made += f" if {' and '.join(checks)} else odd()"
         code = f"def build({head}):\n    return [{made} for {loop}{''.join(reads)}]\n"
         exec(compiled(code), env)
-        return env["build"]  # type: ignore[no-any-return]
+        return env.pop("build")  # type: ignore[no-any-return]
 
     def _slow(
         self,
@@ -181,6 +186,14 @@ class Build:
         return made
 
 
-@lru_cache(4096)
+SHORT = 2_000
+"""Characters of code that is kept for other selections of the same fields."""
+
+
 def compiled(source: str) -> CodeType:
+    return _compiled(source) if len(source) <= SHORT else compile(source, "<plan>", "exec")
+
+
+@lru_cache(1024)
+def _compiled(source: str) -> CodeType:
     return compile(source, "<plan>", "exec")

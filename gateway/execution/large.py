@@ -127,9 +127,11 @@ class _Joined:
         """Take over these."""
         while entries:
             entry = what, values, place, context = entries.popleft()
-            found = self._found.get((what, id(context)))
+            # One selection may stand at several fields, not all of which may be null.
+            key = what, id(context), None if place is None else place.nonnull
+            found = self._found.get(key)
             if found is None:
-                self._found[what, id(context)] = [], [place], [len(values)], entry
+                self._found[key] = [], [place], [len(values)], entry
                 continue
             all_values, places, counts, first = found
             if not all_values:

@@ -10,6 +10,8 @@ cdef class Outcome:
 cdef class Plan:
     cdef public object fallback, operation
     cdef public Variables variables
+    cdef readonly int selections
+    cdef public object charge
     cdef object _document, _engine, _name, _schema, _variants
     cdef tuple _conditions
 

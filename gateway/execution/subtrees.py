@@ -35,6 +35,9 @@ Rows: TypeAlias = Callable[[Attempt], list[dict[str, Any]]]
 
 PASSED = 256
 """Times that a subtree isn't tried after it was in vain too often."""
+MOST = 512
+"""Columns of a subtree. Of more, what is below is made level by level until fewer are left: paths
+that share selections would make a subtree far larger than the document."""
 VARIANTS = 8
 """How many sets of objects that may be null have code of their own, where they are."""
 
@@ -49,7 +52,9 @@ class Subtree:
     def __init__(self, selection: Selection) -> None:
         self.size = 0
         """Columns."""
+        self._selections: set[Selection] = set()
         self.root = self._spot(selection)
+        self._selections.clear()
         if not self.root.asked:
             raise NotStraight
         self.form = form_of(self.root)
@@ -93,9 +98,14 @@ class Subtree:
 
     def _number(self) -> int:
         self.size += 1
+        if self.size > MOST:
+            raise NotStraight
         return self.size - 1
 
     def _spot(self, selection: Selection) -> Spot:
+        if selection in self._selections:
+            raise NotStraight  # what is given to a field would be given to it in two places
+        self._selections.add(selection)
         spot = Spot(selection, self._number())
         for field in selection.fields:
             source = field.source
@@ -159,7 +169,7 @@ class _Writer:
             f"    return [{made} for {loop}{''.join(self._reads)}]\n"
         )
         exec(compiled(code), self._env)
-        return self._env["rows"]  # type: ignore[no-any-return]
+        return self._env.pop("rows")  # type: ignore[no-any-return]
 
     def _object(self, spot: Spot) -> str:
         o = self._column(f"columns[{spot.number}]")

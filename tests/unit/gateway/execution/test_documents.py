@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import tracemalloc
+import weakref
 from threading import Event
 from typing import Any
 
@@ -11,9 +12,11 @@ from graphql import GraphQLError, Node, get_introspection_query
 
 from gateway.execution import limits_of
 from gateway.execution.documents import REFUSED, SMALL, Document, Documents, Operation
+from gateway.execution.plan import BYTES_A_FIELD, LARGE, VARIANTS
 from gateway.execution.reading import ERRORS, MESSAGE, Read
 from gateway.settings import Settings
 from schema import schema
+from tests.unit.gateway.execution.test_limits import fan_out
 from tests.unit.test_architecture import ROOT
 
 SAMPLES = sorted((ROOT / "gateway/samples").glob("*.graphql"))
@@ -82,7 +85,7 @@ async def test_a_reading_ends_when_the_last_request_for_it_goes() -> None:
         loop.call_soon_threadsafe(begun.set)
         go_on.wait()
 
-    busy = asyncio.ensure_future(cache._aside.do(0, wait))
+    busy = asyncio.ensure_future(cache._engine.aside.do(0, wait))
     await begun.wait()
     first, second, other = (
         asyncio.ensure_future(cache.read(long_text(name))) for name in ("a", "a", "b")
@@ -169,27 +172,27 @@ def test_samples_are_compiled(path: object) -> None:
     assert found.plan.fallback is None
 
 
-def test_a_document_takes_about_what_is_said() -> None:
-    def compiled(cache: Documents, text: str) -> Document:
-        document = cache.get(text)
-        found = document.operation(None)
-        assert isinstance(found, Operation)
-        variant = found.plan._variant({})
-        assert variant is not None
-        left = list(variant.steps)
-        while left:
-            for field in left.pop().fields:
-                completer = field.completer
-                while hasattr(completer, "item"):
-                    completer = completer.item
-                assert field.source is not None
-                for type_ in [getattr(completer, "type", None)]:
-                    if hasattr(type_, "fields") and hasattr(type_, "is_type_of"):
-                        left.append(completer.selection(type_))  # type: ignore[union-attr]
-                        assert left[-1].build is not None
-        return document
+def compiled(cache: Documents, text: str) -> Document:
+    """The document with all compiled that can be."""
+    document = cache.get(text)
+    found = document.operation(None)
+    assert isinstance(found, Operation)
+    variant = found.plan._variant({})
+    assert variant is not None
+    variant._prepare()
+    for selection in list(variant._made):
+        assert selection.subtree is None or selection.subtree.size
+    return document
 
-    for text in [SAMPLES[0].read_text(), SAMPLES[1].read_text(), get_introspection_query()]:
+
+MANY_FIELDS = "{ viewer {" + "".join(
+    f"a{n}: boards {{ edges {{ cursor node {{ id b{n}: name }} }} }}" for n in range(45)
+) + "} }"  # fmt: skip
+
+
+def test_a_document_takes_about_what_is_said() -> None:
+    texts = [path.read_text() for path in SAMPLES[:2]]
+    for text in [*texts, get_introspection_query(), MANY_FIELDS]:
         compiled(documents(), text)
         cache = documents(size=100)
         gc.collect()
@@ -199,4 +202,95 @@ def test_a_document_takes_about_what_is_said() -> None:
         gc.collect()
         taken = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
+        assert said == cache.stats.bytes
         assert 0.4 < said / taken < 2.5, (said, taken)
+
+
+def test_what_is_compiled_is_charged_and_its_documents_evicted() -> None:
+    cache = documents(max_bytes=1_500_000)
+    kept = []
+    for n in range(4):
+        kept.append(compiled(cache, MANY_FIELDS + " " * n))
+        assert kept[-1].bytes > 400_000
+        assert cache.stats.bytes <= 1_500_000
+    assert cache.stats.evictions >= 1
+    assert cache.stats.bytes == sum(document.bytes for document in kept if document.kept)
+
+
+def test_a_plan_is_charged_for_each_variant_and_not_for_those_it_forgot() -> None:
+    cache = documents()
+    conditions = " ".join(f"$v{n}: Boolean!" for n in range(5))
+    fields = " ".join(f"a{n}: username @include(if: $v{n})" for n in range(5))
+    document = cache.get(f"query ({conditions}) {{ viewer {{ id {fields} }} }}")
+    found = document.operation(None)
+    assert isinstance(found, Operation)
+    before = document.bytes
+    sizes = []
+    for number in range(32):
+        flags = {f"v{n}": bool(number >> n & 1) for n in range(5)}
+        variant = found.plan._variant(flags)
+        assert variant is not None
+        variant._prepare()
+        sizes.append(document.bytes - before)
+    assert sizes[VARIANTS - 1] > VARIANTS * BYTES_A_FIELD
+    assert max(sizes) <= VARIANTS * 9 * BYTES_A_FIELD
+    assert document.bytes == cache.stats.bytes
+
+
+def test_an_evicted_document_is_freed_without_the_collector() -> None:
+    cache = documents(size=1)
+    gc.collect()
+    gc.disable()
+    try:
+        compiled(cache, MANY_FIELDS)
+        alive = [weakref.ref(field) for selection in selections_of(cache) for field in
+                 selection.fields]  # fmt: skip
+        assert len(alive) > 200
+        assert all(one() for one in alive)
+        cache.get("{ __typename }")
+        assert sum(1 for one in alive if one()) == 0
+    finally:
+        gc.enable()
+
+
+def selections_of(cache: Documents) -> list[Any]:
+    (document,) = cache._documents.values()
+    (operation,) = document._operations.values()
+    variant = operation.plan._variant({})
+    assert variant is not None
+    return list(variant._made)
+
+
+@pytest.mark.anyio
+async def test_a_large_operation_is_compiled_beside_the_loop_once_for_all() -> None:
+    cache = documents()
+    document = await cache.read(MANY_FIELDS)
+    found = document.operation(None)
+    assert isinstance(found, Operation)
+    assert found.plan.selections > LARGE
+    variant = found.plan._variant({})
+    assert variant is not None
+    assert variant.unprepared
+    before = document.bytes
+    await asyncio.gather(*[variant.prepared(cache._engine.aside) for _ in range(5)])
+    assert not variant.unprepared
+    made = len(variant._made)
+    assert made > 100
+    fields = sum(len(selection.fields) + 1 for selection in variant._made)
+    assert document.bytes == before + fields * BYTES_A_FIELD
+    assert all("build" in vars(selection) for selection in variant._made)
+
+
+def test_paths_share_what_is_the_same_below_them() -> None:
+    limits: Any = {"max_query_selections": 10**9, "max_query_aliases": 10**9}
+    settings = limits_of(Settings(**limits))
+    cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=settings)
+    document = cache.get(fan_out(12))
+    found = document.operation(None)
+    assert isinstance(found, Operation)
+    assert found.plan.selections > 2_000_000
+    variant = found.plan._variant({})
+    assert variant is not None
+    variant._prepare()
+    assert len(variant._made) < 60
+    assert document.bytes < 1_000_000

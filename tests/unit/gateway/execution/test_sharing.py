@@ -1,0 +1,108 @@
+"""Operations whose paths share what is compiled below them give graphql-core's answers."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+from graphql import GraphQLSchema, build_schema, parse, validate
+
+from gateway.execution.engine import Engine
+from gateway.execution.plan import LARGE
+from tests.unit.gateway.execution.engines import seen, theirs
+
+pytestmark = pytest.mark.anyio
+
+QUERY = """
+{ tree { ...A } }
+fragment A on Tree { x: left { ...B } y: right { ...B } z: sure { ...B } all { ...B } }
+fragment B on Tree { x: left { ...C } y: right { ...C } all { ...C } }
+fragment C on Tree { name x: left { ...D } y: sure { ...D } }
+fragment D on Tree { name certain }
+"""
+
+
+class Tree:
+    """A tree whose leaves fail, or are null, at some places."""
+
+    def __init__(self, number: int, late: bool) -> None:
+        self.number, self.late = number, late
+
+    def _child(self, n: int) -> Any:
+        child = Tree(self.number * 5 + n, self.late)
+        if child.number % 11 == 7:
+            return None
+        if child.number % 17 == 5:
+            raise ValueError(f"tree {child.number}")
+        return child
+
+    def left(self, info: Any) -> Any:
+        async def later() -> Any:
+            for _ in range(self.number % 3):
+                await asyncio.sleep(0)
+            return self._child(1)
+
+        return later() if self.late else self._child(1)
+
+    def right(self, info: Any) -> Any:
+        return self._child(2)
+
+    def sure(self, info: Any) -> Any:
+        return self._child(3)
+
+    def all(self, info: Any) -> Any:
+        return [Tree(self.number * 5 + n, self.late) for n in range(3)]
+
+    def name(self, info: Any) -> str:
+        return f"name {self.number}"
+
+    def certain(self, info: Any) -> str | None:
+        return None if self.number % 13 == 4 else "yes"
+
+
+def schema() -> GraphQLSchema:
+    return build_schema(
+        """
+        type Tree {
+          left: Tree  right: Tree  sure: Tree!  all: [Tree]  name: String!  certain: String!
+        }
+        type Query { tree: Tree }
+        """
+    )
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("number", range(12))
+async def test_the_answer_is_the_same(number: int, late: bool) -> None:
+    made, root = schema(), {"tree": Tree(number, late)}
+    document = parse(QUERY)
+    assert not validate(made, document)
+    plan = Engine(made).compile(document, selections=LARGE + 1)
+    outcome = await plan.run(root=root)
+    result = await theirs(made, QUERY, root=root)
+    assert outcome.data == orjson.dumps(result.data)
+    # Which errors are left below an object that was nulled hangs on graphql-core's schedule.
+    apart = await Engine(made).compile(document).run(root=root)
+    assert Counter(map(seen, outcome.errors)) == Counter(map(seen, apart.errors))
+    if not late:
+        assert Counter(map(seen, outcome.errors)) == Counter(map(seen, result.errors or ()))
+    variant: Any = plan._variant({})
+    assert variant.shares
+    assert not variant.unprepared
+    paths = 4 + 4 * 3 + 4 * 3 * 2
+    assert len(variant._made) < paths / 2
+
+
+async def test_a_run_goes_on_when_its_plan_is_forgotten() -> None:
+    made = schema()
+    plan = Engine(made).compile(parse(QUERY), selections=LARGE + 1)
+    root = {"tree": Tree(1, True)}
+    first = await plan.run(root=root)
+    running = asyncio.ensure_future(plan.run(root=root))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert not running.done()
+    plan.forget()
+    assert (await running).data == first.data
+    assert (await plan.run(root=root)).data == first.data
