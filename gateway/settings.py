@@ -108,9 +108,9 @@ class Settings(BaseSettings):
     max_query_operations: int = Field(default=50, ge=1)
     introspection: bool = True
     suggestions: bool = True
-    max_cost: int = Field(default=20_000, ge=0)
-    rate_cost: int = Field(default=5_000, ge=0)
-    rate_burst: int = Field(default=500_000, ge=1_000)
+    max_cost: int = Field(default=50_000, ge=0)
+    rate_cost: int = Field(default=10_000, ge=0)
+    rate_burst: int = Field(default=1_000_000, ge=1_000)
     max_running: int = Field(default=100, ge=0)
     max_response_bytes: int = Field(default=10_000_000, ge=0)
     document_cache: int = Field(default=1_000, ge=1)

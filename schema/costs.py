@@ -18,7 +18,7 @@ FIELD = [Location.FIELD_DEFINITION]
     locations=[*FIELD, Location.INPUT_FIELD_DEFINITION],
     name="cost",
     description="What a field costs for each of its parents, or an input field for each of its "
-    "values: a decimal number. Without it an object costs 1, and a leaf 0.05.",
+    "values: a decimal number. Without it an object costs 1, and a leaf 0.1.",
 )
 class Cost:
     weight: str

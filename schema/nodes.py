@@ -30,7 +30,7 @@ class RecordType:
 
 def created_at() -> Any:
     """The field every record has."""
-    return field(nodes.created_at, "When it was created.", cost=[Cost(weight="0.5")])
+    return field(nodes.created_at, "When it was created.", cost=[Cost(weight="1.25")])
 
 
 @strawberry.type(description="Where a page stands in its list.")
@@ -50,7 +50,7 @@ class PageInfo:
 @strawberry.type(description="A place in a list.")
 class Edge(Generic[T]):
     cursor: str = plain(
-        "Names this place: pass it as `after` to go on from here.", cost=[Cost(weight="1")]
+        "Names this place: pass it as `after` to go on from here.", cost=[Cost(weight="2.5")]
     )
     node: T | None = plain(
         "What stands there; null, with an error, when its server does not answer. In a list of all "

@@ -39,7 +39,7 @@ class Query:
         feeds.home_feed,
         "The viewer's home feed; popular pins without a viewer. Each visit uses up new pins: name "
         "the visit to see it again.",
-        cost=page(60, 5, each=500),
+        cost=page(60, 5, each=1200),
     )
     following_feed: FollowingFeedConnection | None = field(
         feeds.following_feed,

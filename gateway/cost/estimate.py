@@ -176,10 +176,11 @@ class _Compiling:
         if node.name.value.startswith("__"):
             return Amount(LEAF, 0.0)  # what the schema says of itself reads nothing
         rule = self._rules.of(definition)
+        if node.selection_set is None:
+            return rule.alone
         below: list[_Parts] = [
             self.selection(node.selection_set, possible, rule.sized)
             for possible in self._rules.types(named_type(definition.type))
-            if node.selection_set is not None
         ]
         rest = self.program.most([parts[0] for parts in below])
         each = self.program.most([parts[1] for parts in below])

@@ -56,6 +56,8 @@ class Program:
 
     def most(self, parts: Sequence[Part]) -> Part:
         """The largest of the parts, rows and calls apart."""
+        if len(parts) <= 1:
+            return parts[0] if parts else NOTHING
         dynamic = list(dict.fromkeys(part for part in parts if isinstance(part, int)))
         constant = [part for part in parts if not isinstance(part, int)]
         known = Amount(

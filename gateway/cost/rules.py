@@ -14,11 +14,12 @@ from graphql import (
 from graphql import get_named_type as named_type
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 
+from gateway.cost.program import Amount
 from schema.costs import Cost, ListSize, Reads
 
 OBJECT = 1.0
 """The cost of making an object, IBM's default."""
-LEAF = 0.05
+LEAF = 0.1
 """The cost of a value without fields: very many of them are worth a bound too."""
 
 
@@ -38,6 +39,8 @@ class Rule:
     unsliced: int
     sized: frozenset[str]
     inputs: tuple[tuple[str, float], ...]
+    alone: Amount
+    """What it costs where nothing is selected below it."""
 
 
 def rule_of(field: GraphQLField) -> Rule:
@@ -53,9 +56,10 @@ def rule_of(field: GraphQLField) -> Rule:
     slicing = size.slicing_arguments[0] if size.slicing_arguments else None
     most = 1 if size.assumed_size is None else size.assumed_size
     default = field.args[slicing].default_value if slicing else None
+    made = OBJECT if is_composite_type(named_type(field.type)) else LEAF
     return Rule(
         weight=float(cost.weight),
-        made=OBJECT if is_composite_type(named_type(field.type)) else LEAF,
+        made=made,
         calls=float(reads.calls),
         entries=float(reads.entries),
         slicing=slicing,
@@ -63,6 +67,7 @@ def rule_of(field: GraphQLField) -> Rule:
         unsliced=default if isinstance(default, int) else most,
         sized=frozenset(size.sized_fields or ()),
         inputs=_inputs(field),
+        alone=Amount(float(cost.weight) + made * (most if is_list(field) else 1), reads.calls),
     )
 
 

@@ -11,7 +11,7 @@ from gateway.settings import Settings
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
-DEAR = "{ users(first: 100) { edges { node { boards(first: 100) { edges { node { id } } } } } } }"
+DEAR = "{ users(first: 100) { edges { node { pins(first: 100) { edges { node { id } } } } } } }"
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,9 @@ async def test_an_operation_above_the_bound_is_refused_and_says_why(gateway: Gat
     [error] = response.json()["errors"]
     assert "data" not in response.json()
     assert error["extensions"]["code"] == "COST_EXCEEDED"
-    assert error["extensions"]["bound"] == 20_000
+    assert error["extensions"]["bound"] == 50_000
     assert str(error["extensions"]["estimate"]) in error["message"]
-    assert error["extensions"]["estimate"] > 30_000
+    assert error["extensions"]["estimate"] > 60_000
 
 
 async def test_the_bound_is_a_setting_and_zero_is_none(gateway: Gateway) -> None:
@@ -57,10 +57,10 @@ async def test_the_cost_is_told_when_it_is_asked(gateway: Gateway, asks: str) ->
     response = await post(gateway, body, headers)
     assert response.json() == {
         "data": {"viewer": None},
-        "extensions": {"cost": {"estimate": 7, "bound": 20_000}},
+        "extensions": {"cost": {"estimate": 7, "bound": 50_000}},
     }
     refused = await post(gateway, body | {"query": DEAR}, headers)
-    assert refused.json()["extensions"]["cost"]["estimate"] > 30_000
+    assert refused.json()["extensions"]["cost"]["estimate"] > 60_000
     invalid = await post(gateway, body | {"query": "{ nothing }"}, headers)
     assert "extensions" not in invalid.json()
 

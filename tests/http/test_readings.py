@@ -19,7 +19,7 @@ from tests.pausing import Pause
 __all__ = ["gateway", "scene"]
 pytestmark = pytest.mark.anyio
 PINS = "pins(first: 50) { edges { node { id } } }"
-BOARDS = f"{PINS} owner {{ boards(first: 100) {{ edges {{ node {{ id {PINS} }} }} }} }}"
+BOARDS = f"{PINS} owner {{ boards(first: 40) {{ edges {{ node {{ id {PINS} }} }} }} }}"
 BOARD = f"board(id: $one) {{ {BOARDS} }}"
 PAYLOAD = f"{{ pin {{ id }} board {{ {BOARDS} }} errors {{ message }} }}"
 SAVE = f'createPin(input: {{boardId: $one, title: "New"}}) {PAYLOAD}'

@@ -113,14 +113,14 @@ async def test_the_owner_gets_full_pages(world: World) -> None:
 
 async def test_the_pages_of_one_request_share_what_may_be_read_further(world: World) -> None:
     pages = " ".join(
-        f"p{number}: pins(first: 1, after: $after) {{ edges {{ cursor }} }}" for number in range(40)
+        f"p{number}: pins(first: 1, after: $after) {{ edges {{ cursor }} }}" for number in range(25)
     )
     start = await world.gateway.data("{ pins(first: 1) { pageInfo { endCursor } } }")
     after = start["pins"]["pageInfo"]["endCursor"]
     world.counts.clear()
     await world.gateway.data(f"query($after: String) {{ {pages} }}", None, after=after)
-    assert world.counts.entries <= 40 * 4 + 2 * MOST_A_REQUEST
-    assert world.counts.reads <= 40 * 2 + 2 * MOST_A_REQUEST // 32
+    assert world.counts.entries <= 25 * 4 + 2 * MOST_A_REQUEST
+    assert world.counts.reads <= 25 * 2 + 2 * MOST_A_REQUEST // 32
 
 
 async def test_a_cursor_of_a_hidden_pin_does_not_name_it(world: World) -> None:

@@ -29,7 +29,7 @@ def rows(text: str, **variables: Any) -> float:
 
 def board(size: int) -> float:
     """A page of a board's pins with a title each: data, board, connection, places, edges, pins."""
-    return round(1 + 2 + 1 + 2 + (size + 1) * 6 + size * 2.05, 6)
+    return round(1 + 2 + 1 + 2 + (size + 1) * 6 + size * 2.1, 6)
 
 
 PINS = "edges { node { title } }"
@@ -38,7 +38,7 @@ PINS = "edges { node { title } }"
 def test_a_page_costs_what_it_reads_and_makes() -> None:
     found = estimate(f'{{ board(id: "1") {{ pins(first: 25) {{ {PINS} }} }} }}')
     assert found.amount(None) == Amount(pytest.approx(board(25)), 18.0)
-    assert found.cost(None) == 232
+    assert found.cost(None) == 233
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_lists_within_lists_multiply() -> None:
     outer = rows("{ users(first: 10) { edges { node { boards(first: 10) { __typename } } } } }")
     alone = rows("{ users(first: 1) { edges { node { __typename } } } }")
     ten = rows("{ users(first: 10) { edges { node { __typename } } } }")
-    below = inner - alone + 0.05
-    assert outer == pytest.approx(ten + 10 * (below - 0.05))
+    below = inner - alone + 0.1
+    assert outer == pytest.approx(ten + 10 * (below - 0.1))
 
 
 def test_ids_cost_by_their_number_and_an_abstract_type_as_its_dearest() -> None:
@@ -109,7 +109,9 @@ def test_a_fragment_counts_at_each_place_and_once_at_each() -> None:
     plain = rows("{ viewer { boards(first: 5) { __typename } } }")
     assert rows("{ viewer { ...F } } " + fragment) == plain
     assert rows("{ viewer { ...F ...F } } " + fragment) == plain
-    assert rows("{ a: viewer { ...F } b: viewer { ...F } } " + fragment) == 2 * plain - 1
+    assert rows("{ a: viewer { ...F } b: viewer { ...F } } " + fragment) == pytest.approx(
+        2 * plain - 1
+    )
 
 
 def test_values_of_an_input_cost_by_their_number() -> None:
@@ -145,7 +147,7 @@ def test_a_schema_without_directives_costs_what_is_made() -> None:
     other: GraphQLSchema = build_schema("type Query { a: [Query!]! n: Int }")
     document = parse("{ a { a { n } } n }")
     operation: Any = document.definitions[0]
-    assert estimate_of(Rules(other), document, operation).amount({}).rows == pytest.approx(3.1)
+    assert estimate_of(Rules(other), document, operation).amount({}).rows == pytest.approx(3.2)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
