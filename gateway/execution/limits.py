@@ -58,7 +58,8 @@ class Measured:
         }
 
     def errors(self, limits: Limits) -> list[GraphQLError]:
-        """An error for each bound that is exceeded, with the count and the bound."""
+        """An error for each bound that the document exceeds, or else the first operation that
+        exceeds one, with the count and the bound."""
         hidden = self.introspection
         if hidden is not None and not limits.introspection:
             message = f"'{hidden.name.value}' can't be asked: introspection is switched off."
@@ -70,6 +71,8 @@ class Measured:
         ):
             if count > most:
                 errors.append(_exceeds(message, count, most))
+        if errors:
+            return errors
         for node, counts in self.operations:
             for message, count, most in (
                 ("The operation nests fields {} deep", counts.depth, limits.depth),
@@ -87,6 +90,8 @@ class Measured:
             ):
                 if count > most:
                     errors.append(_exceeds(message, count, most, node))
+            if errors:
+                break  # each error looks for its line in the text, from the start
         return errors
 
 

@@ -29,8 +29,9 @@ from gateway.execution.merging import FieldsMerge
 RULES = tuple(
     FieldsMerge if rule is OverlappingFieldsCanBeMergedRule else rule for rule in specified_rules
 )
-ERRORS = 20
-"""Errors that a refused document is told of, at most."""
+ERRORS = 10
+"""Errors that a refused document is told of, at most. Some print a whole argument, which
+takes long."""
 MESSAGE = 500
 """Characters of an error's message, at most: some repeat what was sent."""
 _NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)

@@ -1,0 +1,1 @@
+"""What a stranger can do to a gateway, measured."""
