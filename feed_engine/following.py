@@ -75,7 +75,7 @@ async def following_page(
     # A quarter more than pins: few are brought by both their owner and their board, or hidden.
     side, limit = Side.PRIMARY, max(LEAST, (first + 1) * 5 // 4)
     followed: dict[int, bool] = {}
-    lacks, since = False, None
+    lacks, since, least = False, None, 1
     while len(items) <= first:
         cells, answered, has, generation = await _read(
             feeds, viewer_id, column, limit, there, dated=dated and since is None
@@ -84,8 +84,11 @@ async def following_page(
         if answered is Side.STANDBY:
             side = answered
         pins = _by_pin(cells)
-        while some := list(islice(pins, first + 1 - len(items))):
+        while some := list(islice(pins, max(first + 1 - len(items), least))):
             items += await _shown(feeds, viewer_id, some, followed, visible)
+            least = LEAST  # of a feed where much is hidden, a page is not filled pin by pin
+            if len(items) > first:
+                break
         if len(cells) < limit:
             break
         column = max(items[-1].place if items else b"", cells[-1].column)

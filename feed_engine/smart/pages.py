@@ -145,9 +145,10 @@ async def fill(
     """A full page of those that the viewer may see, and whether another follows."""
     page: list[tuple[ShownPin, Pin]] = []
     waiting: list[ShownPin] = []
-    more = True
+    more, least = True, 1
     while len(page) <= first and (waiting or more):
-        missing = first + 1 - len(page)
+        missing = max(first + 1 - len(page), least)
+        least = LEAST  # of a feed where much is hidden, a page is not filled pin by pin
         while more and len(waiting) < missing:
             piece = await anext(pieces, None)
             more = piece is not None

@@ -5,8 +5,9 @@ import pytest
 from datasources.errors import BadInput
 from datasources.ids import Kind, compose
 from datasources.protocols import Sides
-from datasources.records import User
+from datasources.records import Pin, User
 from feed_engine import writes
+from feed_engine.following import following_page
 from feed_engine.rows import FOLLOWING, POOLS, Source, id_row, parse_following, pool_row
 from feed_engine.speculation import Side
 from feed_engine.wide import read_row
@@ -51,6 +52,26 @@ async def test_a_pin_of_two_causes_is_shown_once(feeding: Feeding) -> None:
         assert page.has_next == (first < 5)
     await feeding.unfollow(viewer, owner.id)
     assert len(pins_of(await feeding.following(viewer))) == 5
+
+
+async def test_a_page_among_hidden_pins_is_not_filled_pin_by_pin(feeding: Feeding) -> None:
+    viewer, owner = await feeding.user(), await feeding.user()
+    board = await feeding.board(owner)
+    await feeding.follow(viewer, owner.id)
+    pins = await feeding.pins(board, 121)
+    await feeding.drain()
+    asked: list[int] = []
+    see = feeding.visible(viewer)
+
+    async def visible(ids: list[int]) -> dict[int, Pin]:
+        asked.append(len(ids))
+        return {id: pin for id, pin in (await see(ids)).items() if id == pins[0].id}
+
+    page = await following_page(feeding.feeds(), viewer.id, first=1, visible=visible)
+    assert pins_of(page) == [pins[0].id]
+    assert not page.has_next
+    assert sum(asked) == 121
+    assert len(asked) <= 5
 
 
 async def test_pages_follow_each_other_without_gaps_or_repeats(feeding: Feeding) -> None:
