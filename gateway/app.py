@@ -39,6 +39,7 @@ from gateway.served import Served
 from gateway.settings import Settings
 from resolvers.context import Context
 from resolvers.cursors import Cursors
+from resolvers.feed_tokens import FeedTokens
 
 
 def create_app(settings: Settings, runtime: Runtime, executor: Executor | None = None) -> ASGIApp:
@@ -117,13 +118,15 @@ def _contexts(
     def issue(user_id: int) -> str | None:
         return tokens.issue(user_id) if settings.issue_tokens else None
 
-    cursors = Cursors(settings.secret.encode())
+    secret = settings.secret.encode()
+    cursors, feed_tokens = Cursors(secret), FeedTokens(secret)
 
     def new_context(viewer_id: int | None) -> Context:
         return Context(
             *(runtime.stores, runtime.feeds, viewer_id, settings.url, issue),
             spacing=settings.spacing,
             cursors=cursors,
+            feed_tokens=feed_tokens,
         )
 
     return new_context

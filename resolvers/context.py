@@ -10,7 +10,9 @@ from datasources.protocols import Stores
 from feed_engine.feeds import Feeds
 from feed_engine.spacing import SPACING, Spacing
 from loaders import Loaders
+from resolvers.beginning import Beginning
 from resolvers.cursors import OF_THIS_PROCESS, Cursors
+from resolvers.feed_tokens import TOKENS_OF_THIS_PROCESS, FeedTokens
 from resolvers.readings import Readings
 from resolvers.scanning import Scanning
 
@@ -23,7 +25,8 @@ class Context:
     """One request. `public_url` is the gateway's own address, without a slash at its end;
     `issue_token` makes a bearer token for a user, where this gateway makes any; `asked` are the
     names of all fields in the request's document; `spacing` is how crowded pins are spread;
-    `cursors` writes and reads the lists' cursors."""
+    `cursors` writes and reads the lists' cursors, `feed_tokens` the payloads' feed tokens; `visit`
+    is the home feed's visit that the request begins."""
 
     stores: Stores
     feeds: Feeds
@@ -33,6 +36,8 @@ class Context:
     asked: frozenset[str] = frozenset()
     spacing: Spacing = SPACING
     cursors: Cursors = OF_THIS_PROCESS
+    feed_tokens: FeedTokens = TOKENS_OF_THIS_PROCESS
+    visit: Beginning = field(init=False, default_factory=Beginning)
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)
     readings: Readings = field(init=False)

@@ -72,19 +72,22 @@ async def home_feed(
     visit: ID | None = None,
     seen: str | None = None,
 ) -> HomeFeed:
-    cards = Cards(context)
-    begun = context.readings.once()  # a visit uses up new pins; read again, it is the same
-    page: HomePage = await home_page(
-        context.feeds,
-        context.viewer_id,
-        first=page_size(first),
-        after=after,
-        visit=begun.value if visit is None else visit,
-        seen=seen,
-        dated=_DATED in context.asked,
-        visible=cards.visible,
-    )
-    begun.value = page.visit
+    cards, size, seen = Cards(context), page_size(first), context.feed_tokens.read(seen)
+
+    async def read(named: str | None) -> HomePage:
+        return await home_page(
+            context.feeds,
+            context.viewer_id,
+            first=size,
+            after=after,
+            visit=named,
+            seen=seen,
+            dated=_DATED in context.asked,
+            visible=cards.visible,
+        )
+
+    begins = visit is None and after is None
+    page = await (context.visit.page(read) if begins else read(visit))
     edges = [FeedEdge(item.cursor, item.pin, item.reason) for item in page.items]
     info = _info(edges, page.has_next, after)
     return HomeFeed(edges, info, page.visit, _health(page.health, cards.lost))
@@ -94,6 +97,7 @@ async def following_feed(
     context: Context, *, first: int = 25, after: str | None = None, seen: str | None = None
 ) -> FollowingFeed:
     viewer_id, cards = context.require_viewer(), Cards(context)
+    seen = context.feed_tokens.read(seen)
     page = await following_page(
         context.feeds,
         viewer_id,

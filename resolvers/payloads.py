@@ -6,7 +6,7 @@ from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
-from datasources.errors import RequestError, Unauthenticated
+from datasources.errors import RequestError, StoreError, Unauthenticated
 from datasources.mappings import Edge as Row
 from datasources.records import Record
 from resolvers.context import Context
@@ -39,6 +39,7 @@ def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Paylo
 
     def decorate(write: Mutation) -> Callable[..., Awaitable[Payload]]:
         async def answer(context: Context, input: Any) -> Payload:
+            await _check_viewer(context)
             try:
                 written = await write(context, input)
             except Unauthenticated:
@@ -62,6 +63,19 @@ def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Paylo
         return resolve
 
     return decorate
+
+
+async def _check_viewer(context: Context) -> None:
+    """Raises Unauthenticated for a token of a user who does not exist. Where the viewer can't be
+    read the write goes on: what it needs of the viewer's shard it will miss itself."""
+    if context.viewer_id is None:
+        return
+    try:
+        viewer = await context.loaders.users.load(context.viewer_id)
+    except StoreError:
+        return
+    if viewer is None or not viewer.active:
+        raise Unauthenticated("the token names a user who does not exist: get a new one")
 
 
 def problem(error: RequestError) -> UserError:

@@ -24,7 +24,8 @@ _ARGUMENTS = {
     "id": "The object's id.",
     "ids": "The objects' ids, at most 100.",
     "username": "The user's name, whatever its case.",
-    "visit": "A visit's id: its pages are always the same. Without one a new visit starts.",
+    "visit": "A visit's id: its pages are always the same. Without one a new visit starts; fields "
+    "of one request share it.",
     "seen": "A feedToken: wait until this feed has what that write brings, or for about two "
     "seconds; then health says that the feed may be stale. A visit that has begun stays as it is.",
     "input": "What to do.",

@@ -18,12 +18,11 @@ def _kept(description: str) -> Any:
     return strawberry.field(description=description, default=strawberry.UNSET)
 
 
-def _key() -> Any:
-    return strawberry.field(
-        default=None,
-        description="Any string that is new for each mutation meant: sent again with the same "
-        "one after a lost answer, nothing is done twice and the answer is the same.",
-    )
+def _key(
+    description: str = "Any string that is new for each mutation meant: sent again with the same "
+    "one after a lost answer, nothing is done twice and the answer is the same.",
+) -> Any:
+    return strawberry.field(default=None, description=description)
 
 
 class Change:
@@ -41,7 +40,10 @@ class SignUpInput:
     username: str = _given("3 to 30 letters, digits, dots or underscores; unique.")
     full_name: str = _given("The name as shown.", "")
     about: str = _given("What they say of themselves.", "")
-    idempotency_key: str | None = _key()
+    idempotency_key: str | None = _key(
+        "Sent again with the same key, the same input makes no second user. At least 16 characters "
+        "that nobody can guess, as a random UUID has: within 15 minutes the answer has the token."
+    )
 
 
 @strawberry.input(description="A new board of the viewer's.")

@@ -8,6 +8,9 @@ from schema.costs import reads
 from schema.fields import field
 
 WRITE = reads(40, each=20)
+SIGN_UP = reads(40, each=10_000)
+"""Priced so that the default limits allow one sign-up a request, 50 at once and one in two seconds
+for an address."""
 
 
 @strawberry.type(
@@ -17,7 +20,10 @@ WRITE = reads(40, each=20)
 )
 class Mutation:
     sign_up: payloads.SignUpPayload | None = field(
-        people.sign_up, "Make a user; open to all.", input=inputs.SignUpInput, cost=WRITE
+        people.sign_up,
+        "Make a user. Open to all who are not signed in; an address may make a few.",
+        input=inputs.SignUpInput,
+        cost=SIGN_UP,
     )
     create_board: payloads.CreateBoardPayload | None = field(
         boards.create_board, "Make a board.", input=inputs.CreateBoardInput, cost=WRITE

@@ -27,7 +27,7 @@ class NewUser(Input, frozen=True, kw_only=True):
 
     def checked(self) -> "NewUser":
         return NewUser(
-            username=v.username(self.username),
+            username=v.free_username(self.username),
             full_name=v.text(self.full_name, "fullName", FULL_NAME),
             about=v.text(self.about, "about", ABOUT),
             avatar=v.image(self.avatar, "avatar"),

@@ -11,7 +11,7 @@ from feed_engine.change import change
 from feed_engine.writes import access
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, now_ms
 from feed_engine.writes.inputs import NewUser
-from feed_engine.writes.validation import idempotency_key
+from feed_engine.writes.validation import unguessable_key
 
 NAMESPACE = "username"  # of the claims
 NOBODY = 0  # whose keys those are who have no id yet
@@ -22,11 +22,11 @@ async def sign_up(
 ) -> User:
     """A new user. `at` is epoch ms, now by default.
 
-    The user is stored first and claims the name then; who comes second is made inactive. Raises
-    BadInput, or Conflict when the name is taken, also by an earlier sign-up that had no key.
+    The user is stored first and claims the name then; a user that comes second is made inactive.
+    Raises BadInput, or Conflict when the name is taken, also by an earlier sign-up without a key.
     """
     new = new.checked()
-    idempotency_key(key)
+    unguessable_key(key)
     holders = await stores.shards.mod.find(NAMESPACE, [new.username])
     holder = holders.get(new.username)
     # A key is scoped by the name, and its answer lies where the name's holder does, also when

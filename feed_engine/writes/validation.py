@@ -2,11 +2,13 @@
 says what was wrong and what would be right."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from datasources.errors import BadInput
 from datasources.records import Image
+from feed_engine.writes.reserved import RESERVED
 
 URL_LENGTH = 2048
 INTERESTS = 20
@@ -18,15 +20,27 @@ _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+UNGUESSABLE = 16
+"""Characters that a key of a sign-up has at least: whoever repeats it gets the user's token."""
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, C1 included
+    "\u180e\u200b\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb\u115f\u1160\u3164\uffa0"  # invisible
+    "\u202a-\u202e\u2066-\u206f]"  # they turn the direction of the text that follows
+)
+"""Characters that no text may hold. Joiners (U+200C, U+200D), the marks of direction U+200E and
+U+200F and the soft hyphen are allowed: scripts and emoji need them, and they hide nothing."""
 
 
 def text(value: str, field: str, most: int, *, least: int = 0) -> str:
-    """A text without the white space around it, of `least` to `most` characters."""
+    """A text of `least` to `most` characters, in Unicode's form NFC, without the white space around
+    it."""
     value = value.strip()
     _must_be_unicode(value, field)
-    if found := _CONTROL.search(value):
-        raise BadInput(f"{field} holds the control character {found[0]!r}: leave it out", field)
+    if found := UNSEEN.search(value):
+        raise BadInput(f"{field} holds {unseen(found[0])}: leave it out", field)
+    if not value.isascii():
+        value = unicodedata.normalize("NFC", value)
     if not least <= len(value) <= most:
         if not value:
             raise BadInput(f"{field} is empty: it needs 1 to {most} characters", field)
@@ -45,6 +59,14 @@ def username(value: str) -> str:
             "username",
         )
     return lower
+
+
+def free_username(value: str) -> str:
+    """A user name that somebody may sign up with, in lower case."""
+    name = username(value)
+    if name.strip("_.").replace(".", "_") in RESERVED:
+        raise BadInput(f"the user name {name} is reserved: choose another", "username")
+    return name
 
 
 def slug(value: str) -> str:
@@ -116,6 +138,23 @@ def idempotency_key(value: str | None) -> None:
         raise BadInput(
             f"idempotencyKey has {len(value)} characters: use 1 to {KEY_LENGTH}", "idempotencyKey"
         )
+
+
+def unguessable_key(value: str | None) -> None:
+    """An idempotency key whose answer holds a secret."""
+    idempotency_key(value)
+    if value is not None and len(value) < UNGUESSABLE:
+        raise BadInput(
+            f"idempotencyKey has {len(value)} characters: a sign-up's needs at least {UNGUESSABLE} "
+            "that nobody can guess, as a random UUID has",
+            "idempotencyKey",
+        )
+
+
+def unseen(character: str) -> str:
+    """A character that can't be seen, as a message names it: "U+200B (ZERO WIDTH SPACE)"."""
+    name = unicodedata.name(character, "a control character")
+    return f"U+{ord(character):04X} ({name})"
 
 
 def shown(value: str) -> str:

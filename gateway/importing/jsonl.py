@@ -5,7 +5,7 @@ no spaces, defaults left out, times in UTC to the millisecond; an export is made
 """
 
 import hashlib
-import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -20,6 +20,8 @@ from feed_engine.writes import validation
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_TEXTS = frozenset({"full_name", "about", "name", "title", "description", "text"})
+"""The fields that people read; they are kept in Unicode's form NFC. Keys are kept as they are."""
 LATEST_MS = 10**13 - 1  # 13 digits is what a sequence has room for: the year 2286
 
 # What a text must look like, and how to say so. \Z, for $ also matches before a last newline.
@@ -57,9 +59,6 @@ Color = Annotated[str, Meta(pattern=_COLOR)]
 Interests = Annotated[tuple[Key, ...], Meta(max_length=20)]
 Sequence = Annotated[str, Meta(pattern=_SEQUENCE)]
 Time = Annotated[datetime, Meta(tz=True)]
-
-_MAYBE_CONTROL = re.compile(rb"\\u00[01]|\\u007f|\\[bf]|\x7f", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Line(
@@ -168,12 +167,18 @@ def decode(line: bytes) -> AnyLine:
         raise BadLine(_readable(str(error))) from error
     if problem := _problem(found):
         raise BadLine(problem)
-    if _MAYBE_CONTROL.search(line):  # JSON holds control characters as escapes only
-        for field in found.__struct_fields__:
-            value = getattr(found, field)
-            if isinstance(value, str) and _CONTROL.search(value):
-                raise BadLine(f"Expected text without control characters - at `$.{field}`")
-    return found
+    if line.isascii() and b"\\" not in line and b"\x7f" not in line:
+        return found  # what is looked for below is escaped, or takes more than one byte
+    changes: dict[str, str] = {}
+    for field in found.__struct_fields__:
+        value = getattr(found, field)
+        if not isinstance(value, str):
+            continue
+        if unseen := validation.UNSEEN.search(value):
+            raise BadLine(f"Expected text without {validation.unseen(unseen[0])} - at `$.{field}`")
+        if field in _TEXTS and not unicodedata.is_normalized("NFC", value):
+            changes[field] = unicodedata.normalize("NFC", value)
+    return msgspec.structs.replace(found, **changes) if changes else found
 
 
 def canonical(line: AnyLine) -> bytes:

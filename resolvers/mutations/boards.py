@@ -4,7 +4,6 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Pin
-from feed_engine.seen import token_of
 from feed_engine.writes import arrange, boards, move, reorder
 from feed_engine.writes.inputs import BoardChange, NewBoard
 from feed_engine.writes.results import Crossed, Reordered
@@ -42,7 +41,7 @@ async def update_board(context: Context, input: Any) -> dict[str, Any]:
         BoardChange(**given),
         key=input.idempotency_key,
     )
-    return {"board": board}
+    return {"board": board if board.active else None}  # deleted since this answer was first given
 
 
 @mutation("deleted_board_id", "user")
@@ -128,7 +127,9 @@ async def move_pin(context: Context, input: Any) -> dict[str, Any]:
         "removed_pin_id": input.pin_id if moved.from_id != board_id else None,
         "from_order_version": str(moved.from_version),
         "to_order_version": placed["order_version"],
-        "feed_token": token_of(moved.placed.edge) if moved.from_id != board_id else None,
+        "feed_token": context.feed_tokens.of(moved.placed.edge)
+        if moved.from_id != board_id
+        else None,
     }
 
 

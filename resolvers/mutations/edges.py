@@ -9,7 +9,6 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.mappings import Edge as Row
-from feed_engine.seen import token_of
 from feed_engine.writes import follows, likes
 from resolvers import nodes
 from resolvers.context import ID, Context, object_id
@@ -39,7 +38,7 @@ def _edge_mutation(
         target = await nodes.node(context, id=ID(str(id)))
         viewer = await context.loaders.users.load(viewer_id)
         payload: dict[str, Any] = {name: target, "viewer": viewer}
-        payload |= {field: token_of(row) for field in tokens}
+        payload |= {field: context.feed_tokens.of(row) for field in tokens}
         if not row.active:
             return {**payload, taken_back: sent}
         if target and viewer:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from datasources.errors import Forbidden
 from feed_engine.writes import users
 from feed_engine.writes.inputs import NewUser
 from resolvers import nodes
@@ -16,6 +17,10 @@ for somebody who learns or guesses an old key."""
 
 @mutation("user", "token")
 async def sign_up(context: Context, input: Any) -> dict[str, Any]:
+    """A new user, with a token. Open to requests without a viewer alone: a new account that could
+    make more accounts would have a rate of its own for each."""
+    if context.viewer_id is not None:
+        raise Forbidden("you are signed in: sign up without the Authorization header")
     draft = NewUser(username=input.username, full_name=input.full_name, about=input.about)
     user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
     is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR

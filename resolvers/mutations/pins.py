@@ -4,7 +4,6 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Image
-from feed_engine.seen import token_of
 from feed_engine.writes import comments, pins
 from feed_engine.writes.inputs import NewComment, NewPin, PinChange
 from feed_engine.writes.results import PinWritten
@@ -27,7 +26,7 @@ async def _saved(context: Context, written: PinWritten) -> dict[str, Any]:
         "pin": pin,
         "pin_edge": edge(context, written.edge, pin) if pin else None,
         "board": board,
-        "feed_token": token_of(written.edge),
+        "feed_token": context.feed_tokens.of(written.edge),
     }
 
 
@@ -75,7 +74,7 @@ async def update_pin(context: Context, input: Any) -> dict[str, Any]:
     pin = await pins.update_pin(
         context.stores, viewer_id, pin_id, change, key=input.idempotency_key
     )
-    return {"pin": pin}
+    return {"pin": pin if pin.active else None}  # deleted since this answer was first given
 
 
 @mutation("deleted_pin_id", "board")
@@ -95,11 +94,10 @@ async def create_comment(context: Context, input: Any) -> dict[str, Any]:
     written = await comments.create_comment(
         context.stores, viewer_id, draft, key=input.idempotency_key
     )
-    return {
-        "comment": written.comment,
-        "comment_edge": edge(context, written.edge, written.comment),
-        "pin": await visibility.pin(context, pin_id),
-    }
+    pin, comment = await visibility.pin(context, pin_id), written.comment
+    if pin is None or not comment.active:  # deleted since this answer was first given
+        return {"pin": pin}
+    return {"comment": comment, "comment_edge": edge(context, written.edge, comment), "pin": pin}
 
 
 @mutation("deleted_comment_id", "pin")

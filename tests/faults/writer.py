@@ -52,7 +52,7 @@ WRITES: dict[str, Callable[[Stores, Ids], Awaitable[object]]] = {
     "likePin": lambda stores, ids: writes.like_pin(stores, ids["viewer"], ids["foreign"], key="k"),
     "follow": lambda stores, ids: writes.follow(stores, ids["viewer"], ids["other"], key="k"),
     "signUp": lambda stores, ids: writes.sign_up(
-        stores, writes.NewUser(username=f"newcomer{ids['number']}"), key="k"
+        stores, writes.NewUser(username=f"newcomer{ids['number']}"), key="the key of a sign-up"
     ),
     "updateBoard": lambda stores, ids: writes.update_board(
         stores, ids["viewer"], ids["board"], SECRET, key="k"

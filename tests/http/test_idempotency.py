@@ -91,6 +91,35 @@ async def test_a_repeated_answer_does_not_show_what_was_deleted_since(gateway: G
     assert again == {"board": None, "boardEdge": None, "errors": []}
 
 
+async def test_an_answer_to_a_change_sent_again_after_a_deletion_has_nulls(
+    gateway: Gateway,
+) -> None:
+    board = await gateway.board("ann", "A")
+    pin = await gateway.pin("ann", board, "a")
+    changes: list[tuple[str, str, dict[str, Any]]] = [
+        ("createComment", "comment", {"pinId": pin, "text": "mine"}),
+        ("updatePin", "pin", {"pinId": pin, "title": "b"}),
+        ("updateBoard", "board", {"boardId": board, "name": "B"}),
+    ]
+    for mutation, name, given in changes:
+        given["idempotencyKey"] = mutation
+        first = await gateway.mutate("ann", mutation, f"{name} {{ id }}", **given)
+        assert first[name] is not None
+        if mutation == "createComment":
+            comment = first[name]["id"]
+            await gateway.mutate("ann", "deleteComment", "deletedCommentId", commentId=comment)
+            again = await gateway.mutate(
+                "ann", mutation, "comment { id } commentEdge { cursor } pin { id }", **given
+            )
+            assert again == {"comment": None, "commentEdge": None, "pin": {"id": pin}, "errors": []}
+    await gateway.mutate("ann", "deletePin", "deletedPinId", pinId=pin)
+    again = await gateway.mutate("ann", "updatePin", "pin { id }", **changes[1][2])
+    assert again == {"pin": None, "errors": []}
+    await gateway.mutate("ann", "deleteBoard", "deletedBoardId", boardId=board)
+    again = await gateway.mutate("ann", "updateBoard", "board { id }", **changes[2][2])
+    assert again == {"board": None, "errors": []}
+
+
 async def test_a_key_used_for_another_input_is_the_clients_mistake(gateway: Gateway) -> None:
     await gateway.mutate("ann", "createBoard", "board { id }", name="A", idempotencyKey="k")
     wrong = await gateway.try_to("ann", "createBoard", "board { id }", name="B", idempotencyKey="k")
@@ -101,10 +130,10 @@ async def test_a_key_used_for_another_input_is_the_clients_mistake(gateway: Gate
 
 async def test_a_sign_up_sent_again_is_the_same_user(gateway: Gateway) -> None:
     query = (
-        'mutation { signUp(input: {username: "cleo", idempotencyKey: "s"}) '
+        'mutation { signUp(input: {username: "cleo", idempotencyKey: "the first sign-up"}) '
         "{ user { id username } errors { code } } }"
     )
     first, again = await gateway.data(query), await gateway.data(query)
     assert first == again
-    taken = await gateway.data(query.replace('"s"', '"t"'))
+    taken = await gateway.data(query.replace('"the first sign-up"', '"the second sign-up"'))
     assert [e["code"] for e in taken["signUp"]["errors"]] == ["CONFLICT"]

@@ -87,10 +87,12 @@ async def test_an_old_sign_up_sent_again_gets_its_user_and_no_new_token(gateway:
     now = epoch_ms()
     for age, has_token in ((60_000, True), (3_600_000, False)):
         name = f"hand{age}"
-        await sign_up(gateway.stores, NewUser(username=name), key="once", at=now - age)
+        await sign_up(
+            gateway.stores, NewUser(username=name), key="once and never again", at=now - age
+        )
         payload = await gateway.data(
             "mutation($name: String!) { signUp(input: {username: $name, idempotencyKey: "
-            '"once"}) { user { username } token errors { code } } }',
+            '"once and never again"}) { user { username } token errors { code } } }',
             name=name,
         )
         assert payload["signUp"]["user"] == {"username": name}

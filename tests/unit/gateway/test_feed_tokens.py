@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from datasources.mappings import Edge
+from feed_engine.seen import token_of
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -51,6 +53,18 @@ async def test_every_write_that_feeds_follow_gives_a_token(gateway: Gateway) -> 
     assert len({*tokens, again["feedToken"]}) == 5
     never = await gateway.mutate("bob", "unfollowBoard", "feedToken", boardId=own)
     assert never["feedToken"] is None
+
+
+@pytest.mark.parametrize("query", [HOME, FOLLOWING])
+async def test_a_token_that_a_client_made_up_is_refused(gateway: Gateway, query: str) -> None:
+    ann, bob = gateway.people["ann"], gateway.people["bob"]
+    forged = token_of(Edge(ann, bob, 1, 7, True))
+    assert forged is not None
+    followed = await gateway.mutate("ann", "followUser", "feedToken", userId=str(bob))
+    _, _, tag = followed["feedToken"].partition(".")
+    for token in (forged, f"{forged}.", f"{forged}.{tag}"):
+        [error] = (await gateway.ask(query, "ann", seen=token))["errors"]
+        assert error["extensions"] == {"code": "BAD_USER_INPUT", "field": "seen"}
 
 
 @pytest.mark.parametrize("query", [HOME, FOLLOWING])

@@ -134,7 +134,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, BaseException):
         return f"{type(value).__name__}: {value}"
     if isinstance(value, Connection):
-        return [(edge.cursor, _plain(edge.record)) for edge in value.edges], value.page_info
+        info = value.page_info
+        return (
+            [(edge.cursor, _plain(edge.record)) for edge in value.edges],
+            (info.has_next_page, info.has_previous_page, info.start_cursor, info.end_cursor),
+        )
     return value
 
 

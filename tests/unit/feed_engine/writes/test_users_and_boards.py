@@ -55,14 +55,69 @@ async def test_a_sign_up_sent_again_with_its_key_answers_the_same_user(
     stores: Stores, people: People
 ) -> None:
     new = writes.NewUser(username="twice_sent")
-    first = await writes.sign_up(stores, new, key="one")
-    assert await writes.sign_up(stores, new, key="one") == first
-    for other in ("two", None):
+    first = await writes.sign_up(stores, new, key="one key of a sign-up")
+    assert await writes.sign_up(stores, new, key="one key of a sign-up") == first
+    for other in ("another key of a sign-up", None):
         with pytest.raises(Conflict):
             await writes.sign_up(stores, new, key=other)
     with pytest.raises(BadInput) as refused:
-        await writes.sign_up(stores, writes.NewUser(username="twice_sent", about="?"), key="one")
+        await writes.sign_up(
+            stores, writes.NewUser(username="twice_sent", about="?"), key="one key of a sign-up"
+        )
     assert refused.value.field == "idempotencyKey"
+
+
+@pytest.mark.parametrize("key", ["1", "x" * 15, ""])
+async def test_a_sign_up_needs_a_key_that_nobody_can_guess(stores: Stores, key: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        await writes.sign_up(stores, writes.NewUser(username="guessed"), key=key)
+    assert refused.value.field == "idempotencyKey"
+    assert (await writes.sign_up(stores, writes.NewUser(username="guessed"), key="x" * 16)).id
+
+
+@pytest.mark.parametrize("name", ["admin", "Root", "support_", "_pinway"])
+async def test_names_of_the_service_are_reserved(stores: Stores, name: str) -> None:
+    with pytest.raises(BadInput, match="reserved") as refused:
+        await writes.sign_up(stores, writes.NewUser(username=name))
+    assert refused.value.field == "username"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("a\u200bb", r"U\+200B \(ZERO WIDTH SPACE\)"),
+        ("\u202egnp.exe", r"U\+202E \(RIGHT-TO-LEFT OVERRIDE\)"),
+        ("a\x9fb", r"U\+009F \(a control character\)"),
+        ("a\u2066b", r"U\+2066 \(LEFT-TO-RIGHT ISOLATE\)"),
+        ("a\ufeffb", r"U\+FEFF"),
+    ],
+)
+async def test_characters_that_nobody_sees_are_refused_by_name(
+    stores: Stores, people: People, text: str, named: str
+) -> None:
+    viewer = await people.user()
+    with pytest.raises(BadInput, match=f"^fullName holds {named}") as refused:
+        await writes.sign_up(stores, writes.NewUser(username="unseen", full_name=text))
+    assert refused.value.field == "fullName"
+    with pytest.raises(BadInput, match=named):
+        await writes.create_board(stores, viewer.id, writes.NewBoard(name=text))
+
+
+@pytest.mark.parametrize(
+    "text", ["👩\u200d🔬", "می\u200cخواهم", "שלום\u200f (x)", "co\xadop", "two\nlines"]
+)
+async def test_what_scripts_and_emoji_need_is_allowed(
+    stores: Stores, people: People, text: str
+) -> None:
+    viewer = await people.user()
+    written = await writes.create_board(stores, viewer.id, writes.NewBoard(name=text))
+    assert written.board.name == text
+
+
+async def test_texts_are_kept_in_one_form_of_unicode(stores: Stores, people: People) -> None:
+    viewer = await people.user()
+    written = await writes.create_board(stores, viewer.id, writes.NewBoard(name="Ame\u0301lie"))
+    assert written.board.name == "Am\xe9lie"
 
 
 async def test_of_many_who_want_one_name_exactly_one_gets_it(

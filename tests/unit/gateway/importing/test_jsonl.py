@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 
 from datasources.mappings import SEQUENCE_STEP
-from gateway.importing.jsonl import BadLine, canonical, created_ms, decode, sequence_of
+from gateway.importing.jsonl import (
+    BadLine,
+    UserLine,
+    canonical,
+    created_ms,
+    decode,
+    sequence_of,
+)
 from tests.importing.worlds import worlds
 
 PIN: dict[str, Any] = {"type": "pin", "key": "p", "board": "b"}
@@ -35,7 +42,10 @@ def line(**fields: Any) -> bytes:
         (line(**USER | {"key": ""}), "$.key"),
         (line(**USER | {"key": 5}), "$.key"),
         (line(**USER, about="x" * 2001), "$.about"),
-        (line(**USER, about="a\u0007b"), "control"),
+        (line(**USER, about="a\u0007b"), "U+0007"),
+        ('{"type":"user","key":"u","username":"ann","about":"a\u200bb"}'.encode(), "ZERO WIDTH"),
+        (line(**USER, full_name="\u202eann"), "U+202E (RIGHT-TO-LEFT OVERRIDE) - at `$.full_name`"),
+        (line(**USER, full_name="\x85"), "U+0085 (a control character)"),
         (line(**USER, created="2024-01-01T00:00:00"), "$.created"),
         (line(**USER, created="yesterday"), "$.created"),
         (line(**USER, created="1969-12-31T23:59:59Z"), "1970"),
@@ -98,3 +108,9 @@ def test_the_canonical_form_of_a_canonical_line_is_itself(world: list[bytes]) ->
     for data in world:
         once = canonical(decode(data))
         assert canonical(decode(once)) == once
+
+
+def test_texts_are_kept_in_one_form_of_unicode_and_keys_as_they_are() -> None:
+    found = decode(line(**USER | {"key": "e\u0301"}, full_name="Ame\u0301lie"))
+    assert isinstance(found, UserLine)
+    assert (found.key, found.full_name) == ("e\u0301", "Am\xe9lie")
