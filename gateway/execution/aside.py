@@ -8,6 +8,7 @@ threads; on the loop it would cost each of them all of it.
 from __future__ import annotations
 
 import asyncio
+import sys
 from bisect import insort
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +19,8 @@ from typing import Any, TypeVar
 from graphql import GraphQLError
 
 T = TypeVar("T")
+TURN = 0.001
+"""Seconds that the thread has the interpreter for, where the loop asks for it."""
 WAITING = 256
 """Pieces of work that may wait; the longest makes room for one more."""
 
@@ -71,6 +74,8 @@ class Aside:
         self._lock = Lock()
         self._waiting: list[_Piece] = []
         self._running = False
+        self._interval = 0.0
+        """The interpreter's own, while the thread works."""
 
     async def do(self, length: int, work: Callable[[], T]) -> T:
         """What `work` gives or raises; `length` says about how long it takes, in any unit. Raises
@@ -80,6 +85,9 @@ class Aside:
             insort(self._waiting, piece)
             dropped = self._waiting.pop() if len(self._waiting) > self._most else None
             begins, self._running = not self._running, True
+            if begins:  # the loop waits this long for its turn whenever it looked for events
+                self._interval = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._interval, TURN))
         if dropped is not None:
             dropped.settle(None, Overloaded())
         if begins:
@@ -91,6 +99,7 @@ class Aside:
         while True:
             with self._lock:
                 if not self._waiting:
+                    sys.setswitchinterval(self._interval)
                     self._running = False
                     return
                 piece = self._waiting.pop(0)

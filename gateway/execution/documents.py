@@ -22,7 +22,7 @@ from gateway.execution.aside import Overloaded
 from gateway.execution.engine import Engine, Plan
 from gateway.execution.hiding import Hiding
 from gateway.execution.limits import Limits
-from gateway.execution.reading import Read, Reader
+from gateway.execution.reading import Reader
 
 BYTES_A_NODE = 400
 """Of a syntax tree without its tokens, measured."""
@@ -84,6 +84,8 @@ class Document:
         chosen = self._chosen(name)
         if isinstance(chosen, Operation):  # an unknown name is the client's, and unbounded
             self._operations[name] = chosen
+            if len(self.selections) == 1:  # the only one is run with and without its name
+                self._operations.update(dict.fromkeys((None, *self.selections), chosen))
         return chosen
 
     def _chosen(self, name: str | None) -> "Operation | GraphQLError":
@@ -183,26 +185,34 @@ class Documents:
     async def _beside(self, text: str) -> Document:
         own = self._reading.get(text)
         try:
-            read = await self._engine.aside.do(len(text), lambda: self._reader.read(text))
+            document = await self._engine.aside.do(len(text), lambda: self._new(text))
         except Overloaded as overloaded:
             return Document(self._engine, None, [overloaded.error()])
         finally:
             if self._reading.get(text) is own:
                 self._reading.pop(text, None)
-        return self._kept(text, read)
+        return self._kept(text, document)
 
     def _now(self, text: str) -> Document:
-        return self._kept(text, self._reader.read(text))
+        return self._kept(text, self._new(text))
 
-    def _kept(self, text: str, read: Read) -> Document:
+    def _new(self, text: str) -> Document:
+        """The document, its operation made if it has only one. In any thread."""
+        read = self._reader.read(text)
         document = Document(self._engine, read.ast, read.errors, read.fields, read.selections)
-        if read.ast is None:
+        if read.ast is not None:
+            document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text)
+            if len(read.selections) == 1:
+                document.operation(None)
+        return document
+
+    def _kept(self, text: str, document: Document) -> Document:
+        if document.ast is None:
             self._stats.refused += 1
             self._refused[_digest(text)] = document
             if len(self._refused) > REFUSED:
                 self._refused.popitem(last=False)
             return document
-        document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text)
         if document.bytes <= self._max_bytes:
             self._documents[text], document.kept = document, self
             self.grown(document.bytes)
