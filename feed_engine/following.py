@@ -117,7 +117,9 @@ async def _read(
             generations[side] = await following_generation(store, viewer_id)
         return await store.read(FOLLOWING, row, after=after, limit=limit)
 
-    raced, has = await read_seeing(feeds.feeds_race, sides, read, there)
+    raced, has = await read_seeing(
+        feeds.feeds_race, sides, read, there, kind=("following", limit.bit_length())
+    )
     stale = not has or raced.side is Side.STANDBY
     return raced.value, raced.side, has, generations.get(raced.side) if stale else None
 

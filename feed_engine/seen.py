@@ -147,25 +147,31 @@ async def _causes(stores: Stores, pin_id: int, viewer_id: int) -> tuple[Pin | No
 
 
 async def read_seeing(
-    race: Race, sides: Sides, ask: Callable[[WideColumnStore], Awaitable[T]], there: Applied | None
+    race: Race,
+    sides: Sides,
+    ask: Callable[[WideColumnStore], Awaitable[T]],
+    there: Applied | None,
+    *,
+    kind: tuple[str, int],
 ) -> tuple[Raced[T], bool]:
     """An answer of the race that holds the write, waited for until the race's deadline; or, False,
-    one that doesn't. Raises StoreError as the race does."""
+    one that doesn't. `kind`: of the read, for the race. Raises StoreError as the race does."""
     if there is None:
-        return await race(ask), True
+        return await race(ask, kind=kind), True
     until = _until(race.deadline)
 
     async def both(store: WideColumnStore) -> tuple[bool, T]:
         has = await there(store)  # first: then the row that is read has what it tells of
         return has, await ask(store)
 
-    raced = await race(both)
+    looking = ("seeing", *kind)
+    raced = await race(both, kind=looking)
     while not raced.value[0]:
         side = await _first_with(sides, there, until)
         if side is None:
             return Raced(raced.value[1], raced.side), False
         try:
-            raced = await race(both, only=side)
+            raced = await race(both, only=side, kind=looking)
         except StoreError:
             if asyncio.get_running_loop().time() >= until:
                 return Raced(raced.value[1], raced.side), False

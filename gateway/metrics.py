@@ -67,7 +67,7 @@ class FeedCollector(Collector):
             "pinway_feed_mode", "1 for how the side stands.", labels=["store", "side", "mode"]
         )
         distrust = GaugeMetricFamily(
-            "pinway_feed_distrust", "0 to 1, where it is left.", labels=["store", "side"]
+            "pinway_feed_distrust", "0: no doubt; 1: the side is left.", labels=["store", "side"]
         )
         latency = GaugeMetricFamily(
             "pinway_feed_latency_seconds",

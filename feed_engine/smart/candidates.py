@@ -74,7 +74,9 @@ class Candidates:
                 generations[side] = await pools_generation(store, self._viewer_id)
             return await asyncio.gather(*(self._page(store, s, after[s]) for s in sources))
 
-        raced, has = await read_seeing(self._feeds.pools_race, sides, pages, there)
+        raced, has = await read_seeing(
+            self._feeds.pools_race, sides, pages, there, kind=("pools", len(sources))
+        )
         self.lacks |= not has
         if self.side is not Side.STANDBY:
             self.side = raced.side
@@ -145,7 +147,8 @@ class Candidates:
         asked = [pin for pin in pins if pin not in self._excluded]
         try:
             raced = await self._feeds.feeds_race(
-                lambda store: materialized.shown_among(store, self._viewer_id, asked)
+                lambda store: materialized.shown_among(store, self._viewer_id, asked),
+                kind=("shown", len(asked).bit_length()),
             )
         except StoreError:
             return

@@ -43,7 +43,9 @@ class Saved:
             return await materialized.read(store, self._viewer_id, self._after, self._limit)
 
         try:
-            raced = await self._feeds.feeds_race(page)
+            raced = await self._feeds.feeds_race(
+                page, kind=("materialized", self._limit.bit_length())
+            )
         except StoreError:
             self.side, self.ended = None, True
             return

@@ -55,7 +55,7 @@ async def _pages(
             return await store.read(POOLS, POPULAR_ROW, after=after, limit=limit)
 
         try:
-            raced = await feeds.pools_race(read)
+            raced = await feeds.pools_race(read, kind=("popular", limit.bit_length()))
         except StoreError:
             sides.add(None)
             return

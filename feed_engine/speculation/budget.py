@@ -1,7 +1,8 @@
 """Bounds on extra load: a token bucket that calls fill and extra calls empty.
 
-As Finagle's RetryBudget and gRPC's retry throttling: what may be added is a share of what is asked
-anyway, so that hedging can't feed on itself when everything is slow.
+As Finagle's `RetryBudget` and gRPC's retry throttling: extra calls are a share of the calls that
+are made anyway, so that hedging can't feed on itself when everything is slow. With a share of 0.03
+and a burst of 20, 1,000 calls earn 30 tokens, and at most 20 are kept.
 """
 
 
@@ -20,7 +21,8 @@ class Budget:
         self.tokens = tokens if tokens < self._burst else self._burst
 
     def spend(self, *, keep: float = 0.0) -> bool:
-        """Whether an extra call may be made. `keep`: share of the burst that is for others."""
+        """Spend a token for an extra call. Returns whether it may be made. `keep`: share of the
+        burst that is left for other purposes; 0.5 with a burst of 20 keeps ten tokens."""
         if self.tokens - 1 < keep * self._burst:
             return False
         self.tokens -= 1

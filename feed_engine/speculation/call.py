@@ -1,11 +1,16 @@
-"""One call of a race, from its start to its answer; nothing of it is left when it ends."""
+"""One call of a race, from its start to its answer: who is asked when, and what ends the loser.
+
+Nothing of a call is left when it ends, apart from losers that may run on.
+"""
 
 import asyncio
 import logging
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from feed_engine.speculation.contender import Contender
+from feed_engine.speculation.cutoff import Cutoff
 from feed_engine.speculation.health import Mode
 from feed_engine.speculation.stats import Side
 from feed_engine.speculation.warming import Ask, Comparison, end, finish, run_on
@@ -17,6 +22,7 @@ T = TypeVar("T")
 
 log = logging.getLogger("pinway.speculation")
 
+REFUSED = 3  # cutoffs after which a late call that was refused a hedge is looked at again
 LAG = 0.005  # seconds that a timer may be late before it tells of this process, not of the store
 
 
@@ -35,14 +41,17 @@ class Call(Generic[T]):
 
     __slots__ = (
         "_ask",
+        "_began",
         "_bound",
         "_caller",
         "_cancelling",
         "_cutoff",
         "_first",
+        "_first_cutoff",
         "_first_task",
         "_hedged",
         "_interrupted",
+        "_kind",
         "_late",
         "_loop",
         "_measured",
@@ -50,6 +59,7 @@ class Call(Generic[T]):
         "_race",
         "_racing",
         "_second",
+        "_second_late",
         "_second_task",
         "_started",
         "_timer",
@@ -63,6 +73,7 @@ class Call(Generic[T]):
         first: Contender,
         second: Contender | None,
         bound: float,
+        kind: Hashable,
     ) -> None:
         """`second`: None if the first is to answer alone; `bound`: seconds for it all."""
         caller = asyncio.current_task()
@@ -73,7 +84,9 @@ class Call(Generic[T]):
         self._first_task: asyncio.Task[T] | None = None
         self._second_task: asyncio.Task[T] | None = None
         self._racing, self._interrupted, self._late, self._patient = True, False, False, True
-        self._cutoff = first.cutoff.seconds if second is not None else bound
+        self._kind, self._first_cutoff = kind, first.cutoffs.of(kind)
+        self._second_late = False
+        self._cutoff = self._first_cutoff.seconds if second is not None else bound
         self.comparison: Comparison[T] | None = None
 
     async def run(self, began: float, *, apart: bool, measured: bool = False) -> Raced[T]:
@@ -81,7 +94,7 @@ class Call(Generic[T]):
         that it can run on when it loses; `measured`: and is drawn to be measured then."""
         self._measured = measured
         first, stats = self._first, self._race.stats
-        self._started = self._loop.time()
+        self._began, self._started = began, self._loop.time()
         if self._cutoff < self._bound:
             self._timer = self._loop.call_later(self._cutoff, self._cutoff_passed)
         else:
@@ -94,13 +107,23 @@ class Call(Generic[T]):
                     raise
             except StoreError as error:
                 self._taken_back()
-                first.failed(late=self._late)
+                first.failed()
                 return await self._failover(error)
             else:
                 if self._interrupted:
                     self._taken_back()
                 self._racing = False
-                first.answered(began, late=self._late)
+                if self._late:
+                    hedged = self._second_task is not None
+                    first.answered_late(
+                        self._first_cutoff,
+                        began,
+                        self._comparable(),
+                        hedged=hedged,
+                        both_late=hedged and self._second_was_late(),
+                    )
+                else:
+                    first.answered(self._first_cutoff, began, self._comparable())
                 if self._second_task is not None and self._finishes(self._second_task):
                     self._second_task = None
                 if self.comparison is not None:
@@ -116,6 +139,13 @@ class Call(Generic[T]):
             if self._first_task is not None or self._second_task is not None:
                 await end(*(t for t in (self._first_task, self._second_task) if t is not None))
 
+    def _comparable(self) -> Cutoff | None:
+        """The second side's latencies, unless it was left: then they are those of another time."""
+        second = self._second
+        if second is None or second.health.mode is Mode.LEFT:
+            return None
+        return second.cutoffs.of(self._kind)
+
     async def _apart(self) -> T:
         self._first_task = self._loop.create_task(self._asking(self._first))
         await asyncio.wait((self._first_task,))
@@ -128,19 +158,29 @@ class Call(Generic[T]):
         """The first side was interrupted: by the second, or by the deadline."""
         task, second = self._second_task, self._second
         if task is None or second is None or not _answered(task):
-            self._first.silent(self._bound, late=self._late)
-            if task is not None and second is not None and not task.done():
-                second.silent(self._loop.time() - self._hedged, late=False)
+            both = task is not None and not task.done()
+            self._first.silent(self._first_cutoff, self._bound, both=both)
+            if both and second is not None:
+                self._second_silent(second, both=True)
             raise StoreTimeout(f"no answer within {self._bound:g} s")
-        self._first.beaten(late=self._late)
-        loser, race = self._first_task, self._race
-        if loser is not None and self._measured and race.run_ons.room():
-            race.stats.run_ons += 1
-            race.run_ons.start(run_on(loser, self._first, began, self._left()), loser)
-            self._first_task = None
-        elif loser is not None and self._finishes(loser):
+        self._first.beaten(self._first_cutoff, both_late=self._second_late)
+        loser = self._first_task
+        if loser is not None and (self._runs_on(loser, began) or self._finishes(loser)):
             self._first_task = None
         return Raced(task.result(), second.side)
+
+    def _runs_on(self, loser: asyncio.Task[T], began: float) -> bool:
+        """Measure a loser that was drawn for it, if so many may be."""
+        if not self._measured:
+            return False
+        race, cutoff = self._race, self._first_cutoff
+        if not race.run_ons.room():
+            cutoff.no_room()
+            return False
+        race.stats.run_ons += 1
+        measuring = run_on(loser, self._first, cutoff, cutoff.runs_on(), began, self._left())
+        race.run_ons.start(measuring, loser)
+        return True
 
     def _finishes(self, loser: asyncio.Task[T]) -> bool:
         """Leave a loser to its end, if so many may."""
@@ -164,21 +204,31 @@ class Call(Generic[T]):
             return
         self._late = True
         self._race.stats.late += 1
-        self._first.is_late()
         left = self._left()
         if left <= 0:
             self._interrupt()
             return
-        self._timer = self._loop.call_later(left, self._interrupt)
-        self._hedge(failed=False)
+        if self._hedge(failed=False) is None:
+            pause = min(REFUSED * self._cutoff, left / 4)
+            self._timer = self._loop.call_later(pause, self._still_late)
+        else:
+            self._timer = self._loop.call_later(left, self._interrupt)
 
-    def _hedge(self, *, failed: bool) -> asyncio.Task[T] | None:
+    def _still_late(self) -> None:
+        """It is long since the hedge was refused. A first side that has answered no call since this
+        one began may hang, and only hedges can tell: they go on from the other budget."""
+        self._timer = self._loop.call_later(max(0.0, self._left()), self._interrupt)
+        second = self._second
+        if self._first.spoke < self._began and second is not None and not second.health.suspect:
+            self._hedge(failed=False, again=True)
+
+    def _hedge(self, *, failed: bool, again: bool = False) -> asyncio.Task[T] | None:
         """Ask the second side, if it was not asked yet and may be."""
         second = self._second
         if self._second_task is None and second is not None:
-            # Where both are ill, hedging what is late does not help; what failed has no other way.
+            # Where both are ill, hedging a late call does not help; a failed call has no other way.
             ill = self._first.health.suspect and not second.health.suspect
-            if not self._race.may_hedge(ill=failed or ill):
+            if not self._race.may_hedge(ill=failed or ill or again, again=again):
                 return None
             self._hedged = self._loop.time()
             self._second_task = self._loop.create_task(self._hedging(second))
@@ -186,17 +236,28 @@ class Call(Generic[T]):
         return self._second_task
 
     async def _hedging(self, second: Contender) -> T:
-        began, cutoff = self._race.clock(), second.cutoff.seconds
+        other = self._first if second is self._second else self._second
+        assert other is not None
+        began, late_after = self._race.clock(), second.late_after(self._kind, other)
         try:
             value = await self._ask(second.store)
         except StoreError:
             second.failed()
             raise
-        late = self._race.clock() - began > cutoff
-        if late:
-            second.is_late()
-        second.answered(began, late=late)
+        late = self._race.clock() - began > late_after
+        self._second_late = late and second is self._second
+        second.answered_apart(second.cutoffs.of(self._kind), began, late=late)
         return value
+
+    def _second_was_late(self) -> bool:
+        """Whether the second side, asked and not heard of, is past its cutoff too."""
+        second = self._second
+        assert second is not None
+        return self._loop.time() - self._hedged > second.late_after(self._kind, self._first)
+
+    def _second_silent(self, second: Contender, *, both: bool) -> None:
+        waited = self._loop.time() - self._hedged
+        second.silent(second.cutoffs.of(self._kind), waited, both=both)
 
     async def _failover(self, error: StoreError) -> Raced[T]:
         """The second side's answer after the first failed; asks now if it wasn't asked yet. When
@@ -226,7 +287,7 @@ class Call(Generic[T]):
             )
             if not done:
                 if task in asked:
-                    second.silent(self._loop.time() - self._hedged, late=False)
+                    self._second_silent(second, both=first in asked.values())
                 raise StoreTimeout(f"no answer within {self._bound:g} s") from error
             for one in done:
                 side = asked.pop(one)

@@ -1,81 +1,167 @@
-"""One side of a race: its store, what its calls took, and whether it is trusted."""
+"""One side of a race: what each outcome of a call says about its latency and its health.
 
-from collections.abc import Callable
+Lateness is relative. A call past its cutoff says little by itself: both sides may be slow, or the
+call may be a long one. What counts against a side:
+
+- a call failed, or had no answer at the deadline: in full;
+- a call lost to the other side, which was asked later and was in time: less, since a race between
+  equal sides with a long tail is lost now and then;
+- a call took longer than the ceiling, and clearly longer than nearly all calls of the other side:
+  the same, whether it was hedged or not;
+- both sides were late and the other side answered first, or neither answered: least, since of two
+  equal sides either may win. So do all losses while too few latencies are known to tell which
+  calls are late.
+
+A late call that the side answered first speaks for it, if the other side was asked.
+
+A side that was left gets no races, so its probes are held against the other side's latency for that
+kind of call, and the ceiling. A late probe counts like a failure.
+"""
+
+from collections.abc import Callable, Hashable
 
 from datasources.protocols import WideColumnStore
-from feed_engine.speculation.cutoff import Cutoff
-from feed_engine.speculation.health import Health
-from feed_engine.speculation.policy import Policy
+from feed_engine.speculation.cutoff import Cutoff, Cutoffs, quantiles
+from feed_engine.speculation.health import Health, Mode
+from feed_engine.speculation.policy import NEVER, Policy
 from feed_engine.speculation.stats import Side, SideReport, Stats
 
 QUANTILES = (0.5, 0.99, 0.999)
+CLEARLY = 1.25  # times as long as nearly all calls of the other side is longer for certain
 
 
 class Contender:
-    """Told how each call went; `took` and `late` (past the cutoff when it was asked) are given.
+    """Told how each call went, with the cutoff of the call's kind.
 
-    A late primary is distrusted at once: its standby is there to be faster. A late standby is
-    distrusted only when the primary then beats it; else it may be all there is.
+    Its latencies don't count while it is left: they tell of the fault, and the cutoff is for the
+    time after it.
     """
 
-    __slots__ = ("_clock", "_is_primary", "_stats", "cutoff", "health", "side", "store")
+    __slots__ = (
+        "_ceiling",
+        "_clock",
+        "_is_primary",
+        "_stats",
+        "_unknown",
+        "cutoffs",
+        "health",
+        "heard",
+        "side",
+        "spoke",
+        "store",
+    )
 
     def __init__(
         self,
         side: Side,
         store: WideColumnStore,
-        start: float,
+        cutoffs: Cutoffs,
         policy: Policy,
         stats: Stats,
         clock: Callable[[], float],
     ) -> None:
         self.side, self.store = side, store
-        self.cutoff, self.health = Cutoff(start, policy), Health(policy)
+        self.cutoffs, self.health = cutoffs, Health(policy)
         self._is_primary = side is Side.PRIMARY
         self._stats, self._clock = stats, clock
+        self._ceiling = policy.ceiling
+        self._unknown = policy.enough  # answers until its usual latency is known
+        self.heard = -NEVER  # when the last call ended, by the clock
+        self.spoke = -NEVER  # and when the last answer came
 
     def report(self) -> SideReport:
-        seen = dict(zip(QUANTILES, self.cutoff.quantiles(*QUANTILES), strict=True))
-        return SideReport(self.health.mode.value, self.health.distrust, self.cutoff.seconds, seen)
+        seen = dict(zip(QUANTILES, quantiles(self.cutoffs, *QUANTILES), strict=True))
+        return SideReport(self.health.mode.value, self.health.distrust, self.cutoffs.busiest, seen)
 
-    def answered(self, began: float, *, late: bool) -> None:
-        """It answered; if late, `is_late` was told before."""
-        now = self._clock()
-        self.cutoff.answered(now - began, now)
-        if not late or not self._is_primary:
+    def answered(self, cutoff: Cutoff, began: float, other: Cutoff | None) -> None:
+        """It answered in time. `other`: the other side's cutoff, unless that side was left."""
+        now = self._took(cutoff, began)
+        if self._slower(now - began, other, now):
+            self._lost(now, both_late=False)
+        else:
             self.health.good()
 
-    def is_late(self) -> None:
-        if self._is_primary:
-            self.health.bad(self._clock())
+    def answered_late(
+        self, cutoff: Cutoff, began: float, other: Cutoff | None, *, hedged: bool, both_late: bool
+    ) -> None:
+        """It answered after its cutoff, before the other side did, if that was asked (`hedged`).
+        `both_late`: the other side was past its cutoff too."""
+        now = self._took(cutoff, began)
+        if both_late:
+            self.health.won()
+        elif self._slower(now - began, other, now):
+            self._lost(now, both_late=False)
+        elif hedged:
+            self.health.good()
 
-    def failed(self, *, late: bool = False) -> None:
-        """It failed; if late, `is_late` was told before."""
+    def answered_apart(self, cutoff: Cutoff, began: float, *, late: bool) -> None:
+        """It answered a call that was no race: a hedge, a warm call or a probe."""
+        now = self._took(cutoff, began)
+        if not late:
+            self.health.good()
+        elif self.health.mode is Mode.LEFT:
+            self._bad(now)
+
+    def failed(self) -> None:
         if self._is_primary:
             self._stats.primary_failures += 1
         else:
             self._stats.standby_failures += 1
-        if not late or not self._is_primary:
-            self.health.bad(self._clock())
+        self._bad(self._clock())
 
-    def beaten(self, *, late: bool) -> None:
-        """The other side answered first."""
-        now = self._clock()
-        self.cutoff.lost(now)
-        if late and not self._is_primary:
-            self.health.bad(now)
+    def beaten(self, cutoff: Cutoff, *, both_late: bool) -> None:
+        """It was late, and the other side answered first. `both_late`: after its own cutoff."""
+        self.heard = now = self._clock()
+        if self.health.mode is not Mode.LEFT:
+            cutoff.lost(now)
+        self._lost(now, both_late=both_late or not cutoff.is_estimated(now))
 
-    def silent(self, waited: float, *, late: bool) -> None:
+    def silent(self, cutoff: Cutoff, waited: float, *, both: bool = False) -> None:
         """It had not answered at the deadline, after so many seconds. When that was before its
-        cutoff it tells of the deadline alone."""
-        if waited < self.cutoff.seconds:
+        cutoff it tells of the deadline alone. `both`: nor had the other side."""
+        if waited < cutoff.seconds:
             return
-        now = self._clock()
-        self.cutoff.answered(waited, now)
-        if not late or not self._is_primary:
-            self.health.bad(now)
+        self.heard = now = self._clock()
+        if self.health.mode is not Mode.LEFT:
+            cutoff.answered(waited, now)
+        if both:
+            self._lost(now, both_late=True)
+        else:
+            self._bad(now)
 
-    def ran_on(self, began: float, *, ended: bool) -> None:
+    def ran_on(self, cutoff: Cutoff, began: float, *, ended: bool, weight: int) -> None:
         """After it was beaten it ran on until now, or failed."""
         now = self._clock()
-        self.cutoff.ran_on(now - began if ended else None, now)
+        if self.health.mode is not Mode.LEFT:
+            cutoff.ran_on(now - began if ended else None, now, weight)
+
+    def late_after(self, kind: Hashable, other: "Contender") -> float:
+        """Seconds after which a call that was no race is late. Of a side that was left, its own
+        latencies tell little: those of the fault may be among them."""
+        others = other.cutoffs.of(kind)
+        if self.health.mode is Mode.LEFT and (usual := others.usual(self._clock())) < NEVER:
+            return max(self._ceiling, CLEARLY * usual)
+        return max(self.cutoffs.of(kind).seconds, others.seconds)
+
+    def _slower(self, took: float, other: Cutoff | None, now: float) -> bool:
+        """Whether nearly all calls of the other side take less time."""
+        return took > self._ceiling and other is not None and took > CLEARLY * other.usual(now)
+
+    def _lost(self, now: float, *, both_late: bool) -> None:
+        self._left_by(self.health.lost(now, both_late=both_late or self._unknown > 0), now)
+
+    def _took(self, cutoff: Cutoff, began: float) -> float:
+        self.heard = self.spoke = now = self._clock()
+        if self.health.mode is not Mode.LEFT:
+            self._unknown -= 1
+            cutoff.answered(now - began, now)
+        return now
+
+    def _bad(self, now: float) -> None:
+        self.heard = now
+        self._left_by(self.health.bad(now), now)
+
+    def _left_by(self, left: bool, now: float) -> None:
+        if left:
+            for cutoff in self.cutoffs:
+                cutoff.forget_losers(now)

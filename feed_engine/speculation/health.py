@@ -1,16 +1,21 @@
-"""Whether a side is asked first: left after repeated failures, come back to gradually.
+"""Whether a side is asked first: when it is left, and how it returns.
 
-A cumulative sum test (Page, 1954) over the outcomes of its calls: each adds its log likelihood
-ratio between a side that is ill and one that is well, held between 0 and a limit. At the limit the
-side is left; only at 0 again, many good probes later, does the return begin. A side that fails
-half the time therefore stays at the limit. The way back is slow as well: a growing share of the
-calls, and a longer stay away after each relapse.
+A cumulative sum test (CUSUM: Page, 1954). Each call's outcome has some probability on a side that
+is well and another on a side that is ill; the logarithm of their ratio is added to a sum that is
+held between 0 and a limit. A failure adds log(0.3 / 0.02) = 2.7, a lost race log(0.3 / 0.05) = 1.8,
+an answer in time takes 0.34 away, and the limit is five failures in a row: 13.5. At the limit the
+side is left; only at 0 again, 40 good probes later, does the return begin. A plain count of
+failures in a row would not do: a side that fails every second call would never be left, or would be
+left and trusted again in turn. Here it stays at the limit.
+
+The return is slow as well: a share of the calls that doubles step by step, and a longer stay away
+after each relapse, so that a side that comes and goes is not followed each time.
 """
 
 from enum import Enum
 from math import log
 
-from feed_engine.speculation.policy import Policy
+from feed_engine.speculation.policy import NEVER, Policy
 
 
 class Mode(Enum):
@@ -27,9 +32,12 @@ class Health:
         "_good",
         "_hold",
         "_limit",
-        "_next_probe",
+        "_lost",
         "_policy",
+        "_probed",
         "_since",
+        "_slow_lost",
+        "_slow_won",
         "mode",
         "outages",
         "returns",
@@ -39,22 +47,25 @@ class Health:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._bad = log(policy.ill / policy.well)
+        self._lost = log(policy.ill / policy.well_lost)
         self._good = log((1 - policy.well) / (1 - policy.ill))
+        self._slow_lost = log(policy.slow_ill / policy.slow_well)
+        self._slow_won = log((1 - policy.slow_well) / (1 - policy.slow_ill))
         self._limit = policy.patience * self._bad
         self.suspicion = 0.0
         self._hold = policy.hold
-        self._since = self._next_probe = 0.0
+        self._since, self._probed = 0.0, -NEVER
         self.mode = Mode.WELL
         self.outages = self.returns = 0
 
     @property
     def distrust(self) -> float:
-        """From 0 to 1, where it is left."""
+        """0: no doubt; 1: the side is left."""
         return self.suspicion / self._limit
 
     @property
     def suspect(self) -> bool:
-        """Whether it failed or was late again and again lately."""
+        """Whether it failed or lost repeatedly of late."""
         return self.suspicion >= 0.5 * self._limit
 
     def good(self) -> None:
@@ -62,17 +73,31 @@ class Health:
         if self.suspicion:
             self.suspicion = max(0.0, self.suspicion - self._good)
 
-    def bad(self, now: float) -> None:
-        """It failed or is late."""
-        self.suspicion = min(self._limit, self.suspicion + self._bad)
+    def won(self) -> None:
+        """Both sides were late, and it answered first."""
+        if self.suspicion:
+            self.suspicion = max(0.0, self.suspicion - self._slow_won)
+
+    def lost(self, now: float, *, both_late: bool) -> bool:
+        """The other side answered first, in time or late as well. Returns whether the side is left
+        for that."""
+        return self._add(self._slow_lost if both_late else self._lost, now)
+
+    def bad(self, now: float) -> bool:
+        """It failed. Returns whether the side is left for that."""
+        return self._add(self._bad, now)
+
+    def _add(self, doubt: float, now: float) -> bool:
+        self.suspicion = min(self._limit, self.suspicion + doubt)
         if self.suspicion < self._limit or self.mode is Mode.LEFT:
-            return
+            return False
         relapse = self.mode is Mode.RETURNING or (
             self.outages and now - self._since < self._policy.hold_most
         )
         self._hold = min(2 * self._hold, self._policy.hold_most) if relapse else self._policy.hold
         self.mode, self._since = Mode.LEFT, now
         self.outages += 1
+        return True
 
     def trust(self, now: float) -> float:
         """The share of the calls that should ask it first."""
@@ -89,9 +114,9 @@ class Health:
             self.returns += 1
         return 1.0
 
-    def probe_due(self, now: float) -> bool:
-        """Whether a shadow call should be made now; so many a second, however many calls come."""
-        if now < self._next_probe:
+    def probe_due(self, now: float, pause: float) -> bool:
+        """Whether a probe may be made now, `pause` seconds after the last at the earliest."""
+        if now - self._probed < pause:
             return False
-        self._next_probe = now + self._policy.probe_every
+        self._probed = now
         return True

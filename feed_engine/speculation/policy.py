@@ -1,4 +1,4 @@
-"""How a race behaves: cutoff, budgets, when it leaves a side, how it keeps the other warm."""
+"""The race's parameters: change a default here; each has a sentence and an example with numbers."""
 
 from dataclasses import dataclass
 
@@ -7,44 +7,140 @@ NEVER = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Seconds, shares of calls (0 to 1) and counts. The defaults are those of a gateway."""
+    """Seconds, shares of calls (0 to 1) and counts. The defaults are those of a gateway.
 
-    # The cutoff: min(quantile, multiple * median, ceiling), and no less than the floor.
+    The examples assume 1,000 calls a second, a median of 3 ms and a deadline of 2 s.
+    """
+
+    # The cutoff, one for each side and kind of call: see `cutoff`.
+
     quantile: float = 0.999
+    """The cutoff is at most this quantile of the latency. 0.999: one call in 1,000 is late."""
+
     multiple: float = 8.0
-    floor: float = 0.005
+    """The cutoff is at most this many medians. 8 with a median of 3 ms: 24 ms at most."""
+
     ceiling: float = 0.05
-    window: float = 30.0  # of the latencies that count
-    enough: float = 100  # latencies in the window below which the start value stands
+    """The cutoff is at most this long, unless more calls take longer than the budget allows to
+    hedge. 0.05: with a 99.9th percentile of 300 ms the cutoff is 50 ms at most; on a store where
+    every call takes 60 ms it is a little more than 60 ms all the same."""
 
-    # Primaries that lose to the standby and run on all the same, to be measured.
-    run_on: float = 0.1  # share of the calls that may
-    run_on_most: int = 4  # at a time
+    floor: float = 0.005
+    """The cutoff is at least this long. 0.005: a store that answers within 1 ms is hedged after
+    5 ms, since a timer of this process is hardly more exact."""
 
-    # Losers that may run to their end, at a time, where cancelling one costs more than its answer
-    # (a connection, most often); the others are cancelled.
+    window: float = 30.0
+    """Latencies older than this don't count. 30: a store that got slower is known after 30 s."""
+
+    enough: float = 100
+    """Until the window holds this many latencies, the start value is the cutoff. 100: a tenth of a
+    second after the start; a kind of call that comes once a second always has the start value."""
+
+    few: float = 10
+    """From this many latencies on, the start value is raised where the budget could not pay for
+    all late calls. 10: after ten calls of 60 ms the cutoff is above 60 ms."""
+
+    few_most: float = 0.2
+    """The longest that a cutoff becomes from fewer than `enough` latencies. 0.2: a single answer
+    after 1.9 s among twenty does not hold back hedges for longer than 200 ms."""
+
+    comparable: float = 50
+    """From this many latencies of one side on, calls of the other are held against them. 50: when
+    50 warm calls of the standby took 10 ms at most, each call of the primary beyond the ceiling
+    counts as lost, also where it was not hedged."""
+
+    kinds_most: int = 32
+    """Kinds of calls that are estimated separately; later ones share one estimate. 32: a side
+    holds some 32 x 100 counters at most."""
+
+    # Losers that run on to be measured: see `cutoff`.
+
+    run_on: float = 0.1
+    """Share of the calls that run on when they lose. 0.1: with 10 losers a second, one of them is
+    read to its end, and stands for ten."""
+
+    run_on_most: int = 4
+    """Calls that run on at the same time. 4: a side that hangs holds four such calls."""
+
     finish_most: int = 0
+    """Other losers that may run to their end at the same time, for stores where cancelling a call
+    costs a connection. 0: each is cancelled."""
 
-    # Extra load, as a share of the calls; `burst` calls may come at once.
+    # Extra load.
+
     extra: float = 0.03
-    extra_when_ill: float = 1.0  # after a failure, or while the first side fails again and again
+    """Share of the calls that hedges of late calls and warm calls may add. 0.03: 30 a second."""
+
+    extra_when_ill: float = 1.0
+    """The same for hedges of failed calls, and of late calls while the first side keeps failing or
+    losing. 1.0: every call may be asked twice during an outage, and none three times."""
+
     burst: float = 20.0
+    """Extra calls that may come at once after quiet seconds, for each of the two budgets. 20: of
+    50 calls that are late together 20 are hedged."""
 
-    # The outage: see `health`.
-    well: float = 0.02  # share of failed or late calls of a side in order
-    ill: float = 0.3  # and of one that is not
-    patience: int = 5  # failures in a row that end the trust in a side
-    hold: float = 1.0  # least time away from it; doubles when it relapses
+    # Outages: see `health`.
+
+    well: float = 0.02
+    """Share of failed calls of a side in order. 0.02: 2 failures in 100 raise no doubt."""
+
+    well_lost: float = 0.05
+    """Share of lost calls of a side in order. 0.05: equal sides with a heavy tail may lose 2 calls
+    in 100 to each other for ever; 15 in 100 raise doubt."""
+
+    ill: float = 0.3
+    """Share of failed or lost calls of a side that should be left. 0.3: from about 12% on, doubt
+    grows faster than it fades."""
+
+    slow_well: float = 0.5
+    """Share of the races in which both sides are late that a side in order loses. 0.5: equal sides
+    win in turn."""
+
+    slow_ill: float = 0.95
+    """Share of those races that a side that should be left loses. 0.95: it is left after 21 such
+    losses in a row."""
+
+    patience: int = 5
+    """Failed calls in a row after which a side is left. 5: 5 ms at 1,000 calls a second; of lost
+    calls, which weigh less, 8."""
+
+    hold: float = 1.0
+    """Least seconds away from a side that was left; doubles with each relapse. 1, 2, 4, ..."""
+
     hold_most: float = 60.0
-    step: float = 1.0  # until the share that goes to it again doubles
-    first_share: float = 1 / 16
-    probe_every: float = 0.05
-    probe_most: int = 4  # at a time
+    """The longest that `hold` becomes. 60: a side that comes and goes is tried once a minute."""
 
-    # Warming: calls that go to the standby as well, and what of them is compared.
+    first_share: float = 1 / 16
+    """Share of the calls that a side gets first when it returns. 1/16: 62 calls a second."""
+
+    step: float = 1.0
+    """Seconds until that share doubles. 1: all calls come back 4 s after the first."""
+
+    probe_every: float = 0.05
+    """Least seconds between two probes of a side that was left. 0.05: 20 a second at most."""
+
+    probe_alone_every: float = 0.25
+    """Seconds between two probes where no calls come. 0.25: 4 a second, so that 40 good probes,
+    after which a side returns, take 10 s on an idle gateway."""
+
+    probe_most: int = 4
+    """Probes at the same time. 4: with a deadline of 2 s, a side that hangs gets 2 a second."""
+
+    # Warming.
+
     warm: float = 0.01
-    warm_most: int = 8  # at a time
+    """Share of the primary's calls that go to the standby as well. 0.01: 10 a second. 0: none, and
+    none by time."""
+
+    warm_every: float = 5.0
+    """The longest that the standby is left without a call. 5: on a gateway that gets a call a
+    minute the standby gets 12."""
+
+    warm_most: int = 8
+    """Warm calls at the same time. 8: a standby that hangs holds eight."""
+
     compare: float = 0.25
+    """Share of the warm calls whose answer is compared. 0.25: 2 or 3 a second."""
 
 
 ADAPTIVE = Policy()
@@ -53,9 +149,11 @@ FIXED = Policy(
     floor=0.0,
     ceiling=NEVER,
     enough=NEVER,
+    few=NEVER,
     run_on=0.0,
     burst=1e12,
     patience=1_000_000_000,
+    probe_alone_every=NEVER,
     warm=0.0,
 )
 """The start value is the cutoff for ever, every late call is hedged, the primary comes first."""

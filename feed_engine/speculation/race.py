@@ -1,11 +1,11 @@
-"""The race: which side is asked first, what else is asked besides, and what all of it counts."""
+"""The race: which side a call asks first, and which extra calls may be made beside it."""
 
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from datasources.errors import StoreTimeout
 from datasources.protocols import Sides
@@ -13,9 +13,11 @@ from feed_engine.speculation import deadline as request
 from feed_engine.speculation.budget import Budget
 from feed_engine.speculation.call import Call, Raced
 from feed_engine.speculation.contender import Contender
+from feed_engine.speculation.cutoff import Cutoffs
 from feed_engine.speculation.health import Mode
 from feed_engine.speculation.policy import FIXED, Policy
 from feed_engine.speculation.stats import Report, Side, Stats
+from feed_engine.speculation.upkeep import Upkeep
 from feed_engine.speculation.warming import Ask, Comparison, Shadows, catch_up, shadow
 
 __all__ = ["Race", "Raced"]
@@ -45,7 +47,7 @@ class Race:
         self.deadline, self._policy, self.clock, self._rng = deadline, policy, clock, rng
         self.stats = Stats()
         self._primary, self._standby = (
-            Contender(side, store, cutoff, policy, self.stats, clock)
+            Contender(side, store, Cutoffs(cutoff, policy, deadline / 2), policy, self.stats, clock)
             for side, store in ((Side.PRIMARY, sides.primary), (Side.STANDBY, sides.standby))
         )
         self._extra = Budget(policy.extra, policy.burst)
@@ -55,13 +57,18 @@ class Race:
         self.run_ons, self.finishers = Shadows(policy.run_on_most), Shadows(policy.finish_most)
         self._probes, self._warmers = Shadows(policy.probe_most), Shadows(policy.warm_most)
         self._lags = Shadows(1)
+        self._upkeep = Upkeep(self._keep_up, policy)
 
-    async def __call__(self, ask: Ask[T], *, only: Side | None = None) -> Raced[T]:
+    async def __call__(
+        self, ask: Ask[T], *, only: Side | None = None, kind: Hashable = None
+    ) -> Raced[T]:
         """The first good answer; the loser is cancelled and gone when this returns. `only`: of this
-        side alone, for what is known to be there.
+        side alone, for what is known to be there. `kind`: names the table and the shape of the
+        read, ("feed page", 5) for example; calls of one kind take about as long as each other.
 
-        `ask` may be cancelled anywhere, and may be called again for a side, then to be measured or
-        compared and dropped: it must not lean on what changes after this returned. Raises
+        `ask` may be cancelled anywhere, and may be called again for a side, also after this
+        returned, then to be measured or compared and dropped: it must not lean on what changes
+        after that. Raises
         StoreTimeout past the deadline (of the race or of the request, whichever is first),
         StoreUnavailable when both sides failed, or one did and the budget is spent. What `ask`
         raises other than a StoreError is its own mistake and passes through.
@@ -80,18 +87,19 @@ class Race:
         alone = only or self._forced
         if alone is not None:
             asked = first if alone is Side.PRIMARY else second
-            raced = await Call(self, ask, asked, None, bound).run(began, apart=False)
+            raced = await Call(self, ask, asked, None, bound, kind).run(began, apart=False)
         else:
+            self._upkeep.asked(ask, kind)
             if first.health.mode is not Mode.WELL and self._leaves_primary(began):
                 first, second = second, first
-                self._probe(second, ask, bound, began)
+                self._probe(second, ask, kind, self._policy.probe_every)
             elif second.health.mode is not Mode.WELL and second.health.trust(began) <= 0:
                 # Else it would stay distrusted until the primary fails, and be no help then.
-                self._probe(second, ask, bound, began)
-            call = Call(self, ask, first, second, bound)
+                self._probe(second, ask, kind, self._policy.probe_every)
+            call = Call(self, ask, first, second, bound, kind)
             draw = self._rng() if self._unlikely else 1.0
             if draw < self._policy.warm and first is self._primary:
-                self._warm(call, ask, bound)
+                self._warm(ask, kind, bound, call)
             measured = self._policy.warm <= draw < self._unlikely
             apart = measured or self._policy.finish_most > 0
             raced = await call.run(began, apart=apart, measured=measured)
@@ -108,7 +116,7 @@ class Race:
     def report(self) -> Report:
         """The counts, and everything else as it is now."""
         health = self._primary.health
-        self.stats.cutoff = self._primary.cutoff.seconds
+        self.stats.cutoff = self._primary.cutoffs.busiest
         self.stats.trust = health.trust(self.clock())
         self.stats.outages, self.stats.returns = health.outages, health.returns
         return Report(
@@ -121,15 +129,17 @@ class Race:
 
     async def close(self) -> None:
         """End every shadow call. No call may be made any more."""
+        self._upkeep.close()
         for shadows in (self.run_ons, self.finishers, self._probes, self._warmers, self._lags):
             await shadows.close()
 
-    def may_hedge(self, *, ill: bool) -> bool:
-        """Charge a call to the second side to the budget that is for it."""
+    def may_hedge(self, *, ill: bool, again: bool = False) -> bool:
+        """Charge a call to the second side to the budget that is for it. `again`: this call was
+        refused before."""
         granted = (self._extra_when_ill if ill else self._extra).spend()
         if granted:
             self.stats.hedges += 1
-        else:
+        elif not again:
             self.stats.refused += 1
         return granted
 
@@ -141,17 +151,36 @@ class Race:
             return standby.suspicion < primary.suspicion
         return trust <= 0 or (trust < 1 and self._rng() >= trust)
 
-    def _probe(self, side: Contender, ask: Ask[T], bound: float, now: float) -> None:
-        """Ask a side that was left, to see whether it is back."""
-        if not side.health.probe_due(now):
+    def _keep_up(self, ask: Ask[Any], kind: Hashable) -> bool:
+        """Repeat a call as a probe of a side that was left, or as a warm call to an idle standby.
+        Returns whether a side is not well."""
+        if self._forced is not None:
+            return False
+        now, policy, well = self.clock(), self._policy, True
+        for side in (self._primary, self._standby):
+            if side.health.mode is not Mode.WELL:
+                well = False
+                if side.health.trust(now) <= 0:
+                    self._probe(side, ask, kind, policy.probe_alone_every)
+        idle = now - self._standby.heard >= policy.warm_every / 2
+        if well and idle and policy.warm > 0 and self._warmers.room():
+            self.stats.warm += 1
+            self._start_warm(ask, kind, self.deadline, None)
+        return not well
+
+    def _probe(self, side: Contender, ask: Ask[Any], kind: Hashable, pause: float) -> None:
+        """Ask a side that was left, to see whether it is back. Bounded by time, not by a share of
+        the calls: else a side that few ask for would stay left long after it is back."""
+        if not side.health.probe_due(self.clock(), pause):
             return
-        if self._probes.room() and self._extra_when_ill.spend():
+        if self._probes.room():
             self.stats.probes += 1
-            self._probes.start(shadow(side, ask, self.clock, bound))
+            other = self._standby if side is self._primary else self._primary
+            self._probes.start(shadow(side, other, ask, kind, self.clock, self.deadline))
         else:
             self.stats.shed += 1
 
-    def _warm(self, call: Call[T], ask: Ask[T], bound: float) -> None:
+    def _warm(self, ask: Ask[T], kind: Hashable, bound: float, call: Call[T]) -> None:
         """Ask the standby as well, to keep it warm; compare its answer now and then."""
         if not self._warmers.room() or not self._may_warm():
             self.stats.shed += 1
@@ -159,7 +188,13 @@ class Race:
         self.stats.warm += 1
         if self._rng() < self._policy.compare:
             call.comparison = Comparison(self.stats, partial(self._differs, ask, bound))
-        self._warmers.start(shadow(self._standby, ask, self.clock, bound, call.comparison))
+        self._start_warm(ask, kind, bound, call.comparison)
+
+    def _start_warm(
+        self, ask: Ask[T], kind: Hashable, bound: float, comparison: Comparison[T] | None
+    ) -> None:
+        standby, primary = self._standby, self._primary
+        self._warmers.start(shadow(standby, primary, ask, kind, self.clock, bound, comparison))
 
     def _differs(self, ask: Ask[T], bound: float, wanted: T) -> None:
         """The standby answered a warm call otherwise than the primary: see how far it is behind."""

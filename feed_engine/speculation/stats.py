@@ -27,7 +27,7 @@ class Stats:
     run_ons: int = 0  # losers that ran on, to be measured
     warm: int = 0
     probes: int = 0  # shadow calls to a side that is left
-    shed: int = 0  # warm calls and probes not made, for want of budget or room
+    shed: int = 0  # warm calls not made, for want of budget or room, and probes, for want of room
     compared: int = 0  # warm calls whose answer was compared
     differing: int = 0  # and was not the primary's
     caught_up: int = 0  # differing standbys that gave the primary's answer within the deadline
@@ -35,7 +35,7 @@ class Stats:
     lag_seconds: float = 0.0  # sum, of those that caught up
     outages: int = 0  # times that the primary was left
     returns: int = 0  # and fully trusted again
-    cutoff: float = 0.0  # gauge: seconds, of the primary
+    cutoff: float = 0.0  # gauge: seconds, of the primary's busiest kind of call
     trust: float = 1.0  # gauge: share of the calls that ask the primary first
 
 
@@ -44,8 +44,8 @@ class SideReport:
     """One side as a race sees it now. Latencies in seconds, infinite where they are not known."""
 
     mode: str  # well, left, returning
-    distrust: float  # 0 to 1; at 1 it is left
-    cutoff: float
+    distrust: float  # 0: no doubt; 1: the side is left
+    cutoff: float  # of the kind of call with most calls lately
     quantiles: dict[float, float]  # share of the window's calls -> latency
 
 

@@ -1,14 +1,16 @@
-"""Shadow calls, whose result is dropped: to warm the standby, to probe a primary that was left."""
+"""Shadow calls, whose result is dropped: warm calls to the standby, probes of a side that was left,
+and losers that run on to be measured. Change here how such a call is made, bounded and ended."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from copy import copy
 from typing import Any, Generic, TypeVar
 
 from datasources.errors import StoreError
 from datasources.protocols import WideColumnStore
 from feed_engine.speculation.contender import Contender
+from feed_engine.speculation.cutoff import Cutoff, RunOn
 from feed_engine.speculation.stats import Side, Stats
 
 T = TypeVar("T")
@@ -71,19 +73,21 @@ class Comparison(Generic[T]):
 
 async def shadow(
     side: Contender,
+    other: Contender,
     ask: Ask[T],
+    kind: Hashable,
     clock: Callable[[], float],
     deadline: float,
     comparison: Comparison[T] | None = None,
 ) -> None:
     """Ask one side, tell it how that went, and drop the answer."""
-    began, cutoff = clock(), side.cutoff.seconds
+    began, late_after, cutoff = clock(), side.late_after(kind, other), side.cutoffs.of(kind)
     try:
         async with asyncio.timeout(deadline) as limit:
             answer = await ask(side.store)
     except TimeoutError as error:
         if limit.expired():
-            side.silent(deadline, late=False)
+            side.silent(cutoff, deadline)
         else:
             log.debug("a shadow call to the %s went wrong", side.side.value, exc_info=error)
     except StoreError as error:
@@ -92,10 +96,7 @@ async def shadow(
     except Exception as error:
         log.debug("a shadow call to the %s went wrong", side.side.value, exc_info=error)
     else:
-        late = clock() - began > cutoff
-        if late:
-            side.is_late()
-        side.answered(began, late=late)
+        side.answered_apart(cutoff, began, late=clock() - began > late_after)
         if comparison is not None:
             comparison.add(side.side, answer)
 
@@ -131,13 +132,21 @@ async def catch_up(
     stats.left_behind += 1
 
 
-async def run_on(task: asyncio.Task[Any], side: Contender, began: float, left: float) -> None:
+async def run_on(
+    task: asyncio.Task[Any],
+    side: Contender,
+    cutoff: Cutoff,
+    loser: RunOn,
+    began: float,
+    left: float,
+) -> None:
     """Let a loser run on for the seconds left, measure it, and drop its answer."""
     try:
         await asyncio.wait((task,), timeout=left)
         failed = task.done() and (task.cancelled() or task.exception() is not None)
-        side.ran_on(began, ended=not failed)
+        side.ran_on(cutoff, began, ended=not failed, weight=loser.weight)
     finally:
+        cutoff.ended(loser)
         await end(task)
 
 

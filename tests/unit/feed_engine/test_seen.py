@@ -43,7 +43,9 @@ def seeing(primary: Applying, standby: Applying, ends: float = 60.0) -> tuple[Si
             return store
 
         deadline.ends.set(ends)
-        raced, has = await read_seeing(race, sides, ask, lambda s: cast(Applying, s).has())
+        raced, has = await read_seeing(
+            race, sides, ask, lambda s: cast(Applying, s).has(), kind=("read", 1)
+        )
         assert raced.value is (sides.primary if raced.side is Side.PRIMARY else sides.standby)
         return raced.side, has, asyncio.get_running_loop().time()
 

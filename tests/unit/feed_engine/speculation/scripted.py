@@ -2,9 +2,9 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import replace
-from typing import cast
+from typing import NamedTuple, Protocol, cast
 
 from datasources.errors import StoreError, StoreUnavailable
 from datasources.protocols import Sides, WideColumnStore
@@ -22,7 +22,8 @@ class Store:
         self.act, self.name = act, name
         self.asked, self.running = 0, 0
 
-    async def ask(self) -> str:
+    async def ask(self, times: float = 1.0) -> str:
+        """`times`: how much longer than an ordinary call this one takes."""
         loop = asyncio.get_running_loop()
         self.asked += 1
         self.running += 1
@@ -32,7 +33,7 @@ class Store:
                 raise outcome
             if outcome == NEVER:
                 await loop.create_future()
-            await asyncio.sleep(outcome)
+            await asyncio.sleep(outcome * times)
             return self.name
         finally:
             self.running -= 1
@@ -64,24 +65,51 @@ def race(
     )
 
 
+class Asked(NamedTuple):
+    """A call of a load: when, how much longer than an ordinary call it takes, and its kind."""
+
+    at: float
+    times: float = 1.0
+    kind: Hashable = None
+
+
+class Rule(Protocol):
+    """A race, or another rule that chooses which side answers."""
+
+    def __call__(
+        self, ask: Callable[[WideColumnStore], Awaitable[str]], *, kind: Hashable = None
+    ) -> Awaitable[Raced[str]]: ...
+
+
 async def load(
-    race: Race, *, rate: float, seconds: float
+    race: Rule, *, rate: float, seconds: float
 ) -> list[tuple[float, float, Raced[str] | StoreError]]:
     """Open loop: a call each 1/rate s whatever became of those before. Began, took, answer."""
+    return await make(race, (Asked(call / rate) for call in range(int(rate * seconds))))
+
+
+async def make(
+    race: Rule, calls: Iterable[Asked]
+) -> list[tuple[float, float, Raced[str] | StoreError]]:
+    """Make each call at its time, whatever became of the earlier calls. Began, took, answer."""
     loop, seen = asyncio.get_running_loop(), []
 
-    async def one() -> None:
+    async def one(call: Asked) -> None:
         began = loop.time()
         answer: Raced[str] | StoreError
+
+        async def ask(store: WideColumnStore) -> str:
+            return await cast(Store, store).ask(call.times)
+
         try:
-            answer = await race(ask)
+            answer = await race(ask, kind=call.kind)
         except StoreError as error:
             answer = error
         seen.append((began, loop.time() - began, answer))
 
     async with asyncio.TaskGroup() as group:
         start = loop.time()
-        for call in range(int(rate * seconds)):
-            await asyncio.sleep(max(0.0, start + call / rate - loop.time()))
-            group.create_task(one())
+        for call in calls:
+            await asyncio.sleep(max(0.0, start + call.at - loop.time()))
+            group.create_task(one(call))
     return seen

@@ -131,7 +131,7 @@ def test_the_quantile_is_the_cutoff_where_it_is_the_smallest() -> None:
 
 
 def test_the_ceiling_and_the_floor_hold() -> None:
-    assert settled(lognormal(0.020)) == ADAPTIVE.ceiling
+    assert settled(lognormal(0.016)) == ADAPTIVE.ceiling
     assert settled(lognormal(0.00001)) == ADAPTIVE.floor
 
 

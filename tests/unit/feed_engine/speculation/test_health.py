@@ -76,5 +76,5 @@ def test_each_relapse_doubles_the_time_away_up_to_a_limit() -> None:
 
 def test_probes_come_at_a_bounded_rate() -> None:
     health = Health(ADAPTIVE)
-    due = sum(health.probe_due(call * 0.001) for call in range(10_000))
+    due = sum(health.probe_due(call * 0.001, ADAPTIVE.probe_every) for call in range(10_000))
     assert due == pytest.approx(10 / ADAPTIVE.probe_every, rel=0.05)
