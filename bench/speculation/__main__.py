@@ -1,7 +1,8 @@
-"""The race by itself: what it makes of a tail, what it asks besides, and what it costs.
+"""The race by itself: what it makes of a tail, how many extra calls it makes, and what it costs.
 
 Tail and extra calls in virtual time, from latencies whose distribution is known (lognormal, median
-3 ms, sigma 0.5): the same with and without. The cost in real time, against a bare await.
+3 ms, sigma 0.5): the same with and without. The cost in real time, against a bare await. Then the
+race and the rules of Finagle, Cassandra and gRPC on the same scenarios: see `scenarios`.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from typing import cast
 import uvloop
 
 from bench.rows import Row, table, write
+from bench.speculation import scenarios
 from datasources.errors import StoreError
 from datasources.protocols import Sides, WideColumnStore
 from feed_engine.speculation import ADAPTIVE, FIXED, Policy, Race, Stats
@@ -36,6 +38,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     seconds = 60.0 if quick else 600.0
     rows = [*_tail(seconds), *_extra(seconds), *_cost(5_000 if quick else 50_000)]
+    rows += scenarios.rows(60.0 if quick else 300.0)
     print(table(rows))
     write("speculation", rows)
 

@@ -1,0 +1,1 @@
+"""The race beside other projects' rules: `python -m bench.speculation`."""
