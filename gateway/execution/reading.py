@@ -102,6 +102,9 @@ def _without_tokens(ast: DocumentNode) -> tuple[frozenset[str], int]:
     its fields, and how many nodes it has."""
     names: set[str] = set()
     count = 0
+    token = ast.loc.start_token if ast.loc is not None else None
+    while token is not None:
+        token.prev, token.next, token = None, None, token.next
     left: list[Node] = [ast]
     while left:
         node = left.pop()

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from bench.abuse.documents import SHAPES
+from gateway.collector import short_passes
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
 from gateway.execution.reading import ERRORS, MESSAGE, Read
@@ -67,6 +68,21 @@ async def test_documents_that_are_refused_leave_next_to_nothing() -> None:
     assert executor.stats.documents == 0
     assert peak < 24 * MIB
     assert left < MIB
+
+
+async def test_refused_documents_leave_nothing_to_a_collector_that_sets_aside_what_lives() -> None:
+    executor = new_executor(Settings())
+    text = SHAPES["few unknown fields"](1_900)
+    await errors(executor, text)
+    with short_passes():
+        tracemalloc.start()
+        try:
+            for n in range(12):
+                assert await errors(executor, text + " " * n)
+            left = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+    assert left < 2 * MIB
 
 
 @pytest.mark.parametrize("shape", SHAPES)
