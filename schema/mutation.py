@@ -8,9 +8,9 @@ from schema.costs import reads
 from schema.fields import field
 
 WRITE = reads(40, each=20)
-SIGN_UP = reads(40, each=10_000)
-"""Priced so that the default limits allow one sign-up a request, 50 at once and one in two seconds
-for an address."""
+SIGN_UP = reads(40, each=30_000)
+"""Priced so that the default limits allow one sign-up a request, 33 at once and one in three
+seconds for an address."""
 
 
 @strawberry.type(
