@@ -1,7 +1,8 @@
-"""What fields cost: the directives that `schema.graphql` shows and `gateway.cost` reads.
+"""The cost of fields: the directives that `schema.graphql` shows and `gateway.cost` reads.
 
-`@cost` and `@listSize` follow IBM's GraphQL Cost Directives specification. `@reads` is our own: it
-says what a field asks of the stores whatever is selected below it.
+`@cost` and `@listSize` follow IBM's GraphQL Cost Directives specification. `@reads` is Pinway's
+own: it says what a field reads from the stores, whatever is selected below it.
+
 """
 
 from typing import Any
@@ -17,8 +18,8 @@ FIELD = [Location.FIELD_DEFINITION]
 @strawberry.schema_directive(
     locations=[*FIELD, Location.INPUT_FIELD_DEFINITION],
     name="cost",
-    description="What a field costs for each of its parents, or an input field for each of its "
-    "values: a decimal number. Without it an object costs 1, and a leaf 0.1.",
+    description="The cost of a field for each parent, or of an input field for each value: a "
+    "decimal number. Without the directive, an object costs 1 and a leaf 0.1.",
 )
 class Cost:
     weight: str
@@ -27,8 +28,8 @@ class Cost:
 @strawberry.schema_directive(
     locations=FIELD,
     name="listSize",
-    description="How long a list is assumed to be: as the slicing arguments say, and `assumedSize` "
-    "at most. `sizedFields` are the fields of the result that have this length.",
+    description="The assumed length of a list: the value of its slicing arguments, or "
+    "`assumedSize` at most. `sizedFields` are the fields of the result that have this length.",
 )
 class ListSize:
     assumed_size: int | None = None
@@ -40,9 +41,9 @@ class ListSize:
 @strawberry.schema_directive(
     locations=FIELD,
     name="reads",
-    description="What a field asks of the stores. `calls`: how many, at most, for all of its "
-    "parents together. `entries`: how many rows and objects it reads for each place of its "
-    "list, of which it reads one more than `@listSize` says.",
+    description="The reads of a field. `calls`: the maximum number of store calls for all parents "
+    "together. `entries`: the number of rows and objects that it reads for each entry of its list. "
+    "It reads one entry more than `@listSize` says.",
 )
 class Reads:
     calls: int
@@ -50,12 +51,14 @@ class Reads:
 
 
 def reads(calls: int, *, each: int = 0) -> list[Any]:
-    """A field of so many calls for all of its parents, which reads `each` entries a parent."""
+    """The cost of a field that makes `calls` calls for all parents, and reads `each` entries a
+    parent."""
     return [Cost(weight=str(each)), Reads(calls=calls)]
 
 
 def page(calls: int, entries: int, *, each: int = 0) -> list[Any]:
-    """A connection: `entries` are read for each place of a page, and `each` a parent besides."""
+    """The cost of a connection that reads `entries` for each entry of a page, and `each` more for
+    each parent."""
     sized = ListSize(
         assumed_size=MAX_PAGE,
         slicing_arguments=["first"],
@@ -66,7 +69,7 @@ def page(calls: int, entries: int, *, each: int = 0) -> list[Any]:
 
 
 def listed(calls: int, entries: int, most: int, argument: str | None = None) -> list[Any]:
-    """A plain list of up to `most` objects, or as many as `argument` has."""
+    """The cost of a plain list of at most `most` objects, or as many as `argument` has."""
     sized = ListSize(
         assumed_size=most,
         slicing_arguments=[argument] if argument else None,

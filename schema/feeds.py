@@ -1,4 +1,4 @@
-"""The feeds, and what they say of their stores' health."""
+"""The types of the feeds, and of their stores' health."""
 
 from datetime import datetime
 from enum import Enum
@@ -10,68 +10,87 @@ from schema.nodes import PageInfo
 from schema.types import Pin
 
 
-@strawberry.enum(description="Why a pin is in the home feed.")
+@strawberry.enum(description="The reason why a pin is in the home feed.")
 class FeedReason(Enum):
-    FOLLOWED_USER = strawberry.enum_value("FOLLOWED_USER", description="Its owner is followed.")
-    FOLLOWED_BOARD = strawberry.enum_value("FOLLOWED_BOARD", description="Its board is followed.")
-    FOLLOWED_INTEREST = strawberry.enum_value(
-        "FOLLOWED_INTEREST", description="One of its interests is followed."
+    FOLLOWED_USER = strawberry.enum_value(
+        "FOLLOWED_USER", description="The viewer follows the pin's owner."
     )
-    RELATED = strawberry.enum_value("RELATED", description="It is like what the viewer saved.")
-    POPULAR = strawberry.enum_value("POPULAR", description="Many people like it.")
-    SHOWN_BEFORE = strawberry.enum_value("SHOWN_BEFORE", description="An earlier visit showed it.")
+    FOLLOWED_BOARD = strawberry.enum_value(
+        "FOLLOWED_BOARD", description="The viewer follows the pin's board."
+    )
+    FOLLOWED_INTEREST = strawberry.enum_value(
+        "FOLLOWED_INTEREST", description="The viewer follows one of the pin's interests."
+    )
+    RELATED = strawberry.enum_value(
+        "RELATED", description="The pin is related to pins that the viewer saved."
+    )
+    POPULAR = strawberry.enum_value("POPULAR", description="Many users like the pin.")
+    SHOWN_BEFORE = strawberry.enum_value(
+        "SHOWN_BEFORE", description="An earlier visit showed the pin."
+    )
 
 
-@strawberry.enum(description="Which of a feed store's two sides answered.")
+@strawberry.enum(description="The side of a feed store that answered.")
 class FeedStore(Enum):
     PRIMARY = strawberry.enum_value("PRIMARY", description="The primary.")
     STANDBY = strawberry.enum_value(
-        "STANDBY", description="The hot standby, some hundred milliseconds behind."
+        "STANDBY", description="The hot standby, which is some hundred milliseconds behind."
     )
 
 
-@strawberry.type(description="Which stores answered a home feed, and how fresh it is.")
+@strawberry.type(description="The stores that answered a home feed, and its freshness.")
 class FeedHealth:
-    pools: FeedStore | None = named(FeedStore, "pools", "New pins; null: no answer, so none new.")
+    pools: FeedStore | None = named(
+        FeedStore,
+        "pools",
+        "The store of new pins. Null: no side answered, so new pins are missing.",
+    )
     materialized: FeedStore | None = named(
-        FeedStore, "materialized", "The feed as shown before; null: no answer, so it is missing."
+        FeedStore,
+        "materialized",
+        "The store of the feed as shown before. Null: no side answered, so that feed is missing.",
     )
     may_be_stale: bool = plain(
-        "Whether something may be missing: newer pins, or pins of a server that is down."
+        "Whether pins may be missing: newer pins, or pins of a server that is down."
     )
-    stale_since: datetime | None = plain("From when on, where that is known.")
+    stale_since: datetime | None = plain("The time since which pins may be missing, if known.")
 
 
-@strawberry.type(description="Which store answered a following feed, and how fresh it is.")
+@strawberry.type(description="The store that answered a following feed, and its freshness.")
 class FollowingFeedHealth:
     store: FeedStore | None = named(FeedStore, "side", "The side that answered.")
     may_be_stale: bool = plain(
-        "Whether something may be missing: newer pins, or pins of a server that is down."
+        "Whether pins may be missing: newer pins, or pins of a server that is down."
     )
-    stale_since: datetime | None = plain("From when on, where that is known.")
+    stale_since: datetime | None = plain("The time since which pins may be missing, if known.")
 
 
 @strawberry.type(description="A pin of the home feed.")
 class HomeFeedEdge:
-    cursor: str = plain("Names this place in this visit: pass it as `after`.")
+    cursor: str = plain(
+        "The pin's position in this visit: pass it as `after` to continue after this pin."
+    )
     node: Pin = plain("The pin.")
-    reason: FeedReason = named(FeedReason, "reason", "Why it is here.")
+    reason: FeedReason = named(FeedReason, "reason", "The reason why the pin is in the feed.")
 
 
 @strawberry.type(
-    description="A page of the home feed. New pins come first, then what earlier visits showed. "
-    "The pages of one visit never repeat or skip a pin."
+    description="A page of the home feed. New pins come first, then pins that earlier visits "
+    "showed. The pages of one visit never repeat or skip a pin."
 )
 class HomeFeedConnection:
     edges: list[HomeFeedEdge] = plain("The pins, best first.")
-    page_info: PageInfo = plain("Where this page stands in the visit.")
-    visit_id: strawberry.ID = plain("This visit: ask for it again, and nothing new is used up.")
-    health: FeedHealth = plain("Which stores answered.")
+    page_info: PageInfo = plain("The position of this page in the visit.")
+    visit_id: strawberry.ID = plain(
+        "The id of this visit. Pass it as `visit` to see the same pins again; no new pins are used "
+        "up."
+    )
+    health: FeedHealth = plain("The stores that answered.")
 
 
 @strawberry.type(description="A pin of the following feed.")
 class FollowingFeedEdge:
-    cursor: str = plain("Names this place: pass it as `after`.")
+    cursor: str = plain("The pin's position: pass it as `after` to continue after this pin.")
     node: Pin = plain("The pin.")
 
 
@@ -81,5 +100,5 @@ class FollowingFeedEdge:
 )
 class FollowingFeedConnection:
     edges: list[FollowingFeedEdge] = plain("The pins, newest first.")
-    page_info: PageInfo = plain("Where this page stands.")
-    health: FollowingFeedHealth = plain("Which store answered.")
+    page_info: PageInfo = plain("The position of this page in the feed.")
+    health: FollowingFeedHealth = plain("The store that answered.")

@@ -1,8 +1,8 @@
-"""How a plain function of `resolvers/` becomes a field: one line a field.
+"""Turns a plain function of `resolvers/` into a field, in one line for each field.
 
 A resolver takes the request's Context, then (on all but the root types) its parent, and its
-arguments by keyword, as in `async def pins(context, board, *, first: int = 25)`. A bulk one takes
-all parents (see `resolvers.bulk`). Each field's metadata holds what it calls, for the executor.
+arguments by keyword, as in `async def pins(context, board, *, first: int = 25)`. A bulk resolver
+takes all parents (see `resolvers.bulk`). The field's metadata holds the resolver, for the executor.
 """
 
 import inspect
@@ -19,16 +19,16 @@ from resolvers.context import ID
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ARGUMENTS = {
-    "first": "How many at most, 1 to 100.",
-    "after": "The cursor after which to go on: the endCursor of the page before.",
+    "first": "The maximum number of entries, 1 to 100.",
+    "after": "The cursor after which the page begins: the `endCursor` of the page before.",
     "id": "The object's id.",
     "ids": "The objects' ids, at most 100.",
-    "username": "The user's name, whatever its case.",
-    "visit": "A visit's id: its pages are always the same. Without one a new visit starts; fields "
-    "of one request share it.",
-    "seen": "A feedToken: wait until this feed has what that write brings, or for about two "
-    "seconds; then health says that the feed may be stale. A visit that has begun stays as it is.",
-    "input": "What to do.",
+    "username": "The user's name, in upper or lower case.",
+    "visit": "The id of a visit: its pages are always the same. Without it, a new visit starts; "
+    "all fields of one request share the visit.",
+    "seen": "A `feedToken`: the feed waits for that write, for about two seconds at most; after "
+    "that, `health` says that the feed may be stale. A visit that has begun does not change.",
+    "input": "The input of the mutation.",
 }
 _TYPES: dict[Any, Any] = {
     ID: strawberry.ID,
@@ -82,12 +82,12 @@ def field(
 
 
 def plain(description: str, *, cost: Sequence[Any] = ()) -> Any:
-    """A field that is the record's attribute of the same name."""
+    """A field that reads the record's attribute of the same name."""
     return strawberry.field(description=description, directives=list(cost))
 
 
 def named(enum: type[Enum], attribute: str, description: str) -> Any:
-    """A field whose attribute is, or has, the name of a member of `enum`; or None."""
+    """A field whose attribute is, or has, the name of a member of `enum`, or is None."""
 
     def member(root: Any) -> Any:
         value = getattr(root, attribute)
@@ -100,7 +100,7 @@ def named(enum: type[Enum], attribute: str, description: str) -> Any:
 
 
 def by_class(is_type_of: F) -> F:
-    """Say of an `is_type_of` that its answer hangs on the value's class alone, not on the value."""
+    """Mark an `is_type_of` whose answer depends on the value's class alone, not on the value."""
     is_type_of.by_class = True  # type: ignore[attr-defined]
     return is_type_of
 

@@ -1,4 +1,4 @@
-"""What mutations take."""
+"""The inputs of mutations: one strawberry input type each."""
 
 import dataclasses
 from typing import Any
@@ -9,7 +9,7 @@ from schema.costs import Cost
 
 
 def _given(description: str, default: Any = dataclasses.MISSING, weight: str = "") -> Any:
-    """A field; `weight` is the cost of each of its values."""
+    """A field of an input; `weight` is the cost of each value."""
     directives = [Cost(weight=weight)] if weight else []
     return strawberry.field(description=description, default=default, directives=directives)
 
@@ -19,17 +19,18 @@ def _kept(description: str) -> Any:
 
 
 def _key(
-    description: str = "Any string that is new for each mutation meant: sent again with the same "
-    "one after a lost answer, nothing is done twice and the answer is the same.",
+    description: str = "A string that is new for each write, such as a random UUID. After a lost "
+    "answer, send the same input with the same key: the write is done once, and the answer is the "
+    "same.",
 ) -> Any:
     return strawberry.field(default=None, description=description)
 
 
 class Change:
-    """An input whose absent fields keep what is there."""
+    """An input whose absent fields stay unchanged."""
 
     def given(self) -> dict[str, Any]:
-        """The fields that were sent, but for the object's id and the idempotency key."""
+        """The fields that were sent, without the object's id and the idempotency key."""
         names = [f.name for f in dataclasses.fields(self)]  # type: ignore[arg-type]
         sent = {name: getattr(self, name) for name in names[1:] if name != "idempotency_key"}
         return {name: value for name, value in sent.items() if value is not strawberry.UNSET}
@@ -38,84 +39,91 @@ class Change:
 @strawberry.input(description="A new user.")
 class SignUpInput:
     username: str = _given("3 to 30 letters, digits, dots or underscores; unique.")
-    full_name: str = _given("The name as shown.", "")
-    about: str = _given("What they say of themselves.", "")
+    full_name: str = _given("The displayed name.", "")
+    about: str = _given("A text about the user.", "")
     idempotency_key: str | None = _key(
-        "Sent again with the same key, the same input makes no second user. At least 16 characters "
-        "that nobody can guess, as a random UUID has: within 15 minutes the answer has the token."
+        "At least 16 characters that nobody can guess, such as a random UUID. Send the same input "
+        "with the same key again, and no second user is made; for 15 minutes, the answer also has "
+        "the token."
     )
 
 
-@strawberry.input(description="A new board of the viewer's.")
+@strawberry.input(description="A new board for the viewer.")
 class CreateBoardInput:
-    name: str = _given("Its name, 1 to 180 characters.")
-    description: str = _given("What it is about.", "")
+    name: str = _given("The name, 1 to 180 characters.")
+    description: str = _given("The description.", "")
     secret: bool = _given("Whether only the viewer can see it.", False)
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="Changes to a board; what is absent stays, what is null is cleared.")
+@strawberry.input(
+    description="Changes to a board. An absent field stays unchanged; a null clears the field."
+)
 class UpdateBoardInput(Change):
-    board_id: strawberry.ID = _given("A board of the viewer's.")
-    name: str | None = _kept("Its name; can't be cleared.")
-    description: str | None = _kept("What it is about.")
+    board_id: strawberry.ID = _given("A board that the viewer owns.")
+    name: str | None = _kept("The name; it can't be cleared.")
+    description: str | None = _kept("The description.")
     secret: bool | None = _kept("Whether only the viewer can see it.")
-    cover_pin_id: strawberry.ID | None = _kept("A pin on it; null: the newest one.")
+    cover_pin_id: strawberry.ID | None = _kept("A pin on the board; null: the newest pin.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A board to delete, with all its pins.")
 class DeleteBoardInput:
-    board_id: strawberry.ID = _given("A board of the viewer's.")
+    board_id: strawberry.ID = _given("A board that the viewer owns.")
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="A picture's address and measures.")
+@strawberry.input(description="A picture's address and size.")
 class ImageInput:
     url: str = _given("An http(s) address, or a path on the gateway that begins with /images/.")
-    width: int | None = _given("In pixels.", None)
-    height: int | None = _given("In pixels.", None)
-    dominant_color: str | None = _given("As #rrggbb.", None)
+    width: int | None = _given("The width in pixels.", None)
+    height: int | None = _given("The height in pixels.", None)
+    dominant_color: str | None = _given("The dominant color, as #rrggbb.", None)
 
 
-@strawberry.input(description="A new pin, on top of a board of the viewer's.")
+@strawberry.input(description="A new pin. It goes on top of the board, which the viewer owns.")
 class CreatePinInput:
     board_id: strawberry.ID = _given("The board.")
-    title: str = _given("Its title.", "")
-    description: str = _given("What is said about it.", "")
-    link: str | None = _given("Where the picture is from: an http(s) address.", None)
+    title: str = _given("The title.", "")
+    description: str = _given("The description.", "")
+    link: str | None = _given(
+        "The address of the page that the picture is from: http or https.", None
+    )
     image: ImageInput | None = _given("The picture.", None)
     interest_ids: list[strawberry.ID] = strawberry.field(
-        description="Topics it belongs to, at most 20.", default_factory=list
+        description="The pin's topics, at most 20.", default_factory=list
     )
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="Changes to a pin; what is absent stays, what is null is cleared.")
+@strawberry.input(
+    description="Changes to a pin. An absent field stays unchanged; a null clears the field."
+)
 class UpdatePinInput(Change):
-    pin_id: strawberry.ID = _given("A pin of the viewer's.")
-    title: str | None = _kept("Its title.")
-    description: str | None = _kept("What is said about it.")
-    link: str | None = _kept("Where the picture is from.")
+    pin_id: strawberry.ID = _given("A pin that the viewer owns.")
+    title: str | None = _kept("The title.")
+    description: str | None = _kept("The description.")
+    link: str | None = _kept("The address of the page that the picture is from: http or https.")
     image: ImageInput | None = _kept("The picture.")
-    interest_ids: list[strawberry.ID] | None = _kept("Topics it belongs to.")
+    interest_ids: list[strawberry.ID] | None = _kept("The pin's topics, at most 20.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A pin to delete.")
 class DeletePinInput:
-    pin_id: strawberry.ID = _given("A pin of the viewer's.")
+    pin_id: strawberry.ID = _given("A pin that the viewer owns.")
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="A pin to save to a board of the viewer's.")
+@strawberry.input(description="A pin to save to one of the viewer's boards.")
 class RepinInput:
     pin_id: strawberry.ID = _given("The pin to save.")
     board_id: strawberry.ID = _given("The board to save it to.")
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="The pin to like, or to like no more.")
+@strawberry.input(description="The pin to like or unlike.")
 class LikePinInput:
     pin_id: strawberry.ID = _given("A pin.")
     idempotency_key: str | None = _key()
@@ -123,80 +131,100 @@ class LikePinInput:
 
 @strawberry.input(description="A new comment.")
 class CreateCommentInput:
-    pin_id: strawberry.ID = _given("The pin to write under.")
-    text: str = _given("1 to 2,000 characters.")
+    pin_id: strawberry.ID = _given("The pin to comment on.")
+    text: str = _given("The text, 1 to 2,000 characters.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A comment to delete.")
 class DeleteCommentInput:
-    comment_id: strawberry.ID = _given("The viewer's comment, or one under a pin of theirs.")
+    comment_id: strawberry.ID = _given(
+        "A comment that the viewer wrote, or a comment on one of the viewer's pins."
+    )
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="The user to follow, or to follow no more.")
+@strawberry.input(description="The user to follow or unfollow.")
 class FollowUserInput:
     user_id: strawberry.ID = _given("A user.")
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="The board to follow, or to follow no more.")
+@strawberry.input(description="The board to follow or unfollow.")
 class FollowBoardInput:
     board_id: strawberry.ID = _given("A board.")
     idempotency_key: str | None = _key()
 
 
-@strawberry.input(description="The interest to follow, or to follow no more.")
+@strawberry.input(description="The interest to follow or unfollow.")
 class FollowInterestInput:
     interest_id: strawberry.ID = _given("An interest.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(
-    description="Where to move a pin: on top of the board or, with anchors, where `reorderPin` "
-    "would put it there; they are pins of that board. If the pin is on the board already, it is "
-    "put at its anchors, and without any it stays where it is."
+    description="The board to move a pin to. Without `beforePinId` and `afterPinId` the pin goes "
+    "on top of that board. With them it goes where `reorderPin` would put it; both name pins of "
+    "that board. A pin that is on the board already moves to the named place, or stays where it is "
+    "if no place is named."
 )
 class MovePinInput:
-    pin_id: strawberry.ID = _given("A pin of the viewer's.")
-    board_id: strawberry.ID = _given("The board to move it to, the viewer's too.")
-    before_pin_id: strawberry.ID | None = _given("The pin directly above its new place.", None)
-    after_pin_id: strawberry.ID | None = _given("The pin directly below its new place.", None)
+    pin_id: strawberry.ID = _given("A pin that the viewer owns.")
+    board_id: strawberry.ID = _given("The board to move the pin to; the viewer owns it too.")
+    before_pin_id: strawberry.ID | None = _given(
+        "The pin that comes before the new place in the list: the pin directly above it.", None
+    )
+    after_pin_id: strawberry.ID | None = _given(
+        "The pin that comes after the new place in the list: the pin directly below it.", None
+    )
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(
-    description="Pins to put together in the order given, the first on top. They go directly below "
-    "`beforePinId`, or, if that is null, directly above `afterPinId`, or, if both are, on top of "
-    "the board. So a board is sorted by naming all of its pins; a longer one in several calls, "
-    "each with the last pin of the one before as `beforePinId`. Pins that are not named keep their "
-    "order. Unless all pins and anchors are on the board, and each is named once, nothing changes; "
-    "nor if both anchors are given and stand in the opposite order now, which is `CONFLICT`. "
-    "It is as if each pin were dragged below the one before it: what others drag, save or delete "
-    "in the midst of it stays where they put it."
+    description="Pins to put together in the given order, the first on top. The pins go directly "
+    "below `beforePinId`; if that is null, directly above `afterPinId`; if both are null, on top "
+    "of the board. Example: a board shows A, B, C, D from top to bottom. With `pinIds: [D, B]` and "
+    "`beforePinId: A` it shows A, D, B, C. To sort a whole board, name all of its pins. Sort a "
+    "board of more than 10,000 pins in several calls: each call passes the last pin of the call "
+    "before as `beforePinId`. Pins that are not named keep their order. All pins must be on the "
+    "board, and each may be named once; otherwise nothing changes. If `beforePinId` is below "
+    "`afterPinId` now, the error is `CONFLICT` and nothing changes. Pins that other users drag, "
+    "save or delete meanwhile stay where those users put them."
 )
 class ReorderPinsInput:
-    board_id: strawberry.ID = _given("A board of the viewer's.")
+    board_id: strawberry.ID = _given("A board that the viewer owns.")
     pin_ids: list[strawberry.ID] = _given(
-        "Pins on it in their new order, each once; at most 10,000. Send them as a variable.",
+        "Pins of the board in their new order, each once; at most 10,000. Send them as a variable.",
         weight="0.1",
     )
-    before_pin_id: strawberry.ID | None = _given("The pin that they go directly below.", None)
-    after_pin_id: strawberry.ID | None = _given("The pin that they go directly above.", None)
+    before_pin_id: strawberry.ID | None = _given(
+        "The pin that comes before the first named pin: the pin directly above it.", None
+    )
+    after_pin_id: strawberry.ID | None = _given(
+        "The pin that comes after the last named pin: the pin directly below it.", None
+    )
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(
-    description="Where a pin was dropped. Its new neighbours are named as the client saw them, "
-    "newest first; one of the two is enough, neither is `BAD_USER_INPUT`; all must be on the board "
-    "and distinct. It goes directly below `beforePinId`, or, if that is null, directly above "
-    "`afterPinId`. If others have come between the two it still goes directly below `beforePinId`; "
-    "if the two stand in the opposite order now the answer is `CONFLICT` and nothing changes. A "
-    "pin dropped where it is stays there, and that is no error."
+    description="The place where a pin was dropped, named by its new neighbors. `beforePinId` "
+    "comes before the new place in the list, so it is the pin directly above; `afterPinId` is the "
+    "pin directly below. Example: a board shows A, B, C from top to bottom. To drag C between A "
+    "and B, send `pinId: C, beforePinId: A, afterPinId: B`; the board then shows A, C, B. To drag "
+    "C to the top, send only `afterPinId: A`; to drag A to the bottom, only `beforePinId: C`. One "
+    "neighbor is enough; with none the error is `BAD_USER_INPUT`. All named pins must be on the "
+    "board, and different. The pin goes directly below `beforePinId`, also when other pins have "
+    "come between the neighbors; if `beforePinId` is null, it goes directly above `afterPinId`. If "
+    "`beforePinId` is below `afterPinId` now, the error is `CONFLICT` and nothing changes. A pin "
+    "that is dropped where it is stays there, without an error."
 )
 class ReorderPinInput:
-    board_id: strawberry.ID = _given("A board of the viewer's.")
+    board_id: strawberry.ID = _given("A board that the viewer owns.")
     pin_id: strawberry.ID = _given("The pin that was dragged.")
-    before_pin_id: strawberry.ID | None = _given("The pin directly above the drop.", None)
-    after_pin_id: strawberry.ID | None = _given("The pin directly below the drop.", None)
+    before_pin_id: strawberry.ID | None = _given(
+        "The pin that comes before the new place in the list: the pin directly above it.", None
+    )
+    after_pin_id: strawberry.ID | None = _given(
+        "The pin that comes after the new place in the list: the pin directly below it.", None
+    )
     idempotency_key: str | None = _key()

@@ -1,4 +1,4 @@
-"""The mutations. Each takes one input and answers with one payload."""
+"""The mutations. Each mutation takes one input and returns one payload."""
 
 import strawberry
 
@@ -9,24 +9,24 @@ from schema.fields import field
 
 WRITE = reads(40, each=20)
 SIGN_UP = reads(40, each=30_000)
-"""Priced so that the default limits allow one sign-up a request, 33 at once and one in three
-seconds for an address."""
+"""The default limits allow one sign-up in a request, 33 at once, and one in three seconds for an
+address."""
 
 
 @strawberry.type(
-    description="Every write. What a payload holds can be read at once, by everybody; what "
-    "follows later is said at the payload. A payload is null when nobody is signed in, or a store "
-    "failed: the error's code says which."
+    description="All writes. Everybody can read what a payload holds as soon as it arrives; the "
+    "description of the payload says what follows later. A payload is null when nobody is signed "
+    "in or a store failed: the error's code says which of the two."
 )
 class Mutation:
     sign_up: payloads.SignUpPayload | None = field(
         people.sign_up,
-        "Make a user. Open to all who are not signed in; an address may make a few.",
+        "Create a user. The client must not be signed in; an address may create a few users.",
         input=inputs.SignUpInput,
         cost=SIGN_UP,
     )
     create_board: payloads.CreateBoardPayload | None = field(
-        boards.create_board, "Make a board.", input=inputs.CreateBoardInput, cost=WRITE
+        boards.create_board, "Create a board.", input=inputs.CreateBoardInput, cost=WRITE
     )
     update_board: payloads.UpdateBoardPayload | None = field(
         boards.update_board, "Change a board.", input=inputs.UpdateBoardInput, cost=WRITE
@@ -50,16 +50,19 @@ class Mutation:
         pins.delete_pin, "Delete a pin.", input=inputs.DeletePinInput, cost=WRITE
     )
     repin: payloads.RepinPayload | None = field(
-        pins.repin, "Save somebody's pin to one's own board.", input=inputs.RepinInput, cost=WRITE
+        pins.repin,
+        "Save a pin of any user to one of the viewer's boards.",
+        input=inputs.RepinInput,
+        cost=WRITE,
     )
     like_pin: payloads.LikePinPayload | None = field(
         edges.like_pin, "Like a pin.", input=inputs.LikePinInput, cost=WRITE
     )
     unlike_pin: payloads.LikePinPayload | None = field(
-        edges.unlike_pin, "Like a pin no more.", input=inputs.LikePinInput, cost=WRITE
+        edges.unlike_pin, "Unlike a pin.", input=inputs.LikePinInput, cost=WRITE
     )
     create_comment: payloads.CreateCommentPayload | None = field(
-        pins.create_comment, "Write under a pin.", input=inputs.CreateCommentInput, cost=WRITE
+        pins.create_comment, "Comment on a pin.", input=inputs.CreateCommentInput, cost=WRITE
     )
     delete_comment: payloads.DeleteCommentPayload | None = field(
         pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput, cost=WRITE
@@ -68,26 +71,26 @@ class Mutation:
         edges.follow_user, "Follow a user.", input=inputs.FollowUserInput, cost=WRITE
     )
     unfollow_user: payloads.FollowUserPayload | None = field(
-        edges.unfollow_user, "Follow a user no more.", input=inputs.FollowUserInput, cost=WRITE
+        edges.unfollow_user, "Unfollow a user.", input=inputs.FollowUserInput, cost=WRITE
     )
     follow_board: payloads.FollowBoardPayload | None = field(
         edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )
     unfollow_board: payloads.FollowBoardPayload | None = field(
-        edges.unfollow_board, "Follow a board no more.", input=inputs.FollowBoardInput, cost=WRITE
+        edges.unfollow_board, "Unfollow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )
     follow_interest: payloads.FollowInterestPayload | None = field(
         edges.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput, cost=WRITE
     )
     unfollow_interest: payloads.FollowInterestPayload | None = field(
         edges.unfollow_interest,
-        "Follow an interest no more.",
+        "Unfollow an interest.",
         input=inputs.FollowInterestInput,
         cost=WRITE,
     )
     reorder_pin: payloads.ReorderPinPayload | None = field(
         boards.reorder_pin,
-        "Put a pin elsewhere on its board.",
+        "Move a pin to another place on its board.",
         input=inputs.ReorderPinInput,
         cost=WRITE,
     )

@@ -1,4 +1,4 @@
-"""What all objects share, and the pages they come in."""
+"""The interface of all objects, and connections: pages, edges and cursors."""
 
 from typing import Any, Generic, TypeVar
 
@@ -12,13 +12,15 @@ from schema.fields import by_class, field, plain
 T = TypeVar("T")
 
 
-@strawberry.interface(description="An object with an id of its own.")
+@strawberry.interface(description="An object with a global id.")
 class Node:
-    id: strawberry.ID = plain("The 64-bit id, as a string; it holds the object's type.")
+    id: strawberry.ID = plain(
+        "The object's 64-bit id, as a string. The id contains the object's type."
+    )
 
 
 class RecordType:
-    """A GraphQL type whose values are records, as the stores give them."""
+    """A GraphQL type whose values are records of the stores."""
 
     record: type[Record]
 
@@ -29,40 +31,44 @@ class RecordType:
 
 
 def created_at() -> Any:
-    """The field every record has."""
-    return field(nodes.created_at, "When it was created.", cost=[Cost(weight="1.25")])
+    """The field `createdAt` of every record."""
+    return field(
+        nodes.created_at, "The time when the object was created.", cost=[Cost(weight="1.25")]
+    )
 
 
-@strawberry.type(description="Where a page stands in its list.")
+@strawberry.type(description="The position of a page in its list.")
 class PageInfo:
     has_next_page: bool = plain(
-        "Whether the list goes on behind `endCursor`. A page may be short, even empty, and this "
-        "true: the gateway reads a bounded number of entries that the viewer can't see."
+        "Whether the list continues after `endCursor`. It may be true for a short or empty page: "
+        "the gateway reads a bounded number of entries that the viewer can't see."
     )
     has_previous_page: bool = plain("Whether the page began after a cursor.")
-    start_cursor: str | None = plain("The cursor of the first edge, if there is one.")
+    start_cursor: str | None = plain("The cursor of the first edge; null for an empty page.")
     end_cursor: str | None = plain(
-        "Where this page ends: pass it as `after`. It is the cursor of the last edge or, where "
-        "`hasNextPage` is true and the page is short, of the last place that was read."
+        "The end of this page: pass it as `after` for the next page. It is the cursor of the last "
+        "edge or, if `hasNextPage` is true and the page is short, of the last entry that was read."
     )
 
 
-@strawberry.type(description="A place in a list.")
+@strawberry.type(description="An entry of a list.")
 class Edge(Generic[T]):
     cursor: str = plain(
-        "Names this place: pass it as `after` to go on from here.", cost=[Cost(weight="2.5")]
+        "The entry's position: pass it as `after` to continue after this entry.",
+        cost=[Cost(weight="2.5")],
     )
     node: T | None = plain(
-        "What stands there; null, with an error, when its server does not answer. In a list of all "
-        "objects of a type such an edge stands for all that the server has there, however many: "
-        "the next page goes on behind it, and the cursor before it asks for them again."
+        "The object; null, with an error, when its server does not answer. In a list of all "
+        "objects of a type, such an edge replaces all objects of that server, however many they "
+        "are: the next page continues after them, and the cursor before the edge asks for them "
+        "again."
     )
 
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[T]):
     edges: list[Edge[T]] = plain(
-        "The page's entries, in the list's order: `first` of them, or fewer. Only `hasNextPage` "
-        "tells whether these are the last."
+        "The entries of the page, in the order of the list: `first` entries or fewer. Only "
+        "`hasNextPage` says whether the list ends here."
     )
-    page_info: PageInfo = plain("Where this page stands in the list.")
+    page_info: PageInfo = plain("The position of this page in the list.")

@@ -1,4 +1,4 @@
-"""What mutations answer: what a normalised cache needs, and errors a client can act on."""
+"""The payloads of mutations: the objects a normalised cache needs, and errors for clients."""
 
 from enum import Enum
 from typing import Any
@@ -10,63 +10,69 @@ from schema.nodes import Edge
 from schema.types import Board, Comment, Interest, Pin, User
 
 
-@strawberry.enum(description="What kind of mistake it was.")
+@strawberry.enum(description="The kind of an error.")
 class UserErrorCode(Enum):
     BAD_USER_INPUT = strawberry.enum_value(
-        "BAD_USER_INPUT", description="An input is not of the form asked."
+        "BAD_USER_INPUT", description="A value of the input is not allowed."
     )
-    NOT_FOUND = strawberry.enum_value("NOT_FOUND", description="There is no such object.")
-    FORBIDDEN = strawberry.enum_value("FORBIDDEN", description="It is somebody else's.")
+    NOT_FOUND = strawberry.enum_value("NOT_FOUND", description="The object does not exist.")
+    FORBIDDEN = strawberry.enum_value(
+        "FORBIDDEN", description="The object belongs to somebody else."
+    )
     CONFLICT = strawberry.enum_value(
-        "CONFLICT", description="It is taken, or has changed meanwhile: look again."
+        "CONFLICT", description="The name is taken, or the object has changed: read it again."
     )
-    RATE_LIMITED = strawberry.enum_value("RATE_LIMITED", description="Too often: wait a little.")
+    RATE_LIMITED = strawberry.enum_value(
+        "RATE_LIMITED", description="The client sent too many requests: wait a little."
+    )
 
 
-@strawberry.type(description="Why nothing was changed.")
+@strawberry.type(description="A reason why nothing was changed.")
 class UserError:
-    code: UserErrorCode = named(UserErrorCode, "code", "What kind of mistake it was.")
-    message: str = plain("What was wrong and what would be right, for people.")
-    field: str | None = plain("The input field that was wrong, where it was one.")
+    code: UserErrorCode = named(UserErrorCode, "code", "The kind of the error.")
+    message: str = plain("A message for people: what is wrong, and what would be right.")
+    field: str | None = plain("The wrong field of the input; null if no single field is wrong.")
 
 
 def _errors() -> Any:
-    return plain("Why nothing was changed; empty when all went well.")
+    return plain("The reasons why nothing was changed; empty when the write was done.")
 
 
 def _object() -> Any:
     return plain(
-        "The object as it is now; null when there are errors, or when it can't be seen (any more)."
+        "The object as it is now; null when there are errors, or when the viewer can't see it."
     )
 
 
 def _edge() -> Any:
-    return plain("Its entry in the list it went into.")
+    return plain("The new entry in the list.")
 
 
 def _set_edge(list: str) -> Any:
-    return plain(f"Its entry in the viewer's `{list}`; null when it is in there no more.")
+    return plain(f"The entry in the viewer's `{list}`; null when it was removed.")
 
 
 def _mirror_edge(list: str) -> Any:
-    return plain(f"The viewer's entry in its `{list}`; null when it is in there no more.")
+    return plain(f"The viewer's entry in the object's `{list}`; null when it was removed.")
 
 
 def _taken_back(list: str) -> Any:
-    return plain(f"Its id, where it is in the viewer's `{list}` no more; else null.")
+    return plain(
+        f"The id of the object that was removed from the viewer's `{list}`; otherwise null."
+    )
 
 
 def _order_version() -> Any:
     return plain(
-        "How often what is on the board changed: a whole number of up to 64 bits, so in a string. "
-        "It grows with every change; of two answers the one with the higher number is the later."
+        "The version of the board's order: a whole number of up to 64 bits, in a string. It grows "
+        "with every change: of two answers, the answer with the higher version is the later one."
     )
 
 
 def _feed_token() -> Any:
     return plain(
-        "Names this write to a feed that is to show it: pass it as `seen`. Null when there are "
-        "errors, or no feed follows."
+        "A token of this write. Pass it to a feed as `seen`, and the feed waits for this write. "
+        "Null when there are errors, or when the write changes no feed."
     )
 
 
@@ -74,12 +80,14 @@ def _feed_token() -> Any:
 class SignUpPayload:
     user: User | None = _object()
     token: str | None = plain(
-        "A bearer token that names the user; null for one who signed up long ago."
+        "A bearer token for the new user; null when the same sign-up is sent again too late."
     )
     errors: list[UserError] = _errors()
 
 
-@strawberry.type(description="The new board. It and its owner's lists and counts can be read now.")
+@strawberry.type(
+    description="The new board. The board and its owner's lists and counts can be read now."
+)
 class CreateBoardPayload:
     board: Board | None = _object()
     board_edge: Edge[Board] | None = _edge()
@@ -88,8 +96,8 @@ class CreateBoardPayload:
 
 
 @strawberry.type(
-    description="The board as it is now. A change of secrecy holds at once for every reader; "
-    "feeds and public counts follow by a job."
+    description="The board as it is now. A board that became secret or public is so for every "
+    "reader at once; feeds and public counts follow by a job."
 )
 class UpdateBoardPayload:
     board: Board | None = _object()
@@ -97,8 +105,8 @@ class UpdateBoardPayload:
 
 
 @strawberry.type(
-    description="What was deleted. It and its pins are gone at once for every reader; counts of "
-    "pins follow by a job."
+    description="The id of the deleted board. The board and its pins are gone for every reader at "
+    "once; counts of pins follow by a job."
 )
 class DeleteBoardPayload:
     deleted_board_id: strawberry.ID | None = plain("The board's id.")
@@ -107,8 +115,8 @@ class DeleteBoardPayload:
 
 
 @strawberry.type(
-    description="The new pin. It, its board and its lists and counts can be read now; feeds of "
-    "followers follow by a job."
+    description="The new pin. The pin, its board and their lists and counts can be read now; feeds "
+    "of followers follow by a job."
 )
 class CreatePinPayload:
     pin: Pin | None = _object()
@@ -133,7 +141,7 @@ class UpdatePinPayload:
     errors: list[UserError] = _errors()
 
 
-@strawberry.type(description="What was deleted, and the board it was on.")
+@strawberry.type(description="The id of the deleted pin, and its board.")
 class DeletePinPayload:
     deleted_pin_id: strawberry.ID | None = plain("The pin's id.")
     board: Board | None = _object()
@@ -160,7 +168,7 @@ class CreateCommentPayload:
     errors: list[UserError] = _errors()
 
 
-@strawberry.type(description="What was deleted, and the pin it was under.")
+@strawberry.type(description="The id of the deleted comment, and its pin.")
 class DeleteCommentPayload:
     deleted_comment_id: strawberry.ID | None = plain("The comment's id.")
     pin: Pin | None = _object()
@@ -168,7 +176,7 @@ class DeleteCommentPayload:
 
 
 @strawberry.type(
-    description="The user and the viewer, their edge and counts as they are now; the viewer's "
+    description="The user and the viewer, with their edge and counts as they are now; the viewer's "
     "feeds follow by a job."
 )
 class FollowUserPayload:
@@ -182,8 +190,8 @@ class FollowUserPayload:
 
 
 @strawberry.type(
-    description="The board and the viewer, their edge and counts as they are now; the viewer's "
-    "feeds follow by a job."
+    description="The board and the viewer, with their edge and counts as they are now; the "
+    "viewer's feeds follow by a job."
 )
 class FollowBoardPayload:
     board: Board | None = _object()
@@ -196,7 +204,7 @@ class FollowBoardPayload:
 
 
 @strawberry.type(
-    description="The interest and the viewer, their edge as it is now; the viewer's home feed "
+    description="The interest and the viewer, with their edge as it is now; the viewer's home feed "
     "follows by a job."
 )
 class FollowInterestPayload:
@@ -209,21 +217,26 @@ class FollowInterestPayload:
 
 
 @strawberry.type(
-    description="The pin on its new board: of two boards that one query asks for, every reader "
-    "sees it on one, at once. When anchors stand in the opposite order the answer is `CONFLICT`, "
-    "and nothing was changed. Likes, comments and repins stay with the pin. Feeds of those who "
-    "follow the new board follow by a job; those who follow the old one alone don't see it any "
-    "more. On a secret board nobody else sees it; from one, it reaches feeds as a new pin does."
+    description="The pin on its new board. Every reader sees the move at once: a query that reads "
+    "both boards finds the pin on one of them. If `beforePinId` is below `afterPinId`, the error "
+    "is `CONFLICT` and nothing was changed. Likes, comments and repins stay with the pin. A job "
+    "adds the pin to the feeds of the new board's followers, and removes it from the feeds of "
+    "users who follow only the old board. On a secret board, only its owner sees the pin. A pin "
+    "that leaves a secret board reaches feeds as a new pin does."
 )
 class MovePinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
-    above_pin: Pin | None = plain("The pin directly above it now; null at the top of the board.")
-    below_pin: Pin | None = plain("The pin directly below it now; null at the bottom.")
-    from_board: Board | None = plain("The board that it was on.")
-    to_board: Board | None = plain("The board that it is on.")
+    above_pin: Pin | None = plain(
+        "The pin directly above the moved pin now; null at the top of the board."
+    )
+    below_pin: Pin | None = plain(
+        "The pin directly below the moved pin now; null at the bottom of the board."
+    )
+    from_board: Board | None = plain("The board that the pin was on.")
+    to_board: Board | None = plain("The board that the pin is on now.")
     removed_pin_id: strawberry.ID | None = plain(
-        "The pin's id, to take out of the list of `fromBoard`; null if it was on the same board."
+        "The pin's id, to remove from the list of `fromBoard`; null if the pin stayed on its board."
     )
     from_order_version: str | None = _order_version()
     to_order_version: str | None = _order_version()
@@ -232,8 +245,8 @@ class MovePinPayload:
 
 
 @strawberry.type(
-    description="The board with its pins in their new order, which every reader sees now. When the "
-    "pins or the anchors are not as asked, nothing was changed."
+    description="The board with its pins in their new order, which every reader sees now. If there "
+    "are errors, nothing was changed."
 )
 class ReorderPinsPayload:
     board: Board | None = _object()
@@ -242,16 +255,20 @@ class ReorderPinsPayload:
 
 
 @strawberry.type(
-    description="Where the pin ended: its edge, whose cursor is new, and the pins that are its "
-    "neighbours now, others than the anchors if some came between. When the anchors stand in the "
-    "opposite order (`CONFLICT`), nothing was changed, and these are the pin and its neighbours "
-    "where it still stands; then the edge is null."
+    description="The pin's new place: its edge with a new cursor, and its neighbors now. The "
+    "neighbors differ from the named pins if other pins came between. If the error is `CONFLICT`, "
+    "nothing was changed: the payload has the pin with its unchanged neighbors, and the edge is "
+    "null."
 )
 class ReorderPinPayload:
     pin: Pin | None = _object()
     pin_edge: Edge[Pin] | None = _edge()
-    above_pin: Pin | None = plain("The pin directly above it now; null at the top of the board.")
-    below_pin: Pin | None = plain("The pin directly below it now; null at the bottom.")
+    above_pin: Pin | None = plain(
+        "The pin directly above the moved pin now; null at the top of the board."
+    )
+    below_pin: Pin | None = plain(
+        "The pin directly below the moved pin now; null at the bottom of the board."
+    )
     board: Board | None = _object()
     order_version: str | None = _order_version()
     errors: list[UserError] = _errors()

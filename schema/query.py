@@ -1,4 +1,4 @@
-"""The root of all reading."""
+"""The query type: the root fields of all reads."""
 
 import strawberry
 
@@ -11,14 +11,16 @@ from schema.nodes import Connection, Node
 from schema.types import Board, Interest, Pin, User
 
 
-@strawberry.type(description="Everything that can be asked.")
+@strawberry.type(description="All reads.")
 class Query:
     viewer: User | None = field(
-        users.viewer, "Who is signed in; null without a token.", cost=reads(3, each=1)
+        users.viewer, "The signed-in user; null without a token.", cost=reads(3, each=1)
     )
     node: Node | None = field(nodes.node, "Any object by its id.", cost=reads(33, each=8))
     nodes: list[Node | None] = field(
-        nodes.nodes, "Objects by their ids, in that order.", cost=listed(54, 8, MAX_PAGE, "ids")
+        nodes.nodes,
+        "Objects by their ids, in the order of the ids.",
+        cost=listed(54, 8, MAX_PAGE, "ids"),
     )
     user: User | None = field(
         users.user, "A user by id or by name: give exactly one.", cost=reads(4, each=2)
@@ -37,12 +39,12 @@ class Query:
     )
     home_feed: HomeFeedConnection | None = field(
         feeds.home_feed,
-        "The viewer's home feed; popular pins without a viewer. Each visit uses up new pins: name "
-        "the visit to see it again.",
+        "The viewer's home feed; without a viewer, popular pins. Each visit uses up new pins: pass "
+        "`visit` to see the same visit again.",
         cost=page(60, 5, each=1200),
     )
     following_feed: FollowingFeedConnection | None = field(
         feeds.following_feed,
-        "New pins of the users and boards the viewer follows.",
+        "New pins of the users and boards that the viewer follows.",
         cost=page(30, 6, each=50),
     )
