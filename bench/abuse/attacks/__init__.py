@@ -1,0 +1,22 @@
+"""Every attack: a name, and what an attacker does until its time is up.
+
+A flood is one line in `documents.py`, `requests.py` or `reads.py`; what breaks the rules of a
+connection is a function in `connections.py`.
+"""
+
+from bench.abuse.attacks import connections, documents, reads, requests
+from bench.abuse.attacks.attacker import Attack
+
+ATTACKS: dict[str, Attack] = {
+    attack.name: attack
+    for module in (documents, reads, connections, requests)
+    for attack in module.ATTACKS
+}
+CRITICAL = (
+    "nested fragments and aliases, POST",
+    "refused unique documents",
+    "pages of a secret board",
+    "headers without end",
+    "pipelining without reading",
+)
+"""The attacks that a quick run makes sure of first."""

@@ -1,0 +1,104 @@
+"""Attacks by documents that take long to read, validate or compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.abuse.attacks.attacker import Attack, flood
+from bench.abuse.documents import SHAPES
+from bench.abuse.site import Facts
+from bench.abuse.wire import get, post
+
+
+def nested(facts: Facts, number: int) -> str:
+    """Fragments in 12 levels, three aliases each: 900 bytes for half a million paths."""
+    parts = [f'{{ board(id: "{facts.boards[0]}") {{ ...F0 }} }}']
+    for level in range(12):
+        on, below = ("Board", "cover") if level % 2 == 0 else ("Pin", "board")
+        fields = " ".join(f"x{n}_{number}: {below} {{ ...F{level + 1} }}" for n in range(3))
+        parts.append(f"fragment F{level} on {on} {{ {fields} }}")
+    return " ".join([*parts, "fragment F12 on Board { id }"])
+
+
+def refused(facts: Facts, number: int) -> str:
+    """300 pages of one field, some with an unknown one: long to validate."""
+    return "{ " + "viewer { boards { edges { node { id } } } } " * 300 + f"u{number} }}"
+
+
+def unique_valid(facts: Facts, number: int) -> str:
+    """A valid document of some hundred fields that nobody sent before."""
+    fields = " ".join(f"a{n}_{number}: username" for n in range(90))
+    return f"query Q{number} {{ viewer {{ {fields} {'id fullName ' * 400} }} }}"
+
+
+def any_nested(facts: Facts, number: int) -> str:
+    """Fragments that double in each of 16 levels, of introspection alone: for any server."""
+    parts = ["{ __schema { types { ...F0 } } }"]
+    for level in range(6):
+        parts.append(
+            f"fragment F{level} on __Type {{ a{number}: ofType {{ ...F{level + 1} }} "
+            f"b{number}: ofType {{ ...F{level + 1} }} c{number}: ofType {{ ...F{level + 1} }} }}"
+        )
+    return " ".join([*parts, "fragment F6 on __Type { name }"])
+
+
+def fan_out(facts: Facts, number: int) -> str:
+    """Introspection that multiplies: the types of the fields of the types."""
+    inner = f"name a{number}: description"
+    for _ in range(3):
+        inner = f"fields {{ name type {{ name ofType {{ name {inner} }} {inner} }} }}"
+    return f"{{ __schema {{ types {{ name {inner} }} }} }}"
+
+
+def _shape(name: str) -> Callable[[Facts, int], str]:
+    text = SHAPES[name](5_000)
+
+    def unique(facts: Facts, number: int) -> str:
+        return f"#{number}\n{text}"
+
+    return unique
+
+
+def _posted(document: Callable[[Facts, int], str]) -> Callable[[Facts, int], bytes]:
+    return lambda facts, number: post({"query": document(facts, number)})
+
+
+def _got(document: Callable[[Facts, int], str]) -> Callable[[Facts, int], bytes]:
+    return lambda facts, number: get(document(facts, number))
+
+
+OWN = {
+    "many root fields": "aliased roots",
+    "documents: unknown fields": "unknown fields",
+    "documents: overlapping fields": "conflicts",
+    "documents: cycles of fragments": "cycle of fragments",
+    "documents: directives": "directives on fields",
+    "documents: a long string": "escaped string",
+    "documents: long names": "long names",
+    "documents: comments": "comments",
+    "documents: a deep list": "nested list",
+    "documents: deep fields": "deep",
+    "documents: many operations": "operations on one chain",
+    "documents: variables": "variables",
+}
+"""Attacks by the shapes of `bench/abuse/documents.py`."""
+_ANYWHERE = {
+    "many root fields",
+    "documents: directives",
+    "documents: long names",
+    "documents: comments",
+    "documents: variables",
+}
+
+ATTACKS: list[Attack] = [
+    flood("nested fragments and aliases, POST", _posted(nested)),
+    flood("nested fragments and aliases, GET", _got(nested)),
+    flood("nested fragments of introspection", _posted(any_nested), anywhere=True),
+    flood("refused unique documents", _posted(refused), anywhere=True),
+    flood("unique valid documents", _posted(unique_valid)),
+    flood("introspection that multiplies", _posted(fan_out), anywhere=True),
+    *(
+        flood(name, _posted(_shape(shape)), anywhere=name in _ANYWHERE)
+        for name, shape in OWN.items()
+    ),
+]

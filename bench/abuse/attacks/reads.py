@@ -1,0 +1,152 @@
+"""Attacks by operations that read, answer or write much."""
+
+from __future__ import annotations
+
+import random
+
+from bench.abuse.attacks.attacker import Attack, Attacker, flood, several
+from bench.abuse.site import Facts
+from bench.abuse.wire import post
+
+
+def _times(count: int, field: str) -> str:
+    return " ".join(f"a{number}: {field}" for number in range(count))
+
+
+def _secret_pages(facts: Facts, number: int) -> bytes:
+    """Pages of the stranger's, behind a place where a secret board's pins begin."""
+    query = "query ($after: String) { pins(first: 1, after: $after) { edges { cursor } } }"
+    if number % 2:
+        page = "pins(first: 1, after: $after) { edges { cursor } }"
+        query = f"query ($after: String) {{ {_times(30, page)} }}"
+    token = {"authorization": f"Bearer {facts.stranger}"}
+    return post({"query": query, "variables": {"after": facts.cursor}}, token)
+
+
+def _large(facts: Facts, number: int) -> bytes:
+    return post(
+        {
+            "query": "{ users(first: 100) { edges { node { id fullName about followers(first: 60) "
+            "{ edges { node { id } } } } } } }"
+        }
+    )
+
+
+def _nodes_of_pins(facts: Facts, number: int) -> bytes:
+    ids = ", ".join([f'"{facts.boards[0]}"'] * 100)
+    inner = "id"
+    for _ in range(3):
+        inner = f"... on Board {{ pins {{ edges {{ node {{ board {{ {inner} }} }} }} }} }}"
+    return post({"query": f"{{ nodes(ids: [{ids}]) {{ {inner} }} }}"})
+
+
+def _dearest(facts: Facts, number: int) -> bytes:
+    """Just within the bound on cost."""
+    page = "pins(first: 50) { edges { node { board { owner { id } } } } }"
+    return post({"query": f"{{ {_times(30, page)} }}"})
+
+
+def _counts(facts: Facts, number: int) -> bytes:
+    return post(
+        {"query": "{ users(first: 100) { edges { node { " + _times(100, "pinCount") + " } } } }"}
+    )
+
+
+def _comments(facts: Facts, number: int) -> bytes:
+    return post(
+        {
+            "query": "{ pins(first: 10) { edges { node { comments(first: 5) { edges { node { pin { "
+            "comments(first: 5) { edges { node { author { likedPins(first: 5) { edges { node { "
+            "board { pinCount } } } } } } } } } } } } } } } }"
+        }
+    )
+
+
+def _sign_ups(facts: Facts, number: int) -> bytes:
+    name = f"m{random.getrandbits(50)}"
+    fields = " ".join(
+        f'a{n}: signUp(input: {{username: "{name}x{n}"}}) {{ token }}' for n in range(30)
+    )
+    return post({"query": f"mutation {{ {fields} }}"})
+
+
+def _sign_up(facts: Facts, number: int) -> bytes:
+    name = f"m{random.getrandbits(50)}"
+    return post({"query": f'mutation {{ signUp(input: {{username: "{name}"}}) {{ token }} }}'})
+
+
+def _feeds(facts: Facts, number: int) -> bytes:
+    feed = "homeFeed(first: 25) { edges { node { title board { name } } } }"
+    return post(
+        {"query": f"{{ {_times(24, feed)} }}"}, {"authorization": f"Bearer {facts.stranger}"}
+    )
+
+
+def _forged_seen(facts: Facts, number: int) -> bytes:
+    feed = f'homeFeed(first: 1, seen: "{random.getrandbits(62)}") {{ edges {{ cursor }} }}'
+    return post(
+        {"query": f"{{ {_times(20, feed)} }}"}, {"authorization": f"Bearer {facts.stranger}"}
+    )
+
+
+def _cursors(facts: Facts, number: int) -> bytes:
+    """Cursors that are long, and look like everything."""
+    after = ("a" * 5_000 + "!=" + "MTIzNDU2" * 1_000)[number % 1_000 :]
+    page = "pins(first: 1, after: $after) { edges { cursor } }"
+    query = f"query ($after: String) {{ {_times(30, page)} }}"
+    return post({"query": query, "variables": {"after": after}})
+
+
+def _large_ints(facts: Facts, number: int) -> bytes:
+    digits = "9" * 190_000
+    if number % 2:
+        return post({"query": f"{{ pins(first: {digits}) {{ edges {{ cursor }} }} }}"})
+    return post(
+        b'{"query":"query ($n: Int) { pins(first: $n) { edges { cursor } } }","variables":{"n":'
+        + digits.encode()
+        + b"}}"
+    )
+
+
+def _many_ids(facts: Facts, number: int) -> bytes:
+    """A variable of 20,000 ids where 100 are allowed."""
+    return post(
+        {
+            "query": "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }",
+            "variables": {"ids": [str(10**14 + n) for n in range(40_000)]},
+        }
+    )
+
+
+async def _unread_answers(attacker: Attacker) -> None:
+    """Ask for large answers and read a few bytes of them a second."""
+
+    async def one() -> None:
+        while attacker.going:
+            connection = await attacker.open()
+            if connection is None:
+                continue
+            connection.writer.write(_large(attacker.facts, 0))
+            while await attacker.wait(0.5) and await connection.reader.read(64):
+                pass
+            connection.close()
+
+    await several([one() for _ in range(32)])
+
+
+ATTACKS: list[Attack] = [
+    flood("pages of a secret board", _secret_pages),
+    flood("large answers", _large, 8),
+    Attack("large answers read slowly", _unread_answers),
+    flood("nodes(100) of pins of boards of pins", _nodes_of_pins),
+    flood("operations as dear as allowed", _dearest, 100),
+    flood("100 aliases of a count", _counts),
+    flood("comments of comments", _comments),
+    flood("signUp, 30 in a request", _sign_ups),
+    flood("signUp, one in a request", _sign_up),
+    flood("aliases of homeFeed", _feeds),
+    flood("forged seen tokens", _forged_seen),
+    flood("cursors of garbage", _cursors),
+    flood("numbers of 190,000 digits", _large_ints),
+    flood("40,000 ids in a variable", _many_ids, 8),
+]

@@ -1,0 +1,124 @@
+"""The honest client: the project's own operations at a fixed rate, whether or not others are
+answered.
+
+`python -m bench.abuse.honest FACTS RATE SECONDS` prints {"took": [seconds, ...], "failed": [text,
+...]}. Each request has a connection to itself while it runs, so that a late answer delays no other
+request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from bench.abuse.site import Facts
+from bench.abuse.wire import Connection, post
+
+SAMPLES = Path(__file__).parents[2] / "gateway" / "samples"
+PATIENCE = 30.0
+IDLE_SECONDS = 2.0
+"""How long a connection is kept unused; the gateway closes it after five seconds."""
+
+
+def operations(facts: Facts) -> Iterator[bytes]:
+    """The samples as requests, two reads of each kind to a write, each by a viewer drawn at
+    random."""
+    texts = {path.stem[2:]: path.read_text() for path in SAMPLES.glob("*.graphql")}
+    rng = random.Random(1)
+    while True:
+        for name in ("home-feed", "board-with-pins") * 2 + (
+            "reorder-pin",
+            "follow-user",
+            "create-pin",
+        ):
+            viewer = rng.choice(facts.viewers)
+            variables = _variables(name, viewer, facts, rng)
+            yield post(
+                {"query": texts[name], "variables": variables},
+                {"authorization": f"Bearer {viewer['token']}"},
+            )
+
+
+def _variables(
+    name: str, viewer: dict[str, Any], facts: Facts, rng: random.Random
+) -> dict[str, Any]:
+    board = viewer["board"]
+    if name == "home-feed":
+        return {"first": 10}
+    if name == "board-with-pins":
+        return {"id": rng.choice(facts.boards), "first": 10}
+    if name == "reorder-pin":
+        pin, other = rng.sample(viewer["pins"], 2)
+        return {"input": {"boardId": board, "pinId": pin, "beforePinId": other}}
+    if name == "follow-user":
+        return {"input": {"userId": rng.choice(facts.users)}}
+    return {"input": {"boardId": board, "title": "a pin", "link": "https://example.org/"}}
+
+
+@dataclass
+class Honest:
+    """A pool of connections, and what came of the requests."""
+
+    port: int
+    took: list[float] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    _idle: list[tuple[float, Connection]] = field(default_factory=list)
+
+    async def send(self, request: bytes) -> None:
+        """Send one request; its time counts from now until its answer has come."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                connection = await self._connection()
+                status, body = await connection.ask(request)
+        except (OSError, TimeoutError, EOFError) as error:
+            self.failed.append(f"{type(error).__name__} {error}")
+            self.took.append(time.perf_counter() - began)
+            return
+        self.took.append(time.perf_counter() - began)
+        if status != 200 or b'"errors":[{' in body.replace(b" ", b""):
+            self.failed.append(f"{status} {body[:300].decode(errors='replace')}")
+        self._idle.append((time.perf_counter(), connection))
+
+    async def _connection(self) -> Connection:
+        while self._idle:
+            since, connection = self._idle.pop()
+            if time.perf_counter() - since < IDLE_SECONDS:
+                return connection
+            connection.close()
+        return await Connection.open(self.port)
+
+
+async def drive(requests: Iterator[bytes], port: int, rate: float, seconds: float) -> Honest:
+    """Let requests begin at this rate for so long, and wait for all answers."""
+    honest = Honest(port)
+    clock = asyncio.get_running_loop().time
+    began, tasks = clock(), []
+    for number in range(int(rate * seconds)):
+        await asyncio.sleep(max(0.0, began + number / rate - clock()))
+        tasks.append(asyncio.create_task(honest.send(next(requests))))
+    await asyncio.gather(*tasks)
+    return honest
+
+
+def main() -> None:
+    path, rate, seconds = sys.argv[1:4]
+    facts = Facts.read(Path(path))
+    gc.disable()  # a collection would make it late
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        found = runner.run(drive(operations(facts), facts.port, float(rate), float(seconds)))
+    print(json.dumps({"took": found.took, "failed": found.failed}))
+
+
+if __name__ == "__main__":
+    main()
