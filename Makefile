@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test drill check bench lock stack-up stack-down stack-status graphiql
+.PHONY: help run test drill check bench lock dist stack-up stack-down stack-status graphiql
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
@@ -15,6 +15,7 @@ help:
 	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
 	@echo "make stack-down  stop them (stack-status says what runs)"
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
+	@echo "make dist        build the wheel and the source distribution, try them on every Python here"
 	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
 
 run:
@@ -43,6 +44,9 @@ stack-down:
 
 stack-status:
 	@$(BOOTSTRAP) exec pinway stack status $(ARGS)
+
+dist:
+	@$(BOOTSTRAP) exec python -m tests.packaging
 
 graphiql:
 	@$(BOOTSTRAP) exec python -m tests.outside.node_tools graphiql

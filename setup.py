@@ -11,7 +11,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-FLAGS = ["-O3", "-fno-plt", "-Werror=incompatible-pointer-types"]
+FLAGS = ["-O3", "-g0", "-fno-plt", "-Werror=incompatible-pointer-types"]
 
 
 def sources():

@@ -57,19 +57,21 @@ class Serving:
         return self.process.wait(30)
 
 
-def command(data: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "gateway", "run", "--data-dir", str(data), *arguments]
+def command(data: Path, *arguments: str, python: str = sys.executable) -> list[str]:
+    return [python, "-m", "gateway", "run", "--data-dir", str(data), *arguments]
 
 
 @contextmanager
-def serving(data: Path, *, port: int | None = None) -> Iterator[Serving]:
+def serving(
+    data: Path, *, port: int | None = None, python: str = sys.executable, cwd: Path = ROOT
+) -> Iterator[Serving]:
     """`pinway run` on a data directory, ready; killed in the end if it still runs."""
     port = port or free_port()
     log = data.parent / f"{data.name}.log"
     with log.open("ab") as output:
         process = subprocess.Popen(
-            command(data, "--port", str(port)),
-            cwd=ROOT,
+            command(data, "--port", str(port), python=python),
+            cwd=cwd,
             stdout=output,
             stderr=output,
             start_new_session=True,
