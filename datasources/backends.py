@@ -20,7 +20,7 @@ MEMORY_CACHE_BYTES = 64 << 20
 
 
 class BadUrl(ValueError):
-    """What is wrong with a URL whose scheme is right."""
+    """A URL with a known scheme but a wrong part; the message names the part."""
 
 
 def file_topology(url: SplitResult) -> TopologySource:

@@ -49,7 +49,8 @@ class StoreUnavailable(StoreError):
 
 
 class Unfinished(StoreUnavailable):
-    """Its message is for the client: what is kept, and how to ask again."""
+    """A write that is kept but not complete everywhere. The message is for the client: it says what
+    is kept, and how to ask again."""
 
 
 class StoreConflict(StoreError):
@@ -65,7 +66,7 @@ class StoreCorrupt(StoreError):
 
 
 class Damaged(StoreCorrupt):
-    """Its message says what to do about it."""
+    """Stored data that can't be read. The message says what to do about it."""
 
 
 class RequestError(PinwayError):

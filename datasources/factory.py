@@ -96,7 +96,7 @@ def open_topology(url: str) -> TopologySource:
 
 
 def open_switches(url: str) -> Switches:
-    """What people switch, kept beside the topology of this URL. Raises ConfigError."""
+    """Open the switches that are kept beside the topology of this URL. Raises ConfigError."""
     return _open("topology", url, SWITCHES)
 
 

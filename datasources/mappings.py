@@ -83,8 +83,9 @@ class EdgeKey(NamedTuple):
 
 
 class ListHead(NamedTuple):
-    """What a list's shard keeps beside its rows: how many are active, a number that grows with
-    each change (0: never touched), and whether a writer holds the list (`ShardTx.hold`)."""
+    """The state of a list that its shard keeps beside the rows: the number of active rows, a number
+    that grows with each change (0: never touched), and whether a writer holds the list
+    (`ShardTx.hold`)."""
 
     size: int
     version: int

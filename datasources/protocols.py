@@ -1,4 +1,4 @@
-"""What Pinway asks of its stores: every protocol's contract, and the errors it may raise.
+"""The protocols of the stores: each protocol's contract, and the errors it may raise.
 
 All calls may raise StoreTimeout, StoreUnavailable or StoreCorrupt (`datasources.errors`); what
 else they raise stands at the call. A call that takes many keys costs one round trip a *server*
@@ -74,7 +74,7 @@ class Forgotten(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What an earlier mutation with the same idempotency key answered."""
+    """The saved answer of an earlier mutation with the same idempotency key."""
 
     fingerprint: bytes  # of the input; another input under the same key is the client's error
     answer: bytes
@@ -108,8 +108,8 @@ class ShardTx(Protocol):
         returned, so a repeated import doubles nothing."""
 
     async def known_keys(self, kind: Kind, keys: Sequence[str]) -> set[str]:
-        """Those of the keys that objects of this kind have already, as `insert_many` was given
-        them."""
+        """The given keys that objects of this kind have already, from earlier calls of
+        `insert_many`."""
 
     async def get(self, id: int) -> bytes | None:
         """The object's JSON, locked (SELECT ... FOR UPDATE)."""
@@ -124,7 +124,8 @@ class ShardTx(Protocol):
         """The row, active or not, locked."""
 
     async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
-        """Those of many rows that exist, active or not, locked; few statements."""
+        """The rows of `keys` that exist, active or not, locked. Takes few statements for many
+        rows."""
 
     async def put_edge(self, mapping: MappingName, edge: Edge) -> bool:
         """Write the row if there is none or `edge.version` is newer; whether it was written. Keeps
@@ -205,9 +206,9 @@ class ObjectStore(Protocol):
         all shards."""
 
     async def list_reachable(self, kind: Kind, after_id: int, limit: int) -> Sequence[Listed]:
-        """As `list`; but the objects of a server that fails are one entry together, its error,
-        where they would come in the order, under the last id that they could have there. A server
-        that failed is not asked again by this call."""
+        """List objects as `list` does, but replace all objects of a failing server by one entry:
+        its error, at the objects' position in the order, under the last id that they could have
+        there. This call does not ask a failing server again."""
 
     async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[T]]) -> T:
         """Run `work` in a transaction on the shard's master and commit. `work` runs again after a
@@ -235,7 +236,7 @@ class MappingStore(Protocol):
         """The rows that exist, active or not."""
 
     async def respacings(self, key: ListKey, after_era: int) -> list[Respacing]:
-        """What is remembered of the list's re-spacings later than an era, in their order."""
+        """The list's kept respacings that are later than an era, in their order."""
 
     async def apply(self, edges: Sequence[tuple[MappingName, Edge]]) -> None:
         """Write rows wherever they are newer, a transaction a shard, all servers at once."""
@@ -256,8 +257,8 @@ class Outbox(Protocol):
         enough. Raises a server's error, whatever the others answer."""
 
     async def due(self, due_before: int, limit: int, *, behind: Places) -> Due:
-        """As `pending`, but a server that fails costs its own rows alone. Of the shards in `behind`
-        only the rows behind that place."""
+        """Unfinished rows as `pending` returns them, but a failing server costs its own rows only.
+        Shards in `behind` return only the rows after the given place."""
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         """Remember how far the work came."""
@@ -366,7 +367,7 @@ class LocalObjects(Protocol):
     """Entries of an ObjectCache that are in this very process."""
 
     def held(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """Those of the entries that are there, without a wait; grants no leases."""
+        """The entries that are in the cache now. Does not wait, and grants no leases."""
 
 
 class ObjectCache(Protocol):
@@ -379,7 +380,7 @@ class ObjectCache(Protocol):
 
     @property
     def local(self) -> LocalObjects | None:
-        """What it has in this process; None for one elsewhere."""
+        """The cache's values in this process; None for a cache in another process."""
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes | Lease]: ...
 
@@ -504,7 +505,7 @@ class FollowedTopology(TopologySource, Protocol):
 
 
 class Switches(Protocol):
-    """What people switch for all running gateways, by name; kept beside the topology."""
+    """Switches that people set for all running gateways, by name; kept beside the topology."""
 
     async def load(self) -> dict[str, str]:
         """Empty when nothing was ever switched. Raises StoreUnavailable, or StoreCorrupt for what
@@ -515,8 +516,8 @@ class Switches(Protocol):
         nothing of each other."""
 
     def watch(self) -> AsyncIterator[dict[str, str]]:
-        """What is switched now, then whenever it differs, reconnecting as needed; while it can't
-        be read, what was read last stands."""
+        """Yield the switches now and after each change, reconnecting as needed. While the switches
+        can't be read, the last read values stay in force."""
 
     async def close(self) -> None: ...
 

@@ -14,7 +14,8 @@ from datasources.ids import Kind
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """What all objects have. `active` False is deleted; `key` is the importing file's own key.
+    """The fields that all objects have. `active` False is deleted; `key` is the importing file's
+    own key.
 
     No record refers to another object that could refer to it: the collector needn't look at any.
     """

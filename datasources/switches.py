@@ -1,4 +1,4 @@
-"""What people switch for all gateways, as JSON."""
+"""Switches that people set for all gateways, as JSON."""
 
 from collections.abc import Mapping
 
@@ -22,6 +22,6 @@ def dump(switches: Mapping[str, str]) -> bytes:
 
 
 def changed(switches: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    """Those with others set, or removed by None."""
+    """The switches with some set to new values, or removed by None."""
     both = {**switches, **changes}
     return {name: value for name, value in both.items() if value is not None}

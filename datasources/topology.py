@@ -140,7 +140,7 @@ def _check_servers(servers: dict[str, str]) -> None:
 
 
 def _address(name: str, url: str) -> tuple[str, str, int]:
-    """What tells a server from all others."""
+    """The part of an address that identifies a server."""
     where = f"topology: server {name!r}"
     try:
         parts = urlsplit(url)

@@ -66,7 +66,8 @@ class FileTopology:
         return None
 
     def _mark(self) -> tuple[int, int, int] | None:
-        """What changes with the file: a replacement has another inode."""
+        """The parts of a file's status that change with the file: a replacement has another
+        inode."""
         try:
             stat = self._path.stat()
         except OSError:

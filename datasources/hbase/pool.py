@@ -33,9 +33,10 @@ class Pool:
     async def run(
         self, work: Callable[[Connection], Awaitable[T]], deadline: float | None = None
     ) -> T:
-        """What `work` answers with a connection of its own. `work` may run twice: everything sent
-        to HBase here may. Raises StoreTimeout after the deadline (waiting for a free connection
-        included), StoreUnavailable at once when nobody listens, ValueError for a bad argument."""
+        """Run `work` with a connection of its own, and return its answer. `work` may run twice:
+        everything sent to HBase here may. Raises StoreTimeout after the deadline (waiting for a
+        free connection included), StoreUnavailable at once when nobody listens, ValueError for a
+        bad argument."""
         seconds = self._deadline if deadline is None else deadline
         try:
             async with asyncio.timeout(seconds), self._slots:

@@ -108,7 +108,7 @@ async def _work(
 
 
 async def _whole(server: Server, databases: Sequence[str]) -> set[str]:
-    """Those of the databases that have a fence and all tables."""
+    """The databases that have a fence and all tables."""
     listed = await server.query("create", "SHOW DATABASES", (), "")
     names = {name.decode() for [name] in listed.rows}.intersection(databases)
     whole: set[str] = set()

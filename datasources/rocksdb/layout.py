@@ -16,7 +16,7 @@ MAX_STAMP = 2**63 - 1
 
 
 def row_prefix(row: bytes) -> bytes:
-    """What every key of the row begins with. Raises ValueError for an empty row."""
+    """The prefix of every key of the row. Raises ValueError for an empty row."""
     if not row:
         raise ValueError("a row's key must not be empty")
     return row.replace(_ZERO, _ESCAPED) + _END

@@ -264,7 +264,7 @@ def _rows(cells: Rdict, start: bytes) -> tuple[list[tuple[bytes, list[Cell]]], b
 
 
 def _removal(opened: _Open, prefix: bytes, start: bytes) -> WriteBatch:
-    """What deletes a row's keys from `start` on, unless none of them is visible."""
+    """The batch that deletes a row's keys from `start` on; empty if none of them is visible."""
     batch, end = WriteBatch(raw_mode=True), layout.row_end(prefix)
     found = list(itertools.islice(_walk(opened.cells, start, end), _RANGE_DELETE + 1))
     if len(found) > _RANGE_DELETE:

@@ -20,8 +20,9 @@ class Dialect:
     encode_sequence: Callable[[int], Any]
 
     def by(self, index: str = "PRIMARY") -> str:
-        """What follows a table's name to read it by one index. MySQL's optimizer would now and
-        then walk, and lock, far more rows by another; SQLite has no such whims."""
+        """The text after a table's name that makes the statement read it by one index. Without it,
+        MySQL's optimizer sometimes walks, and locks, far more rows by another index; SQLite does
+        not."""
         return self.force.format(index=index)
 
     def keep(self, key: Sequence[str]) -> str:

@@ -1,4 +1,5 @@
-"""What a SQL backend gives the shared stores: batches of reads, and sessions with transactions."""
+"""The interface of a SQL backend to the shared stores: batches of reads, and sessions with
+transactions."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -45,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a statement gave: its rows, how many rows it matched, and the id it made."""
+    """The result of a statement: its rows, how many rows it matched, and the id it made."""
 
     rows: list[Row]
     matched: int

@@ -20,7 +20,7 @@ _HEAD_KEY = ("mapping", "from_id")
 
 
 class Head(NamedTuple):
-    """What `lists` has of a list: of an ordered one in two rows."""
+    """A list's rows in the table `lists`: two rows for an ordered list."""
 
     size: int
     version: int
@@ -68,7 +68,7 @@ class Lists:
         return self._rows[key]
 
     async def rows(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
-        """Those of many rows that exist, as this transaction sees them; locks their lists."""
+        """The rows of `keys` that exist, as this transaction sees them; locks their lists."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._rows]
         lists = {ListKey(key.mapping, key.from_id) for key in unknown}
         if len(lists) == 1 and len(unknown) <= ROWS_A_STATEMENT:

@@ -12,7 +12,7 @@ from datasources.mappings import Mapping
 
 
 class Type(Enum):
-    """What a column holds."""
+    """The type of a column's values."""
 
     LOCAL_ID = auto()  # the table's own numbers: ascending, never used twice
     ID = auto()  # a 64-bit number

@@ -1,5 +1,5 @@
-"""What every backend's transaction refuses: a statement after one that broke it, or after its end,
-and two at a time."""
+"""The checks of every backend's transaction: it refuses a statement after one that broke it or
+after its end, and two statements at a time."""
 
 import asyncio
 from abc import ABC, abstractmethod

@@ -23,7 +23,7 @@ def now_ms() -> int:
 
 
 class SqlShards(ABC):
-    """What the SQL backends' `ShardStore`s share; see ShardStore."""
+    """The parts of `ShardStore` that all SQL backends share; see ShardStore."""
 
     def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
         self._router = Router(engine, topology, clock)

@@ -13,7 +13,8 @@ STEPS = 5_000  # of SQLite's virtual machine, once or twice of which a quick rea
 
 
 def read_file(connections: Connections, path: Path, parts: Sequence[Part]) -> list[list[Row]]:
-    """What the parts ask of one file, all as of one moment. Raises StoreError."""
+    """The answers of the parts to their reads of one file, all as of one moment. Raises
+    StoreError."""
     connection = None
     try:
         connection = connections.take(path)

@@ -11,7 +11,7 @@ from anyio._backends._asyncio import UNIXSocketStream
 
 
 def _wait_until_readable(stream: Any, loop: AbstractEventLoop) -> "Future[None]":
-    """As anyio's own, which is why it keeps the future in the stream."""
+    """Wait as anyio's own method does; that method keeps the future in the stream, too."""
     socket = stream._raw_socket
 
     def ready() -> None:

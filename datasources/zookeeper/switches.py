@@ -13,7 +13,8 @@ from datasources.zookeeper.client import Client
 from datasources.zookeeper.topology import LOOK_SECONDS
 
 ATTEMPTS = 50
-"""Of a change that others come before: of many at the same time one succeeds in each round."""
+"""Attempts of a change when other changes come first: of many at the same time, one succeeds in
+each round."""
 PAUSE = 0.02
 """Seconds between two at most, drawn anew each time, so that not the same ones meet again."""
 log = logging.getLogger("pinway.switches")
@@ -45,7 +46,7 @@ class ZooKeeperSwitches:
         raise StoreConflict(f"switches: {self._path} is changed by others all the time")
 
     async def watch(self) -> AsyncIterator[dict[str, str]]:
-        """As the topology's watch: whatever happens leads to reading the node again."""
+        """Watch the node as the topology's watch does: after any event, read the node again."""
         changed = asyncio.Event()
         self._client.listen(changed.set)
         current: dict[str, str] | None = None
@@ -74,8 +75,8 @@ class ZooKeeperSwitches:
     async def _read(
         self, changed: asyncio.Event | None = None
     ) -> tuple[dict[str, str], int | None]:
-        """What is switched, and the node's version; None when there is no node, which is watched
-        for as well."""
+        """The switches and the node's version; None when there is no node. A missing node is
+        watched too."""
         watch = self._client.on_event(changed.set) if changed is not None else None
         try:
             if watch is not None:
