@@ -1,4 +1,4 @@
-"""What can go wrong while servers are installed, started or stopped.
+"""The errors of installing, starting and stopping servers.
 
 StackError              one line for the user that says what to do
 └── StartFailed         a server did not come up; carries the tail of its log

@@ -1,4 +1,4 @@
-"""What the stack consists of, and what Pinway must be told about it: settings and topology."""
+"""The parts of the stack, and the settings and the topology that Pinway needs for them."""
 
 import json
 from collections.abc import Iterator, Mapping

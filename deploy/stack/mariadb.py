@@ -154,7 +154,7 @@ class MariaDBMaster(Service):
         scratch.rename(self.data)
 
     def query(self, sql: str, *, vertical: bool = False, timeout: float = _CLIENT_TIMEOUT) -> str:
-        """What the server answers to `sql`, asked as its root over its Unix socket.
+        """The server's answer to `sql`, asked as its root over its Unix socket.
 
         Rows are lines of tab-separated values, or, if `vertical`, a "name: value" line a column.
         Raises NotReady with the server's words when it cannot be asked.

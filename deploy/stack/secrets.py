@@ -11,7 +11,8 @@ from deploy.stack.files import write_if_changed
 
 @dataclass(frozen=True)
 class Secrets:
-    """All are letters, digits, `-` and `_`: they need no quoting anywhere."""
+    """The stack's passwords and keys. They consist of letters, digits, `-` and `_`, so they need no
+    quoting anywhere."""
 
     mysql_password: str
     replica_password: str

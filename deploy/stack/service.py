@@ -90,7 +90,7 @@ class Service:
 
     @property
     def pid(self) -> int | None:
-        """Its process id; None when it is down."""
+        """The service's process id; None when it is down."""
         identity = self.identity
         return None if identity is None else identity.pid
 
