@@ -1,4 +1,5 @@
-"""What has been applied to a user's feeds, recorded on each side beside the row that it changed.
+"""Marks of the follows and unfollows that were applied to a user's feeds, on each side beside the
+changed row.
 
 A follow or unfollow leaves its edge's version there, as the stamp of a cell named by the target:
 of two jobs the later version shows, in whatever order they ran. It is written after the cells that
@@ -48,7 +49,7 @@ async def mark_many(
 async def is_marked(
     store: WideColumnStore, table: Table, user_id: int, target_id: int, version: int
 ) -> bool:
-    """Whether one side has what this version of the edge, or a later one, brought or took."""
+    """Whether this version of the edge, or a later one, was applied to one side."""
     column = id_row(target_id)
     cell = (await store.get(table, id_row(user_id), [column])).get(column)
     return cell is not None and cell.stamp >= version

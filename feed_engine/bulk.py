@@ -104,7 +104,7 @@ class _Brought(NamedTuple):
 
 
 class _Lists:
-    """What followed users, boards and interests bring, read once for many users."""
+    """The pins of followed users, boards and interests, read once for many users."""
 
     def __init__(self, stores: Stores, settings: FeedSettings) -> None:
         self._stores, self._settings = stores, settings

@@ -1,4 +1,4 @@
-"""What must follow a commit: the payload of an outbox row, kept until all of it is done.
+"""The work after a commit: the payload of an outbox row, kept until all of it is done.
 
 First the rest of the write (rows on other shards, then the caches' invalidation), completed
 before the mutation is acknowledged; then the tasks, run by jobs. Every part may be repeated.
@@ -106,9 +106,9 @@ AnyTask = (
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What follows one commit: keys to claim, rows elsewhere, entries to move in caches or to drop
-    from them, tasks for jobs. An object whose claim (namespace, key, id) is lost to another becomes
-    inactive."""
+    """The work after one commit: keys to claim, rows elsewhere, entries to move in caches or to
+    drop from them, tasks for jobs. An object whose claim (namespace, key, id) is lost to another
+    becomes inactive."""
 
     claims: tuple[tuple[str, str, int], ...] = ()
     edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
@@ -129,7 +129,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         return [ListKey(BY_CODE[code], from_id) for code, from_id in self.lists]
 
     def list_moves(self) -> list[ListMove]:
-        """What cached windows and heads can follow."""
+        """The moves that cached windows and heads can apply."""
         return [
             ListMove(ListKey(BY_CODE[code], from_id), to_id, int(old), int(new), version)
             for code, from_id, to_id, old, new, version in self.moves

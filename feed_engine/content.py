@@ -14,7 +14,7 @@ from datasources.records import Board, Pin
 
 
 class PinLike(Protocol):
-    """What a feed's cell is made of."""
+    """The fields of a pin that a feed's cell is made from."""
 
     @property
     def id(self) -> int: ...
@@ -45,7 +45,7 @@ ROWS = 50_000  # mapping rows a read
 
 
 async def load_pins(stores: Stores, ids: Iterable[int]) -> dict[int, Pin]:
-    """Those of the pins that exist and are active."""
+    """The pins of `ids` that exist and are active."""
     wanted = list(dict.fromkeys(ids))
     found: dict[int, Pin] = {}
     for start in range(0, len(wanted), OBJECTS):
@@ -58,7 +58,7 @@ async def load_pins(stores: Stores, ids: Iterable[int]) -> dict[int, Pin]:
 
 
 async def public_boards(stores: Stores, ids: Iterable[int]) -> set[int]:
-    """Those of the boards that exist, are active and not secret."""
+    """The boards of `ids` that exist, are active and are not secret."""
     wanted = list(dict.fromkeys(ids))
     found: set[int] = set()
     for start in range(0, len(wanted), OBJECTS):

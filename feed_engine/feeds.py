@@ -1,4 +1,4 @@
-"""What the feeds need besides the stores: their races, and how much of everything."""
+"""The parts of the feeds besides the stores: their races, and all limits of sizes."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -33,7 +33,8 @@ class FeedSettings:
 
     @property
     def following_cells(self) -> int:
-        """What a following row is trimmed to: a pin has two causes at most, owner and board."""
+        """The number of cells to which a following row is trimmed: a pin has at most two causes,
+        owner and board."""
         return 2 * self.following_cap
 
 

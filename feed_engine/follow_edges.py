@@ -1,4 +1,5 @@
-"""What follow edges alone say about a feed: who is followed, and the cells that it brings."""
+"""The part of a feed that follows from follow edges alone: who is followed, and the cells that an
+edge brings."""
 
 from collections.abc import Iterable, Sequence
 

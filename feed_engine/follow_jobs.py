@@ -1,4 +1,4 @@
-"""What a follow brings into the viewer's feeds, and what an unfollow takes out of them.
+"""The jobs that add a follow's pins to the viewer's feeds, and remove an unfollow's pins from them.
 
 Both go by the edge as it is now, and by versions: cells that a follow brings are stamped with the
 edge's version, and an unfollow hides what is stamped up to its own. So they may run in any order,

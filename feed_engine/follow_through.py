@@ -25,7 +25,8 @@ _running: set[asyncio.Task[None]] = set()
 
 
 def change_of(row: OutboxRow) -> Change:
-    """What the row asks for. Raises StoreCorrupt for a row that this version can't read."""
+    """The change that the row describes. Raises StoreCorrupt for a row that this version can't
+    read."""
     if row.kind != KIND:
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: unknown kind {row.kind!r}")
     try:

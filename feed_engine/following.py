@@ -147,7 +147,7 @@ async def _shown(
     followed: dict[int, bool],
     visible: Visible,
 ) -> list[FollowingItem]:
-    """Those that may be shown. `followed` remembers causes."""
+    """The cells that may be shown. `followed` remembers causes."""
     causes = dict.fromkeys(cause for *_, some in listed for cause in some if cause not in followed)
     keys = [EdgeKey(FOLLOWS[kind_of(cause)], viewer_id, cause) for cause in causes]
     edges, pins = await asyncio.gather(

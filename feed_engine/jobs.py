@@ -26,7 +26,7 @@ Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
 
 
 def handlers(spacing: Spacing) -> dict[type[Task], Handler]:
-    """Who does each task."""
+    """The handler of each task."""
     return {
         **feed_tasks.HANDLERS,
         **board_tasks.HANDLERS,

@@ -119,7 +119,7 @@ def follow_stamp(version: int, refilled: int = 0) -> int:
 
 
 def unfollow_stamp(version: int) -> int:
-    """What hides all cells of an edge's versions up to this one."""
+    """The stamp that hides all cells of an edge's versions up to this one."""
     return (version + 1 << _REFILL_BITS) - 1
 
 

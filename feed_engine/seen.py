@@ -42,7 +42,7 @@ FIRST_LOOK, LONGEST_LOOK = 0.02, 0.32  # seconds between two looks, doubling: 11
 KEPT = 0.5  # share of what is left of the request's time that is for the rest of the answer
 
 Applied = Callable[[WideColumnStore], Awaitable[bool]]
-"""Whether one side has a write."""
+"""A check of whether one side has a write."""
 
 
 class Written(NamedTuple):
@@ -89,8 +89,8 @@ def check_token(token: str, viewer_id: int | None) -> Written:
 
 
 async def in_following(stores: Stores, token: str, viewer_id: int) -> Applied | None:
-    """What tells whether the write is in the viewer's following feed; None if it brings nothing
-    there. Raises BadInput."""
+    """The check of whether the write is in the viewer's following feed; None if the write brings
+    nothing there. Raises BadInput."""
     written = check_token(token, viewer_id)
     if written.is_follow:
         _, target_id, version = written

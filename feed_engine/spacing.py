@@ -23,7 +23,8 @@ SLIVER = 4
 LEAN = 6
 """How much of the middle lies on the lesser side of the crowded row: this power of a half."""
 ASIDE = 1.5
-"""What a row costs in a window whose middle goes aside, as whoever goes on in its midst loses."""
+"""The cost of a row in a window whose middle goes aside, because a user who continues to drag
+inside it loses room."""
 _READ = 128  # rows on each side at first
 _GROWTH = 10  # a window that will not do grows by a tenth
 _LARGE, _LASTING = 7, 2  # beyond 2⁷ rows a window takes two bisections more for each doubling
@@ -105,8 +106,8 @@ class Surroundings:
     is_top: bool
 
     def places(self) -> tuple[list[int], int]:
-        """All in ascending order, with bounds where the list ends (below the lowest row, a 64th of
-        what is there is given away at a time); the crowded row's number."""
+        """All sequences in ascending order, with bounds where the list ends (below the lowest row,
+        a 64th of the free numbers is given away at a time), and the crowded row's number."""
         places = [*reversed(self.below), *self.above]
         center = max(len(self.below) - 1, 0)
         if self.is_top:
@@ -182,8 +183,8 @@ def lasting(rows: int) -> int:
 
 
 def _window(places: Sequence[int], at: int, rows: int, spacing: Spacing) -> Window:
-    """So many rows above place number `at`. Its middle goes where a narrower gap is left beside it
-    than those within, as whoever goes into that one is to find the room."""
+    """A window of so many rows above place number `at`. Its middle goes to a side where a narrower
+    gap remains outside, because the next drag into that gap needs the room."""
     end = at + rows + 1
     lower, upper = places[at], places[end]
     bits = order.bisections(lower, upper)

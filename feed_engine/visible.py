@@ -1,4 +1,4 @@
-"""What a feed asks of its caller about pins: which of them the viewer may see now."""
+"""The interface by which a feed asks its caller which pins the viewer may see now."""
 
 from collections.abc import Awaitable, Callable
 

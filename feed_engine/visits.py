@@ -25,9 +25,10 @@ ENQUEUE_WITHIN = 0.1  # seconds; the relay finds what a slow queue didn't take
 
 
 class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a visit was shown: (pin id, reason) in order; which side's pools answered (None: no
-    answer); how many pins are owed to the next visit because of that; epoch ms of the pools'
-    newest change, where they may lack later ones; whether a write that was waited for lacks."""
+    """The pins that a visit was shown: (pin id, reason) in order; which side's pools answered
+    (None: no answer); how many pins are owed to the next visit because of that; epoch ms of the
+    pools' newest change, where they may lack later changes; whether a write that the visit waited
+    for is missing."""
 
     pins: tuple[tuple[int, Reason], ...] = ()
     pools: str | None = None

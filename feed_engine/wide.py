@@ -1,4 +1,4 @@
-"""What all feed writes share: both sides, whole rows, trimming now and then."""
+"""The parts that all feed writes share: both sides, whole rows, trimming now and then."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
@@ -51,7 +51,7 @@ async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int
 
 
 def due(row: bytes, pin_id: int, every: int = 64) -> bool:
-    """Whether this pin's arrival is the one in `every` that trims the row: a trim costs a read,
+    """Whether this pin's arrival trims the row: one arrival in `every` does. A trim costs a read,
     so a row may grow by a few times `every` over its cap. The same pin gives the same answer."""
     return crc32(row + pin_id.to_bytes(8, "big")) % every == 0
 

@@ -127,8 +127,8 @@ class Candidates:
                 return chosen[:size]
 
     def _unread(self, *, full: bool) -> bool:
-        """Whether there is more to read: in a pool of the viewer's own, if the chunk is full of
-        what fills gaps; else in any."""
+        """Whether there are more candidates to read. If the chunk is full of fillers, only the
+        viewer's own pools count; otherwise all pools count."""
         return any(not full or self._feeds.settings.rates[source] > 0 for source in self._after)
 
     async def _page(

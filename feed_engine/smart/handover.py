@@ -46,7 +46,7 @@ async def visit_shown(
 
 
 class _Shown:
-    """What was shown to a user: each pin is looked up once, though both sides have it."""
+    """The pins that were shown to a user. Each pin is looked up once, though both sides have it."""
 
     def __init__(self, stores: Stores, user_id: int) -> None:
         self._stores, self._user_id = stores, user_id

@@ -36,12 +36,12 @@ async def read(store: WideColumnStore, user_id: int, after: bytes | None, limit:
 
 
 def shown(cell: Cell) -> ShownPin:
-    """What a cell that was `read` says."""
+    """The visit's entry in a cell that was `read`."""
     return ShownPin(parse_place(cell.column), *parse_shown_pin(cell.value))
 
 
 async def shown_among(store: WideColumnStore, user_id: int, pins: Sequence[int]) -> set[int]:
-    """Those of the pins that a saved visit of the user showed."""
+    """The given pins that a saved visit of the user showed."""
     cells = await store.get(SHOWN, id_row(user_id), [id_row(pin) for pin in pins]) if pins else {}
     return {int.from_bytes(column, "big") for column in cells}
 

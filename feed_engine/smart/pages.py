@@ -82,7 +82,7 @@ class Saved:
         return sum(last <= g <= generation for g in there) < generation - last + 1
 
     def take(self) -> list[ShownPin]:
-        """What was read since this was last called, the newest generation first."""
+        """The entries read since the last call, the newest generation first."""
         cells, self._cells = self._cells, []
         return [materialized.shown(cell) for cell in cells]
 

@@ -28,7 +28,7 @@ from feed_engine.smart.generator import Candidate
 from feed_engine.wide import read_row
 
 ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
-"""Those of the pins that the user was shown."""
+"""Returns the given pins that the user was shown."""
 
 OWN_SOURCES = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
 

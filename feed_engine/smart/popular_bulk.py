@@ -73,8 +73,8 @@ async def build_popular(
 
 
 async def _write(stores: Stores, hottest: dict[int, _Hot]) -> None:
-    """As in `feed_engine.smart.popular`: what is put is written down first, and afterwards of a
-    pin's cells all but the newest version's go."""
+    """Write as `feed_engine.smart.popular` does: note each put first; afterwards remove all of a
+    pin's cells but the newest version's."""
     by_version: dict[int, list[_Hot]] = defaultdict(list)
     for found in hottest.values():
         by_version[found.version].append(found)

@@ -1,4 +1,4 @@
-"""What a page of the home feed is."""
+"""The result of reading a page of the home feed."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ class HomeItem(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Which side answered (None: neither); whether more may exist than is shown; and, when no new
-    pins could be chosen, the epoch ms of when they last could (None: not known)."""
+    """The side that answered (None: neither); whether more pins may exist than are shown; and, when
+    no new pins could be chosen, the epoch ms of when they last could (None: not known)."""
 
     pools: Side | None
     materialized: Side | None

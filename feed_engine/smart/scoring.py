@@ -26,7 +26,8 @@ def fresh(reason: Reason, created: int) -> float:
 
 
 def related(created: int, liked_at: int) -> float:
-    """As fresh as the like, halved each time the pin's age at the like doubles beyond a week."""
+    """The score of a related pin: as fresh as the like, halved each time the pin's age at the
+    like doubles beyond a week."""
     weeks = max(0, liked_at - created) / (7 * 24 * 3600 * 1000)
     return fresh(Reason.RELATED, liked_at) - log2(1 + weeks)
 

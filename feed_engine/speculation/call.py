@@ -215,8 +215,8 @@ class Call(Generic[T]):
             self._timer = self._loop.call_later(left, self._interrupt)
 
     def _still_late(self) -> None:
-        """It is long since the hedge was refused. A first side that has answered no call since this
-        one began may hang, and only hedges can tell: they go on from the other budget."""
+        """Hedge from the other budget, long after the hedge of this call was refused. The first
+        side may hang: it has answered no call since this one began, and only a hedge can tell."""
         self._timer = self._loop.call_later(max(0.0, self._left()), self._interrupt)
         second = self._second
         if self._first.spoke < self._began and second is not None and not second.health.suspect:

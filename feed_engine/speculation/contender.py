@@ -74,7 +74,7 @@ class Contender:
         return SideReport(self.health.mode.value, self.health.distrust, self.cutoffs.busiest, seen)
 
     def answered(self, cutoff: Cutoff, began: float, other: Cutoff | None) -> None:
-        """It answered in time. `other`: the other side's cutoff, unless that side was left."""
+        """Record an answer in time. `other`: the other side's cutoff, unless that side was left."""
         now = self._took(cutoff, began)
         if self._slower(now - began, other, now):
             self._lost(now, both_late=False)
@@ -84,8 +84,8 @@ class Contender:
     def answered_late(
         self, cutoff: Cutoff, began: float, other: Cutoff | None, *, hedged: bool, both_late: bool
     ) -> None:
-        """It answered after its cutoff, before the other side did, if that was asked (`hedged`).
-        `both_late`: the other side was past its cutoff too."""
+        """Record an answer after the cutoff but before the other side's, if the other was asked
+        (`hedged`). `both_late`: the other side was past its cutoff too."""
         now = self._took(cutoff, began)
         if both_late:
             self.health.won()
@@ -95,7 +95,7 @@ class Contender:
             self.health.good()
 
     def answered_apart(self, cutoff: Cutoff, began: float, *, late: bool) -> None:
-        """It answered a call that was no race: a hedge, a warm call or a probe."""
+        """Record an answer to a call that was no race: a hedge, a warm call or a probe."""
         now = self._took(cutoff, began)
         if not late:
             self.health.good()
@@ -110,15 +110,17 @@ class Contender:
         self._bad(self._clock())
 
     def beaten(self, cutoff: Cutoff, *, both_late: bool) -> None:
-        """It was late, and the other side answered first. `both_late`: after its own cutoff."""
+        """Record a late call that the other side answered first. `both_late`: after its own
+        cutoff."""
         self.heard = now = self._clock()
         if self.health.mode is not Mode.LEFT:
             cutoff.lost(now)
         self._lost(now, both_late=both_late or not cutoff.is_estimated(now))
 
     def silent(self, cutoff: Cutoff, waited: float, *, both: bool = False) -> None:
-        """It had not answered at the deadline, after so many seconds. When that was before its
-        cutoff it tells of the deadline alone. `both`: nor had the other side."""
+        """Record a call without an answer at the deadline, after so many seconds. If the deadline
+        was before the cutoff, the call says nothing about lateness. `both`: the other side had not
+        answered either."""
         if waited < cutoff.seconds:
             return
         self.heard = now = self._clock()

@@ -65,11 +65,11 @@ class Health:
 
     @property
     def suspect(self) -> bool:
-        """Whether it failed or lost repeatedly of late."""
+        """Whether the side failed or lost repeatedly of late."""
         return self.suspicion >= 0.5 * self._limit
 
     def good(self) -> None:
-        """It answered in time."""
+        """Record an answer in time."""
         if self.suspicion:
             self.suspicion = max(0.0, self.suspicion - self._good)
 
@@ -84,7 +84,7 @@ class Health:
         return self._add(self._slow_lost if both_late else self._lost, now)
 
     def bad(self, now: float) -> bool:
-        """It failed. Returns whether the side is left for that."""
+        """Record a failure. Returns whether the side is left because of it."""
         return self._add(self._bad, now)
 
     def _add(self, doubt: float, now: float) -> bool:

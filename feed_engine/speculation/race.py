@@ -144,7 +144,8 @@ class Race:
         return granted
 
     def _leaves_primary(self, now: float) -> bool:
-        """Whether this call asks the standby first. Of two that were left, the better one is."""
+        """Whether this call asks the standby first. If both sides were left, the better side is
+        asked first."""
         primary, standby = self._primary.health, self._standby.health
         trust = primary.trust(now)
         if trust < 1 and standby.trust(now) <= 0:

@@ -1,11 +1,11 @@
-"""What a race counts, for metrics."""
+"""The counters of a race, for metrics."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Side(Enum):
-    """Which of a feed store's two sides answered."""
+    """The two sides of a feed store."""
 
     PRIMARY = "primary"
     STANDBY = "standby"

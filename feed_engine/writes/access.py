@@ -1,4 +1,4 @@
-"""What a write may touch: objects loaded from the master shards, and who may change them.
+"""Access checks of writes: loads objects from the master shards, and says who may change them.
 
 What a viewer may not see is answered in the words of what doesn't exist.
 """
@@ -33,7 +33,7 @@ def home(stores: Stores, kind: Kind, id: int) -> int:
 
 
 async def read(stores: Stores, record: type[R], ids: Sequence[int]) -> dict[int, R]:
-    """Those that exist and are not deleted, from their master shards."""
+    """The objects that exist and are not deleted, from their master shards."""
     found = await stores.shards.objects.get(ids) if ids else {}
     return {id: it for id, raw in found.items() if (it := _decoded(record, id, raw)).active}
 
@@ -73,7 +73,7 @@ async def lock_own_board(tx: ShardTx, viewer_id: int, board_id: int) -> tuple[Bo
 def own_board(
     found: tuple[Board, bytes] | None, viewer_id: int, board_id: int
 ) -> tuple[Board, bytes]:
-    """What was locked of a board, if it is the viewer's. Raises NotFound, Forbidden."""
+    """The locked board, if it is the viewer's. Raises NotFound, Forbidden."""
     if found is None or not visible(found[0], viewer_id):
         raise missing(Kind.BOARD, board_id)
     board, raw = found

@@ -267,7 +267,7 @@ def _names(ids: Sequence[int]) -> str:
 
 
 def plan_of(row: OutboxRow) -> Plan:
-    """What the row asks for. Raises StoreCorrupt."""
+    """The plan that the row holds. Raises StoreCorrupt."""
     try:
         return _PLAN.decode(row.payload)
     except msgspec.MsgspecError as error:

@@ -1,4 +1,4 @@
-"""What follows when a board becomes secret, public or deleted: its pins, in chunks.
+"""The tasks after a board becomes secret, public or deleted: its pins, in chunks.
 
 Each chunk goes by the board's state under the board's lock, not by what the task says: so tasks of
 later flips, repeated chunks, and pins saved or deleted meanwhile commute.

@@ -30,7 +30,8 @@ R = TypeVar("R")
 
 
 class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept of an answer to give it again: ids and rows. Objects are read again."""
+    """The saved form of an answer: ids and rows. To give the answer again, objects are read
+    again."""
 
     id: int = 0
     row: tuple[int, int, str, int, bool] | None = None
@@ -55,13 +56,13 @@ def row_of(edge: Edge) -> tuple[int, int, str, int, bool]:
 
 
 class Outdated(Exception):
-    """What `prepare` found is so no more: it is prepared again."""
+    """The result of `prepare` is out of date: prepare again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[R]):
-    """What a transaction did. Without `durable` it wrote nothing, and `change` only makes sure of
-    what an earlier write owed."""
+    """The outcome of a transaction. Without `durable` the transaction wrote nothing, and `change`
+    only completes the work of an earlier write."""
 
     result: R
     saved: Saved
@@ -70,7 +71,7 @@ class Outcome(Generic[R]):
 
 
 class Mutation(NamedTuple):
-    """Whose write it is, where it commits, and the key under which it is done once."""
+    """The writer, the shard of the commit, and the idempotency key."""
 
     name: str
     shard: int
@@ -103,7 +104,7 @@ class Rows:
         self._lists.append(ListKey(mapping, edge.from_id))
 
     def change(self, *, objects: Sequence[int] = (), tasks: Sequence[AnyTask] = ()) -> Change:
-        """All that follows the transaction."""
+        """The work after the transaction."""
         return change(
             edges=self._remote, lists=self._lists, objects=list(objects), tasks=list(tasks)
         )

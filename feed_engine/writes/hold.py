@@ -28,7 +28,7 @@ _HELD = msgspec.json.Decoder(_Held)
 
 
 class Hold:
-    """Of some boards of one shard, for one write."""
+    """A hold of some boards of one shard, for one write."""
 
     def __init__(self, stores: Stores, shard: int) -> None:
         self._stores, self._shard = stores, shard

@@ -1,4 +1,4 @@
-"""What the writes are given, checked: each `checked()` answers the input as it will be stored.
+"""The inputs of the writes: each `checked()` returns the input as it will be stored.
 
 In the inputs that change something, UNSET keeps what is there and None clears it.
 """
@@ -67,7 +67,8 @@ class BoardChange(Input, frozen=True, kw_only=True):
     cover_pin_id: int | UnsetType | None = UNSET
 
     def fields(self) -> dict[str, Any]:
-        """What changes, checked, by the record's field. A board can't be without a name."""
+        """The changed fields, checked, by the record's field names. A board's name can't be
+        cleared."""
         found: dict[str, Any] = {}
         if self.name is not UNSET:
             found["name"] = v.text(self.name or "", "name", NAME, least=1)
@@ -109,7 +110,7 @@ class PinChange(Input, frozen=True, kw_only=True):
     interest_ids: tuple[int, ...] | UnsetType | None = UNSET
 
     def fields(self) -> dict[str, Any]:
-        """What changes, checked, by the record's field."""
+        """The changed fields, checked, by the record's field names."""
         found: dict[str, Any] = {}
         if self.title is not UNSET:
             found["title"] = v.text(self.title or "", "title", TITLE)

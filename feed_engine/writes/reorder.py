@@ -79,7 +79,7 @@ async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Out
 
 
 async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
-    """What to raise when anchors stand in the opposite order."""
+    """The error for anchors that stand in the opposite order."""
     above_id, below_id = await placing.neighbors(tx, key, moved)
     names = [f"pin {id}" if id else "nothing" for id in (above_id, below_id)]
     return Crossed(

@@ -35,8 +35,8 @@ T = TypeVar("T")
 
 
 class Crowded(Exception):
-    """There is no room at a place, and making some takes more rows than a transaction may rewrite.
-    It passes through the transaction, which is rolled back; see `with_room`."""
+    """No room at a place, and making room takes more rows than a transaction may rewrite. The
+    exception passes through the transaction, which is rolled back; see `with_room`."""
 
     def __init__(self, key: ListKey, sequence: int, era: int) -> None:
         super().__init__(f"no room around {sequence} of {key}")
@@ -44,7 +44,8 @@ class Crowded(Exception):
 
 
 class Part(NamedTuple):
-    """What one transaction did of a spreading: `window` None if nothing is crowded there."""
+    """The result of one transaction of a respacing: `window` is None if nothing is crowded
+    there."""
 
     window: Window | None
     more: bool = False
@@ -173,7 +174,7 @@ class Neighbors:
         self._bottom = self._top = False  # whether these are all
 
     async def find(self, search: Search) -> Window | None:
-        """What a search finds here."""
+        """The window that a search finds here."""
         reach = next(search)
         while True:
             await self._read(reach)

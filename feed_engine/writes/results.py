@@ -1,4 +1,4 @@
-"""What the writes answer. Objects and edges are as stored after the write."""
+"""The results of the writes. Objects and edges are as stored after the write."""
 
 from dataclasses import dataclass
 

@@ -158,7 +158,7 @@ def unseen(character: str) -> str:
 
 
 def shown(value: str) -> str:
-    """What was given, short enough for a message."""
+    """The given value, short enough for a message."""
     return repr(value if len(value) <= 60 else f"{value[:60]}…")
 
 
