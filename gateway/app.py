@@ -100,7 +100,8 @@ class Cors(CORSMiddleware):
     app: Front
 
     def answering(self, target: bytes, headers: Headers) -> Answering | None:
-        """As of the application behind, which alone answers what names no origin."""
+        """The function by which the application behind this one answers whole requests; None for a
+        request with an origin, which needs the headers of CORS."""
         return None if b"origin" in headers else self.app.answering(target, headers)
 
 

@@ -36,8 +36,8 @@ _CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, 
 
 @dataclass(slots=True)
 class Answer:
-    """What is sent for a request: `parts` of a body of `size` bytes, and headers beside those that
-    say what it is."""
+    """The answer to a request: `parts` of a body of `size` bytes, and headers besides the body's
+    own."""
 
     status: int
     media: str
@@ -180,8 +180,8 @@ class Front:
             await self._routes(scope, receive, send)
 
     def answering(self, target: bytes, headers: Headers) -> Answering | None:
-        """What answers a POST to this target that has come whole, if not an ASGI application: our
-        own server asks (`gateway/serving/protocol.py`)."""
+        """The function that answers a complete POST to this target without ASGI; None if only the
+        ASGI application answers it. Pinway's own server uses it (`gateway/serving/protocol.py`)."""
         return self._endpoint.answer if target == b"/graphql" else None
 
 

@@ -65,7 +65,8 @@ class Proxies:
 
 @lru_cache(maxsize=4096)
 def site(address: str) -> str:
-    """What is counted as one client: an IPv4 address, or the /64 network of an IPv6 address."""
+    """The unit that counts as one client: an IPv4 address, or the /64 network of an IPv6
+    address."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

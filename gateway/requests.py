@@ -32,7 +32,7 @@ class Disconnected(Exception):
 
 
 class Operation:
-    """What a request asks to run, and whether it asks what that costs."""
+    """The operation of a request, and whether the request asks for its cost."""
 
     __slots__ = ("name", "query", "variables", "wants_cost")
 

@@ -1,4 +1,4 @@
-"""What runs beside the endpoint: the stores, the queue's worker, and the outbox's relay."""
+"""The services beside the endpoint: the stores, the queue's worker, and the outbox's relay."""
 
 import asyncio
 import logging

@@ -7,7 +7,7 @@ BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 
 
 class Latencies:
-    """Those of one status."""
+    """The latencies of one status."""
 
     __slots__ = ("counts", "seconds")
 
@@ -17,7 +17,7 @@ class Latencies:
 
 
 class Served:
-    """What one endpoint answered since the start."""
+    """Counters of one endpoint's answers since the start."""
 
     def __init__(self) -> None:
         self.by_status: dict[int, Latencies] = {}

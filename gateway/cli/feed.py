@@ -22,7 +22,7 @@ _SECONDS = 5.0  # to wait for a gateway's metrics
 
 _ORDER = {"store": 0, "side": 1}
 Values = dict[tuple[str, ...], float]
-"""Of a metric's samples by their labels' values: the store's, the side's, the other."""
+"""Samples of a metric by their labels' values: the store's, the side's, the other."""
 
 
 @click.group("feed")
@@ -81,7 +81,7 @@ def _tell(held: dict[str, str]) -> None:
 
 
 def lines(text: str) -> list[str]:
-    """What the metrics tell of the races, in words."""
+    """The state of the races in words, from the metrics' text."""
     metrics: dict[str, Values] = defaultdict(dict)
     for family in text_string_to_metric_families(text):
         for sample in family.samples:

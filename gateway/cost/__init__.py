@@ -1,1 +1,1 @@
-"""What operations cost: worked out before they run, bounded, and charged to who sends them."""
+"""The cost of operations: estimated before they run, bounded, and charged to the client."""

@@ -1,4 +1,5 @@
-"""Who is charged for a request, and what each client may do: spend cost, and run operations.
+"""Clients and their limits: who is charged for a request, how much cost a client may spend, and how
+many operations it may run at a time.
 
 A client is a viewer; of requests without one, the address that they come from.
 """

@@ -42,14 +42,15 @@ from gateway.cost.rules import LEAF, OBJECT, Rule, is_list, rule_of
 A_CALL = 1.0
 """The cost of a call of a store."""
 DEAREST = 10**15
-"""What is dearer is said to cost this."""
+"""The highest estimate: a higher one is reported as this."""
 
 _Parts = tuple[Part, Part]
-"""What a selection costs, and what each entry costs of the lists that the field above it sizes."""
+"""The cost of a selection, and its cost for each entry of the lists that the field above it
+sizes."""
 
 
 class Rules:
-    """What the fields of one schema cost, and which types there are."""
+    """The costs of one schema's fields, and its types."""
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self.schema = schema
@@ -121,7 +122,7 @@ class _Compiling:
     def selection(
         self, selected: SelectionSetNode, type_: GraphQLObjectType, sized: frozenset[str]
     ) -> _Parts:
-        """What a selection costs on an object of this type."""
+        """The cost of a selection on an object of this type."""
         key = (id(selected), type_.name, sized)
         known = self._known.get(key)
         if known is None:
@@ -169,7 +170,8 @@ class _Compiling:
         )
 
     def _field(self, node: FieldNode, type_: GraphQLObjectType, of_entry: bool) -> Part | None:
-        """What a field costs for one parent; one that says how long lists are, for each entry."""
+        """The cost of a field for one parent; for a field that says how long its lists are, the
+        cost for each entry."""
         definition = self._rules.schema.get_field(type_, node.name.value)
         if definition is None:
             return None

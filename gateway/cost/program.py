@@ -71,7 +71,7 @@ class Program:
         return self._add(_Line(NOTHING, (), [known, *dynamic]))
 
     def evaluate(self, part: Part, variables: Variables) -> Amount:
-        """What the last part of this program comes to."""
+        """The value of the last part of this program."""
         if not isinstance(part, int):
             return part
         factors = tuple([factor(variables) for factor in self._factors])

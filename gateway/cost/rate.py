@@ -26,7 +26,8 @@ CLIENTS = 10_000
 
 
 class Buckets(Protocol):
-    """What a limit needs of the mapping cache; see `datasources.protocols.MappingCache.take`."""
+    """The part of the mapping cache that a limit needs; see
+    `datasources.protocols.MappingCache.take`."""
 
     async def take(
         self, bucket: str, least: int, most: int, *, burst: int, refill: int

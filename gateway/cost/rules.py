@@ -1,4 +1,4 @@
-"""What each field of a schema costs, read from its directives (`schema.costs`)."""
+"""The cost of each field of a schema, read from its directives (`schema.costs`)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +40,7 @@ class Rule:
     sized: frozenset[str]
     inputs: tuple[tuple[str, float], ...]
     alone: Amount
-    """What it costs where nothing is selected below it."""
+    """The cost of the field when nothing is selected below it."""
 
 
 def rule_of(field: GraphQLField) -> Rule:

@@ -1,4 +1,4 @@
-"""Which icon goes onto which of the demo's boards, and who repins what."""
+"""The demo's boards: which icon goes onto which board, and who repins what."""
 
 import random
 from typing import NamedTuple

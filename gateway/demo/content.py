@@ -106,7 +106,7 @@ def _board(board: MadeBoard, owner: str) -> Iterator[AnyLine]:
 def _follows(
     rng: random.Random, everybody: list[Person], boards: list[MadeBoard], by_owner: dict[str, str]
 ) -> Iterator[AnyLine]:
-    """Who has followers gets more; curators begin with some."""
+    """The demo's follows. A user with more followers gets more; curators begin with some."""
     names = [person.username for person in everybody]
     public = [board for board in boards if not board.secret]
     slugs = [slug for _, slug, _ in INTERESTS]

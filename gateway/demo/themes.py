@@ -1,4 +1,4 @@
-"""What the demo's boards are about: brands by field, by color, by letter and by shape."""
+"""The themes of the demo's boards: brands by field, by color, by letter and by shape."""
 
 from collections.abc import Callable
 from typing import NamedTuple

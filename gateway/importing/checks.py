@@ -1,6 +1,6 @@
-"""What can be wrong between the lines of a file: keys and names that come twice, references to what
-is not there. Every fault is told by its line, and the line left out, with all that hangs on it.
-"""
+"""Checks between the lines of a file: duplicate keys and names, and references to missing lines.
+Each fault is reported with its line, and the line is left out, together with the lines that refer
+to it."""
 
 from gateway.importing.report import Complaints
 from gateway.importing.spool import Spool
@@ -36,7 +36,7 @@ def index(spool: Spool) -> None:
 
 
 def doubles(spool: Spool, complaints: Complaints) -> None:
-    """Of two lines that say the same thing the first stays."""
+    """Find lines that repeat an earlier line; the first line stays."""
     for table in _KEYED:
         what = _SINGULAR[table]
         _drop_later(spool, complaints, table, "key", f"{what} {{0!r}} is there already")

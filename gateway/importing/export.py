@@ -188,7 +188,7 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
 
 
 def _parents(record: Record) -> list[int]:
-    """What an object can't be without."""
+    """The objects that an object needs in order to exist."""
     match record:
         case Board():
             return [record.owner_id]

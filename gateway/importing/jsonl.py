@@ -69,7 +69,8 @@ class Line(
     forbid_unknown_fields=True,
     tag_field="type",
 ):
-    """What all lines have. No time (or 1970's first instant) means that it is not known."""
+    """The fields that all lines have. No time (or 1970's first instant) means that the time is not
+    known."""
 
     created: Time | None = None
 
@@ -231,7 +232,7 @@ def _addresses(line: AnyLine) -> Iterator[tuple[str, str]]:
 
 
 def _problem(line: AnyLine) -> str | None:
-    """What the types above can't say."""
+    """The fault of a line that the types above can't express."""
     if line.created is not None and not 0 <= created_ms(line) <= LATEST_MS:
         return f"Expected a time from 1970 to 2286, got {line.created.isoformat()} - at `$.created`"
     for field, address in _addresses(line):

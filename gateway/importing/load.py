@@ -1,4 +1,4 @@
-"""What every stage of the second pass works with."""
+"""The state that all stages of the second pass share."""
 
 import asyncio
 import hashlib
@@ -111,8 +111,8 @@ async def concurrently(
 
 
 def identity(parent: object, key: str) -> str:
-    """What makes an object the same in a later run: the file's own key, and what the object belongs
-    to (a user's name, a board's owner, ...), since other files may use the same keys."""
+    """The identity of an object across runs: the file's own key, and the parent's (a user's name, a
+    board's owner, ...), since other files may use the same keys."""
     return hashlib.blake2b(f"{parent}/{key}".encode(), digest_size=16).hexdigest()
 
 

@@ -87,7 +87,7 @@ async def store_new(load: Load, naming: Naming) -> bool:
 async def _holders(
     load: Load, naming: Naming, names: list[str]
 ) -> tuple[dict[str, int], dict[int, bytes]]:
-    """Who has the names, and their JSON."""
+    """The holders of the names, and their JSON."""
     shards = load.stores.shards
     holders = await patiently(lambda: shards.mod.find(naming.namespace, names))
     return holders, await patiently(lambda: shards.objects.get(list(holders.values())))
@@ -121,7 +121,7 @@ def _record(data: bytes) -> User | Interest:
 
 
 async def _deactivate(load: Load, shard: int, id: int) -> None:
-    """Who lost the name is nobody."""
+    """Make the users inactive who lost their name."""
 
     async def work(tx: ShardTx) -> None:
         data = await tx.get(id)

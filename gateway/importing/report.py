@@ -1,4 +1,4 @@
-"""What an import tells about itself: how far it is, which lines were bad, what it loaded."""
+"""The report of an import: its progress, its bad lines, and the objects it loaded."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -84,7 +84,7 @@ class Complaints:
 
 
 def summary(report: ImportReport) -> str:
-    """What an import did, in one line: "new: 1 user, 3 boards; already there: 2 boards"."""
+    """The summary of an import in one line: "new: 1 user, 3 boards; already there: 2 boards"."""
     there = {kind: count - report.new.get(kind, 0) for kind, count in report.loaded.items()}
     parts = [
         f"{title}: {', '.join(counted)}"

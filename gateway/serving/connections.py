@@ -1,4 +1,5 @@
-"""Which connections a process keeps: bounds in all and for a client, and whom a new one replaces.
+"""The open connections of a process: limits in total and for each client, and the connections that
+a new one replaces.
 
 When all places are taken, a connection that waits makes room for a new one: so idle connections
 can't keep an honest client out. Connections that have not sent a request yet go first, the oldest
@@ -17,7 +18,7 @@ _LOOKED_AT = 64
 
 
 class Connection(Protocol):
-    """What is asked of an HTTP connection here."""
+    """The part of an HTTP connection that this module uses."""
 
     peer: str
 

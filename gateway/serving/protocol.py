@@ -75,7 +75,8 @@ class Protocol(HttpToolsProtocol):
             None if by_uvicorn else getattr(self.app, "answering", None)
         )
         self._answering: Answering | None = None
-        """What answers the request of which the headers have come, once the body has."""
+        """The function that will answer the current request: its headers have come, its body has
+        not."""
         self._fields: Headers = {}
         self._body: list[bytes] = []
         self.peer = ""
@@ -177,7 +178,7 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def _length(self) -> int:
-        """What the request says of its body's size."""
+        """The size of the body that the request's headers announce."""
         headers = self.headers if self._answering is not None else self.cycle.scope["headers"]
         found = dict(headers).get(b"content-length", b"0")
         return int(found)  # the parser has checked it
@@ -376,7 +377,7 @@ class Protocol(HttpToolsProtocol):
         self._look_in(min(nearest) - now if nearest else bounds.shortest)
 
     def _overdue(self, now: float) -> None:
-        """What was to come has not come in time."""
+        """End the connection: an expected part of a request has not come in time."""
         if self._reads == ENDED:
             self.transport.abort()
             self._deadline = None

@@ -1,4 +1,4 @@
-"""Which stores several processes may use at once."""
+"""The check that all stores can be shared by several processes."""
 
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
