@@ -29,7 +29,7 @@ def is_bulk(resolver: Callable[..., Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """What answers a field, to be called without GraphQL's wrappers around it.
+    """A field's resolver, to be called without GraphQL's wrappers around it.
 
     `call(context, parent, **arguments)`; without the parent unless `rooted`, with a sequence of
     parents if `bulk`, and with nothing but the parent unless `contextual`. Arguments that are

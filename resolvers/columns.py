@@ -1,4 +1,4 @@
-"""What bulk resolvers answer: a value, or an error, for each of their parents.
+"""The columns that bulk resolvers return: a value, or an error, for each parent.
 
 Here are those that many fields share: the sizes of lists, and whether the viewer's own has it.
 """

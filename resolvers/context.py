@@ -1,4 +1,4 @@
-"""What a resolver is given beside its parent: the request's viewer, loaders and stores."""
+"""The context of a request that each resolver gets: its viewer, loaders and stores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -22,7 +22,7 @@ _FOR_URLS = bytes.maketrans(b"+/", b"-_")
 
 
 class CursorKind(IntEnum):
-    """What a cursor is a place in."""
+    """The list that a cursor is a place in."""
 
     LIST = 1
     OBJECTS = 2

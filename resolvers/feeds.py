@@ -34,7 +34,7 @@ class FeedEdge(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class FeedHealth:
-    """Which side of each store answered, and whether and since when more may be missing."""
+    """The side of each store that answered, and whether and since when pins may be missing."""
 
     pools: Side | None
     materialized: Side | None

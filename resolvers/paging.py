@@ -24,7 +24,8 @@ log = logging.getLogger("pinway")
 MAX_PAGE = 100
 R = TypeVar("R", bound=Record)
 Keep = Callable[[Context, Sequence[int]], Awaitable[Mapping[int, R | BaseException]]]
-"""Of these ids, the records the viewer may see; an error for one that could not be read."""
+"""Returns the records of these ids that the viewer may see; an error for a record that could not be
+read."""
 _LIST, _OBJECTS = int(CursorKind.LIST), int(CursorKind.OBJECTS)
 
 

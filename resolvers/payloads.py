@@ -1,4 +1,4 @@
-"""What mutations answer: the changed objects, and the errors a client can act on."""
+"""The payloads of mutations: the changed objects, and the errors that a client can act on."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ async def _check_viewer(context: Context) -> None:
 
 
 def problem(error: RequestError) -> UserError:
-    """What the client is told of what it can mend."""
+    """The payload's error for a fault that the client can mend."""
     return UserError(error.code, error.message, error.field)
 
 

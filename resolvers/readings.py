@@ -15,14 +15,14 @@ READINGS = 5
 
 @dataclass(slots=True)
 class Kept:
-    """What a field keeps from one reading for the next; None at first."""
+    """The value that a field keeps from one reading for the next; None at first."""
 
     value: Any = None
 
 
 class Readings:
-    """Of one request. `torn` tells that one of its fields, however often it was read, is of several
-    moments, between which pins were moved: one of them may be on two boards, or on none."""
+    """The readings of one request. `torn` says that a field, however often it was read, shows
+    several moments between which pins were moved: a pin may be on two boards, or on none."""
 
     def __init__(self, loaders: Loaders) -> None:
         self._loaders = loaders
@@ -32,7 +32,7 @@ class Readings:
         self.torn = False
 
     def once(self) -> Kept:
-        """What the caller kept when it was called in the reading before."""
+        """The value that the caller kept in the reading before."""
         if self._asked == len(self._kept):
             self._kept.append(Kept())
         self._asked += 1

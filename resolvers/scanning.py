@@ -25,7 +25,7 @@ class Scanning:
         return MOST_A_REQUEST - self.left
 
     def take(self, rows: int) -> int:
-        """So many of the rows as are left, which are then used."""
+        """Take so many of the remaining rows, which are then used."""
         taken = min(rows, self.left)
         self.left -= taken
         return taken

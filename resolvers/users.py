@@ -116,7 +116,8 @@ async def following_interests(
 
 
 def _boards_for(context: Context, users: Sequence[User]) -> list[ListKey]:
-    """Their lists of boards that the viewer may know of: of one's own, also the secret ones."""
+    """The users' lists of boards that the viewer may see: the viewer's own lists have secret boards
+    too."""
     own, public = Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PUBLIC_BOARDS
     return [ListKey(own if user.id == context.viewer_id else public, user.id) for user in users]
 

@@ -1,4 +1,4 @@
-"""What the viewer may see: every path to an object goes through one of these.
+"""The rules of what a viewer may see: every path to an object goes through one of these functions.
 
 A secret board and its pins exist for their owner alone; for everybody else they are absent, just
 as what was deleted or never was.
@@ -45,13 +45,13 @@ async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
 
 
 async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
-    """Of boards that were read already, those that everybody may see."""
+    """The boards of `boards`, which were read already, that everybody may see."""
     return {board.id: board for board in boards if not board.secret}
 
 
 async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
-    """Of pins that were read already, those that everybody may see; an error where the board could
-    not be read."""
+    """The pins of `pins`, which were read already, that everybody may see; an error where the board
+    could not be read."""
     for pin in pins:
         context.loaders.pins.prime(pin.id, pin)
     seen = await _on_seen_boards(context, {pin.id: pin for pin in pins})
@@ -110,7 +110,7 @@ def one(found: Found[R], id: int) -> R | None:
 
 
 async def _on_seen_boards(context: Context, found: Found[Pin]) -> Found[Pin]:
-    """Those of pins that were read already whose board the viewer may see.
+    """The found pins, which were read already, whose board the viewer may see.
 
     A pin and its board are read one after the other, in either order, as boards are remembered for
     the request. In between a secret board may have become public when the pin had left it, or the
@@ -170,7 +170,7 @@ def _was_flipped(
 def _seen_with(
     found: Found[R], places: Found[P], place_of: Callable[[R], int]
 ) -> dict[int, R | BaseException]:
-    """Those whose place can be seen; an error where the place could not be read."""
+    """The objects whose place the viewer can see; an error where the place could not be read."""
     seen: dict[int, R | BaseException] = {}
     for id, record in found.items():
         if isinstance(record, BaseException):
