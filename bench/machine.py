@@ -1,4 +1,4 @@
-"""What a benchmark ran on, for the page that keeps its figures."""
+"""The machine that a benchmark ran on, for the page that keeps its figures."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What a benchmark found: rows with goals, printed as a table and kept as JSON."""
+"""The result of a benchmark: rows with goals, printed as a table and kept as JSON."""
 
 import json
 import operator

@@ -1,1 +1,1 @@
-"""What a stranger can do to a gateway, measured."""
+"""Attacks of an anonymous client on a gateway, measured."""

@@ -35,7 +35,7 @@ FULL, QUICK = Effort(10.0, 5.0, 3), Effort(4.0, 2.0, 1)
 
 @dataclass
 class Window:
-    """What the honest client met in some seconds. Times in seconds."""
+    """The honest client's answers in some seconds. Times in seconds."""
 
     took: list[float]
     failed: list[str]

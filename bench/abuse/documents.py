@@ -24,7 +24,7 @@ TOKENS = 5_000
 
 
 def _fill(head: str, piece: Callable[[int], str], tail: str, tokens: int) -> str:
-    """As many pieces between head and tail as there is room for."""
+    """A document of as many pieces between head and tail as there is room for."""
     room = tokens - count(head + tail)
     each = max(count(piece(0)), 1)
     return head + " ".join(piece(n) for n in range(room // each)) + tail

@@ -26,8 +26,8 @@ START_SECONDS = 180.0
 
 @dataclass
 class Facts:
-    """What clients and attackers know of a site. `viewers` are honest ones: each with a token, a
-    board of its own, and that board's pins."""
+    """The facts that clients and attackers know of a site. `viewers` are honest ones: each with a
+    token, a board of its own, and that board's pins."""
 
     port: int
     viewers: list[dict[str, Any]] = field(default_factory=list)

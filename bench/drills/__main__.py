@@ -26,7 +26,7 @@ HOUR, AROUND_HOUR = 3600.0, 60.0
 
 @dataclass(frozen=True)
 class Effort:
-    """What is done: which drills at which rate, how often; the seconds of each, and of the
+    """The size of a run: which drills at which rate, how often; the seconds of each, and of the
     warm-up."""
 
     drills: list[Drill]

@@ -68,7 +68,7 @@ async def _hbase_hangs(site: Site, plan: Plan, until: Callable[[float], Awaitabl
 
 
 def _supervise(hbase: Service) -> None:
-    """As what watches over servers does: HBase ends itself when it finds that it hung for longer
+    """Restart servers as a supervisor does: HBase ends itself when it finds that it hung for longer
     than its session in ZooKeeper lasts, and is started again."""
     hung = hbase.identity
     if hung is not None:

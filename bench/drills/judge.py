@@ -1,4 +1,4 @@
-"""What a request asked, and whether its answer was good.
+"""The judge of answers: whether a request's answer was good.
 
 An answer succeeds when it has no errors, is full, holds only pins that the oracle allows, and came
 before the deadline. A new visit without new pins is a success, but degraded. A visit's page, asked

@@ -73,7 +73,7 @@ def columns(rows: Sequence[Row]) -> str:
 
 
 def versions() -> str:
-    """Of the servers and of Python, in a line."""
+    """The versions of the servers and of Python, in a line."""
     pom = (install.HBASE_LIB.parent / "pom.xml").read_text()
     hbase = re.search(r"<hbase.version>(.*?)<", pom)
     programs = {

@@ -1,4 +1,4 @@
-"""What a drill showed: rows for the table, and a plot over time."""
+"""The report of a drill: rows for the table, and a plot over time."""
 
 import math
 from collections import Counter
@@ -29,8 +29,8 @@ class Outcome:
         return [one for one in self.seen if begin <= one.due < end]
 
     def answered(self, begin: float, end: float) -> list[Seen]:
-        """Those of `between` whose answers came before `end` as well. One that came later says
-        nothing of the fault: who was waited for may have answered as soon as it was over."""
+        """The requests of `between` whose answers came before `end` as well. A later answer says
+        nothing of the fault: the awaited store may have answered as soon as the fault was over."""
         return [one for one in self.between(begin, end) if one.due + one.latency < end]
 
     @property
@@ -86,7 +86,8 @@ class Outcome:
             yield Row(f"{n}: {label} calls", 100 * share, "%")
 
     def faults(self) -> list[str]:
-        """What went wrong, with how often; and, if anything did, what the races counted."""
+        """The kinds of failures, with their numbers; and, if there were failures, the races'
+        counters."""
         counts = Counter(one.fault for one in self.failed)
         told = [f"{count} x {fault}" for fault, count in counts.most_common(5)]
         kept = {name: round(count) for name, count in self.counts.items() if count}
@@ -101,7 +102,7 @@ def together(passes: Sequence[Outcome]) -> Outcome:
 
 
 def quantile(seen: Sequence[Seen], share: float) -> float:
-    """Of the latencies, in seconds; 0 when there are none."""
+    """A quantile of the latencies, in seconds; 0 when there are none."""
     took = sorted(one.latency for one in seen)
     return took[min(len(took) - 1, int(share * len(took)))] if took else 0.0
 

@@ -17,7 +17,8 @@ DRILLS_IN_ALL = 8
 
 
 def visitors(site: Site, drill: Drill) -> list[str]:
-    """Who begins a drill's visits: people of its own, so that every drill finds them as fresh."""
+    """The users who begin a drill's visits. Each drill has users of its own, so that every drill
+    finds their feeds equally fresh."""
     return readers(site)[drill.number % DRILLS_IN_ALL :: DRILLS_IN_ALL]
 
 
@@ -80,7 +81,7 @@ async def _nothing(start: float) -> None: ...
 
 
 async def _counts(site: Site) -> dict[str, float]:
-    """Of both races together."""
+    """The counters of both races together."""
     found = dict.fromkeys((field.name for field in fields(Stats)), 0.0)
     for family in text_string_to_metric_families(await site.client.get("/metrics")):
         for sample in family.samples:

@@ -32,12 +32,12 @@ from gateway.importing.report import ImportOptions, Progress
 ATTEMPTS = 5  # of the import
 
 Place = tuple[str, str, str]
-"""What tells a pin from others: its owner, its board's name, its link."""
+"""The identity of a pin: its owner, its board's name, its link."""
 
 
 @dataclass
 class Oracle:
-    """What each user follows, and what that brings them."""
+    """The follows of each user, and the pins that they bring."""
 
     shown: dict[Place, PinLine] = field(default_factory=dict)  # on public boards
     boards: dict[str, BoardLine] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Oracle:
         return {place for place in places if place[0] != viewer}
 
     def brings(self, viewer: str, place: Place, *kinds: str) -> bool:
-        """Whether one of these kinds of follows of the viewer's brings the pin."""
+        """Whether a follow of one of these kinds brings the pin to the viewer."""
         causes = (c for c in self.follows[viewer] if c.partition(" ")[0] in kinds)
         return place[0] != viewer and any(place in self.brought[cause] for cause in causes)
 

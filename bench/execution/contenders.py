@@ -1,4 +1,4 @@
-"""Who takes part, and how each is started."""
+"""The contenders, and how each is started."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +29,8 @@ def served(python: Path, name: str, app: str, **environment: str) -> Contender:
 
 
 def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender]:
-    """All that answer the home feed from memory. `data` is for those in other languages."""
+    """The contenders that answer the home feed from memory. `data` is for contenders in other
+    languages."""
     mercurius = Contender(
         MERCURIUS_JIT,
         [str(node), str(MERCURIUS / "server.js")],

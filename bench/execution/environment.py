@@ -1,4 +1,5 @@
-"""What is needed beside the project: a Python to judge with, Node 24 with the peer, and wrk."""
+"""The tools that the benchmark needs beside the project: a Python to judge with, Node 24 with the
+peer, and wrk."""
 
 import hashlib
 import os
@@ -49,8 +50,8 @@ def compiled(interpreter: Path) -> bool:
 
 
 def optimized(interpreter: Path) -> bool:
-    """Whether it was built with profile-guided optimization, as Debian's is (though it does not
-    say so of itself)."""
+    """Whether the interpreter was built with profile-guided optimization, as Debian's is (though it
+    does not say so itself)."""
     code = "import sysconfig; print(sysconfig.get_config_var('CONFIG_ARGS'))"
     arguments = _output([str(interpreter), "-c", code])
     return "--enable-optimizations" in arguments or "/usr/share/python-wheels" in arguments
@@ -88,7 +89,7 @@ def wrk() -> None:
 
 
 def versions(interpreter: Path) -> list[str]:
-    """What took part, a line each."""
+    """The versions of all contenders, a line each."""
     code = (
         "import sys; from importlib.metadata import version as v; "
         "print(sys.version.replace(chr(10), ' ')); "

@@ -153,7 +153,7 @@ class OurLoader(Loader[str, Any]):
 
 
 class Unmoved:
-    """What our executor asks of a context, where no pins are moved."""
+    """The part of a context that our executor needs, where no pins are moved."""
 
     __slots__ = ()
     torn = False

@@ -1,4 +1,4 @@
-"""What is measured inside one process, without HTTP: prints a JSON object last.
+"""Measurements inside one process, without HTTP: prints a JSON object last.
 
 Run by the benchmark on the server's core, under the Python that is judged. Ours and stock take
 turns within each round, from the request's bytes to the response's.
@@ -32,7 +32,7 @@ Answer = Callable[[], Awaitable[bytes]]
 
 
 def stock(schema: strawberry.Schema, request: bytes, context: Callable[[], Any]) -> Answer:
-    """As strawberry's own view does it."""
+    """Run the query as strawberry's own view does."""
 
     async def answer() -> bytes:
         message = orjson.loads(request)
@@ -106,7 +106,7 @@ async def measure_shapes(seconds: float, rounds: int) -> dict[str, dict[str, flo
 
 
 async def measure_page(first: int, seconds: float, rounds: int) -> dict[str, float]:
-    """Who → seconds an answer of the home feed in process."""
+    """The seconds of a home feed's answer in process, by contender."""
     request = orjson.dumps({"query": QUERY, "variables": {"first": first}})
     executor = executor_of(feed.build(), Settings())
     cached = feed.build((ParserCache, ValidationCache))

@@ -142,7 +142,7 @@ def _parsed(answer: bytes) -> Any:
 
 
 def in_process(python: Path, quick: bool) -> Inside:
-    """What bench/execution/inprocess.py measures."""
+    """The figures that bench/execution/inprocess.py measures."""
     command = [str(python), "-m", "bench.execution.inprocess", *(["--quick"] if quick else [])]
     found: Inside = child(command)
     return found

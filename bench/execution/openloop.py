@@ -39,9 +39,9 @@ CROWD, WHILE = 16, 0.25  # requests at once where the server is saturated, and f
 
 @dataclass(frozen=True)
 class Second:
-    """What arrived in one second: requests a second, the share of it that the server was busy, its
-    CPU time for a request, what that was when it was saturated just before, the latencies, and for
-    how long the machine's host took its cores away. All times in seconds."""
+    """The arrivals of one second: requests a second, the share of the second that the server was
+    busy, its CPU time for a request, that time when it was saturated just before, the latencies,
+    and for how long the machine's host took its cores away. All times in seconds."""
 
     rate: float
     busy: float

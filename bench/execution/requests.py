@@ -21,7 +21,7 @@ class Workload:
     check: Callable[[int, bytes], None]
 
     def write(self, path: Path) -> None:
-        """As wrk.lua reads them."""
+        """Write the requests in the form that wrk.lua reads."""
         lines = (f"{each.authorization}\n{each.body.decode()}\n" for each in self.requests)
         path.write_text("".join(lines))
 

@@ -21,7 +21,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class BenchError(Exception):
-    """What keeps the benchmark from running, in one line."""
+    """A reason why the benchmark can't run, in one line."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Server:
         return sum(map(float, counts))
 
     def cpu_seconds(self) -> float:
-        """What the process and its children have taken so far, of all cores."""
+        """The CPU time that the process and its children have used so far, on all cores."""
         pids = [self.process.pid]
         for task in Path(f"/proc/{self.process.pid}/task").iterdir():
             pids += map(int, (task / "children").read_text().split())
@@ -82,9 +82,10 @@ class Server:
 
 
 def ahead_of_others() -> list[str]:
-    """What to put before a command so that it need not share its core, where that is allowed: for
+    """The prefix of a command that keeps other processes off its core, where that is allowed: for
     latencies, which say nothing where others take part of it. (Not as a real-time process: such a
-    one is stopped for the rest of each second after 0.95 of it, and saturated ones are.)"""
+    process is stopped for the rest of each second after 0.95 of it, and saturated servers reach
+    that.)"""
     command = ["nice", "-n", "-20"]
     niceness = subprocess.run([*command, "nice"], capture_output=True, text=True).stdout.strip()
     return command if niceness == "-20" else []

@@ -10,7 +10,7 @@ LEVELS, WIDTH, LENGTH, MIXED, HEAVY = 6, 60, 1000, 200, 200
 
 @strawberry.type
 class Level:
-    """One of a chain."""
+    """A level of a chain."""
 
     number: int
     name: str

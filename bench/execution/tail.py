@@ -35,8 +35,8 @@ class Tail:
 
 @dataclass(frozen=True)
 class Tails:
-    """Of a contender: where it is busy for a share of the time, and where it is sent that share of
-    the requests that it answers when it never sleeps."""
+    """The tails of a contender: busy for a share of the time, and with that share of the requests
+    that it answers when it never sleeps."""
 
     of_time: Tail
     of_requests: Tail
@@ -89,7 +89,8 @@ def _tails(of_time: Sequence[Second], of_requests: Sequence[Second]) -> Tails:
 
 
 def middle(seconds: Sequence[Second]) -> Second:
-    """Of the seconds in which the machine was there; of all, where half of them are not such."""
+    """The middle of the seconds in which the machine was there; of all seconds, if half of them
+    were not such."""
     there = [each for each in seconds if each.stolen <= STOLEN]
     chosen = there if 2 * len(there) >= len(seconds) else seconds
     by_ratio = sorted(chosen, key=lambda each: each.p99 / each.p50)

@@ -34,7 +34,7 @@ class Effort:
     seconds: float
     many: int
     sizes: tuple[int, ...]
-    """Of the single boards that many clients reorder at once."""
+    """The sizes of the single boards that many clients reorder at once."""
 
 
 SMALL, MIDDLE = 100, 1_000  # pins
@@ -104,7 +104,7 @@ async def _on(rig: Rig, pins: int, effort: Effort) -> list[Row]:
 
 
 async def _costs(rig: Rig, large: BigBoard, small: BigBoard, effort: Effort) -> list[Row]:
-    """Of one reorder, by the server's counters."""
+    """The costs of one reorder, by the server's counters."""
     costs = [await measures.cost(rig, board, effort.rounds) for board in (large, small)]
     big, little = costs
     versus = f"on {SMALL} pins"
@@ -136,7 +136,7 @@ async def _costs(rig: Rig, large: BigBoard, small: BigBoard, effort: Effort) -> 
 
 
 async def _rates(rig: Rig, owner: int, effort: Effort) -> list[Row]:
-    """Of many clients on one board, on larger ones, and on many."""
+    """The rates of many clients on one board, on larger ones, and on many."""
     rows = []
     for count, pins in (
         *((1, size) for size in effort.sizes),

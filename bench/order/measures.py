@@ -1,4 +1,5 @@
-"""What a reorder takes on a large board and on a small one, and how many there are a second."""
+"""The cost of a reorder on a large board and on a small one, and the number of reorders a
+second."""
 
 import asyncio
 import random
@@ -31,12 +32,12 @@ class Latencies:
 
 @dataclass
 class Cost:
-    """What one reorder took, on average."""
+    """The average cost of one reorder."""
 
     mapping_rows: float
     rows_read: float
     statements: float
-    """All of it: the outbox row's removal after the answer included."""
+    """The statements of a reorder, with the outbox row's removal after the answer."""
     trips: float
     handlers: dict[str, float]
 

@@ -1,4 +1,4 @@
-"""What a reorder is compared with: rewriting positions, and fractional indexing's text keys.
+"""The peers of a reorder: rewriting positions, and fractional indexing's text keys.
 
 Each in a transaction of its own on the same server, with the board's row locked as ours is, and
 nothing else: no outbox, no fence, no caches, no check of who asks. So they have the advantage.

@@ -103,7 +103,7 @@ async def _move(rig: Rig, board: BigBoard, tally: Tally, number: int, below: int
 
 
 async def _count(rig: Rig, board: BigBoard, tally: Tally) -> None:
-    """What was relabelled, by the log that each transaction leaves of its rows."""
+    """The number of relabelled rows, by the log that each transaction leaves of its rows."""
     key = ListKey(ON_BOARD, board.board.id)
     for entry in await rig.stores.shards.mappings.respacings(key, 0):
         tally.spreads += 1

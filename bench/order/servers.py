@@ -1,4 +1,5 @@
-"""What is measured: a MariaDB of its own, or SQLite, with all else that a write needs embedded."""
+"""The servers of the measurement: a MariaDB of its own, or SQLite, with all other stores
+embedded."""
 
 import json
 import sqlite3

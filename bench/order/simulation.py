@@ -43,7 +43,7 @@ _FIRST_MS = 1_700_000_000_000
 
 @dataclass
 class Tally:
-    """What moves cost, in rows rewritten beside the moved row's own."""
+    """The cost of moves, in rows rewritten beside the moved row's own."""
 
     moves: int = 0
     failures: int = 0
@@ -229,7 +229,7 @@ Target = Callable[[int], tuple[int, int]]
 
 
 def targets(board: Board, adversary: Adversary) -> Target:
-    """What an adversary moves next: the row, and the row directly above which it goes."""
+    """The next moves of an adversary: the row, and the row directly above which it goes."""
     return _TARGETS[adversary](board)
 
 
@@ -331,7 +331,7 @@ def _amid_the_spread(board: Board) -> Target:
 
 
 def _end(board: Board, chooser: random.Random, below: int) -> int:
-    """One of the board's ends that does not bound the gap above a row."""
+    """An end of the board that does not bound the gap above a row."""
     ends = [board.up[0], board.down[board.end]]
     chooser.shuffle(ends)
     near = (below, board.up[below])

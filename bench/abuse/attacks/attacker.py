@@ -1,4 +1,5 @@
-"""What all attackers share: an address of their own, connections, and a count of the answers."""
+"""The parts that all attackers share: an address of their own, connections, and a count of the
+answers."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ async def prepare(directory: Path) -> None:
         boards = [id for id, _ in await objects.list(Kind.BOARD, 0, 1000)]
 
         async def ask(page: str, user: int, id: str | None = None) -> Any:
-            """What the page shows; its request is kept if it is a full one."""
+            """The page's response; its request is kept if the page is full."""
             context = Context(runtime.stores, runtime.feeds, user, settings.url, lambda _: None)
             variables = {"first": PINS, **({"id": id} if id else {})}
             result = await executor.run(query(page), variables, None, context)
