@@ -56,7 +56,7 @@ async def attack(
 
 
 async def _work(stores: Stores, board_id: int, jobs: Jobs) -> None:
-    """What a worker would do; or be killed in the middle of it, and do it again."""
+    """Do a worker's work, or be killed in the middle of it and do it again."""
     await settle()
     for row in await stores.shards.outbox.pending(2**62, 1000):
         if row.shard != shard_of(board_id):

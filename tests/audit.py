@@ -21,8 +21,8 @@ FROM = {
 
 
 async def audit(stores: Stores) -> list[str]:
-    """What is wrong between objects, both directions of each edge, lists' heads, and caches, when
-    no work is left to do. Empty is well."""
+    """The faults between objects, both directions of each edge, lists' heads, and caches, when no
+    work is left to do. Empty when all is well."""
     return await Audit(stores).run()
 
 

@@ -1,4 +1,5 @@
-"""What every test may use: the event loop, the real servers, and a gateway with demo content."""
+"""The fixtures that every test may use: the event loop, the real servers, and a gateway with demo
+content."""
 
 from collections.abc import Iterator
 

@@ -12,7 +12,7 @@ _FILLING = {"fill", "fill_pages", "fill_heads", "drop"}
 
 
 class Counts:
-    """What was asked since the last `clear`: `calls` of each store, `entries` of their answers."""
+    """The counts since the last `clear`: `calls` of each store, `entries` of their answers."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()

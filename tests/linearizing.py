@@ -40,7 +40,7 @@ Shown = tuple[int, bool]
 
 @dataclass
 class Call:
-    """What a client asked, from when to when, and what it was answered."""
+    """A client's request with its start and end, and its answer."""
 
     kind: str
     board: int
@@ -270,8 +270,8 @@ class History:
         )
 
     async def _work(self) -> None:
-        """What jobs do meanwhile: spread rows, complete what clients are at themselves, and give up
-        what they hold."""
+        """Run jobs beside the clients: spread rows, complete writes that are still running, and
+        give up their holds."""
         for row in await self.stores.shards.outbox.pending(2**62, 1000):
             if row.kind == arrange.KIND:
                 call = self.sorts[row.shard, row.id]
@@ -340,7 +340,8 @@ class History:
         return order
 
     def _check_time(self, order: list[Step]) -> None:
-        """What was answered before another was asked comes before it, where a board tells."""
+        """Check real time: where a board shows it, a request answered before another began comes
+        before it."""
         for board in self.boards:
             touched = [s for s in order if board.id in s.versions and s.changed]
             for at, step in enumerate(touched):

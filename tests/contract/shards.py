@@ -83,8 +83,8 @@ def with_epoch(topology: Topology, epoch: int) -> Topology:
 
 
 async def set_fence(store: SqlShards, shard: int, *, epoch: int, owner: str | None = None) -> None:
-    """As a mover would; without an owner the shard keeps its own. Uses a store whose topology is
-    recent enough."""
+    """Set the fence as a mover does; without an owner the shard keeps its own. Uses a store whose
+    topology is recent enough."""
     router = store._router
 
     async def write(session: Any) -> None:
@@ -132,7 +132,7 @@ def mysql(stack: Stack) -> Iterator[Deployment]:
 
 @pytest.fixture(params=["sqlite", "mysql"])
 def deployment(request: pytest.FixtureRequest) -> Deployment:
-    """Each of the backends in turn."""
+    """A deployment of each backend in turn."""
     made: Deployment = request.getfixturevalue(request.param)
     return made
 

@@ -55,7 +55,8 @@ async def test_sequences_of_38_digits_move_exactly(kit: Kit) -> None:
 
 @pytest.mark.parametrize("seen", [5, 6, 9], ids=["missed one", "missed it", "missed many"])
 async def test_an_entry_that_lacks_an_earlier_change_is_dropped(kit: Kit, seen: int) -> None:
-    """Its own change is of version 10 at the latest, and it was read at an earlier one."""
+    """The entry's own change is of version 10 at the latest, and the entry was read at an earlier
+    version."""
     (key,) = fresh()
     await fill(kit, key, rows(key, 10, 20), seen)
     version = {5: 7, 6: 8, 9: 11}[seen]

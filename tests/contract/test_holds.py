@@ -15,7 +15,7 @@ PINS = Mapping.BOARD_HAS_PINS
 
 
 async def held(shards: SqlShards, keys: Sequence[ListKey]) -> list[bool]:
-    """As pages and heads both tell."""
+    """Whether the list is held, as pages and heads both say."""
     requests = [PageRequest(key, 3) for key in keys]
     told = [window.held for window in await shards.mappings.windows(requests)]
     heads = await shards.mappings.heads(keys)

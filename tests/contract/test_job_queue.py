@@ -245,7 +245,8 @@ async def test_a_killed_workers_job_is_taken_over(queue: StreaqQueue, url: str) 
 
 
 async def test_a_live_workers_long_job_is_not_taken_over(queue: StreaqQueue, url: str) -> None:
-    """It outlasts the takeover, while an idle worker beside it looks for dead ones."""
+    """The job takes longer than the takeover, while an idle worker beside it looks for dead
+    ones."""
     done = asyncio.Event()
 
     async def outlast(job: Job, times: int) -> None:
@@ -354,7 +355,7 @@ async def test_jobs_survive_a_valkey_that_is_killed(tmp_path: Path) -> None:
 async def test_a_server_that_came_back_without_its_functions_is_taught_them_again(
     tmp_path: Path,
 ) -> None:
-    """As a Redis that keeps nothing on disk does."""
+    """A Redis that keeps nothing on disk comes back so."""
     async with ValkeyServer(tmp_path) as server:
         queue, runs = open_queue(server.url(1)), Runs()
         await queue.enqueue([ONE])

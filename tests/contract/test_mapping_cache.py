@@ -256,7 +256,7 @@ REQUESTS = st.lists(
 async def test_a_window_answers_as_the_list_does_or_not_at_all(
     kit: Kit, found: set[tuple[int, int]], asked: list[tuple[int, int | None, int]]
 ) -> None:
-    """Whatever rows, limits and positions (at a row, or just beside it)."""
+    """The rows, limits and positions are arbitrary; a position is at a row or just beside it."""
     (key,) = fresh()
     whole = [Edge(key.from_id, to_id, s, 0) for s, to_id in sorted(found, reverse=True)]
     await fill(kit, key, whole[:5], complete=len(whole) <= 5)
@@ -286,7 +286,8 @@ STEPS = st.lists(
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
-    """As for objects: what is shown is at least the newest version whose drop has returned."""
+    """The rule is the same as for objects: the shown version is at least the newest version whose
+    drop has returned."""
     (key,) = fresh()
     stored = dropped = 0
     held: dict[int, tuple[Lease, int]] = {}

@@ -1,4 +1,4 @@
-"""What is MySQL's own: connections, servers dead or silent, slaves, plans, making shards."""
+"""MySQL's own behavior: connections, servers dead or silent, slaves, plans, making shards."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -180,7 +180,7 @@ async def test_rows_of_a_shard_that_are_finished_at_once_go_together(
 async def test_rows_that_are_finished_while_others_are_removed_go_together_after_them(
     deployment: Deployment, shards: SqlShards, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also the row of one whose caller doesn't wait for it any more."""
+    """A row goes too if its caller doesn't wait for it any more."""
     shard = deployment.shard(0)
     ids = [await post(shards, shard) for _ in range(5)]
     write, begun, go = shards._router.write, asyncio.Event(), asyncio.Event()

@@ -1,4 +1,4 @@
-"""What both shard stores keep to when calls are cancelled, contend, fail, or come too late."""
+"""Both shard stores when calls are cancelled, contend, fail, or come too late."""
 
 import asyncio
 import random

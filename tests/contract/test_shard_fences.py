@@ -1,4 +1,4 @@
-"""Who may write to a shard, over SQLite and MySQL."""
+"""The right to write to a shard, over SQLite and MySQL."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -185,7 +185,7 @@ async def test_a_writer_that_is_refused_reads_the_topology_again_and_goes_on(
 async def test_a_server_that_leaves_between_look_up_and_query_is_stale_and_asked_for_again(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    """Its address lives on under another name."""
+    """The server's address lives on under another name."""
     shards = deployment.open()
     shard = deployment.shard(10)
     pin = await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))

@@ -1,4 +1,4 @@
-"""What a transaction on one shard keeps to, over SQLite and MySQL."""
+"""The guarantees of a transaction on one shard, over SQLite and MySQL."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a wide-column store does when calls are cancelled, and when its server is gone or hangs."""
+"""A wide-column store when calls are cancelled, and when its server is gone or hangs."""
 
 import asyncio
 import random

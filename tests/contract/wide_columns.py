@@ -67,7 +67,7 @@ class Kit:
         return Kit(self.store, self.table)
 
     async def scan(self, start: bytes = b"") -> AsyncIterator[tuple[bytes, list[Cell]]]:
-        """This kit's rows from one on, by their names."""
+        """The rows of this kit from a row on, by their names."""
         async for row, cells in self.store.scan(self.table, start=self.row(start)):
             if not row.startswith(self.prefix):
                 return
@@ -80,7 +80,7 @@ class Kit:
 
 @dataclass
 class Model:
-    """What a store must show: of each column the winning write, put or delete."""
+    """A model of a store's visible state: for each column the winning write, put or delete."""
 
     rows: dict[bytes, dict[bytes, tuple[int, bool, bytes]]] = field(default_factory=dict)
 
@@ -104,7 +104,7 @@ class Model:
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Of `hbase://host:port`."""
+    """The host and the port of `hbase://host:port`."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     assert parts.port is not None

@@ -1,4 +1,4 @@
-"""What the resolvers of a generated world return: functions of a key alone.
+"""The return values of a generated world's resolvers: functions of a key alone.
 
 A value's key comes from its parent's key, its field, its arguments and its place in a list, so
 two executors that ask in any order, at any time, see the same; nothing else is random.
@@ -150,7 +150,7 @@ def _trouble(run: Run, key: int) -> Any:
 
 
 def exception(key: int) -> Exception:
-    """One of the errors that a resolver may raise."""
+    """An error that a resolver may raise."""
     text = f"trouble {key % 97}"
     kind = key // 97 % 12
     if kind == 0:
@@ -387,7 +387,7 @@ async def _hang(run: Run) -> None:
 
 
 def respond(run: Run, field: Field, key: int) -> Any:
-    """What a resolver of the field's style returns, synchronously, for a key."""
+    """The value that a resolver of the field's style returns for a key, synchronously."""
     style = field.style
     if style == "mixed":
         style = "async" if key % 2 else "sync"

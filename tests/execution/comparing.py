@@ -85,8 +85,9 @@ class Difference(Exception):
 
 
 class Undecided(Difference):
-    """They agree as far as can be told: the oracle doesn't explain graphql-core's own errors, or
-    Python complains of a coroutine, which the case's resolvers may have lost themselves."""
+    """The outcomes agree as far as the oracle can tell: it doesn't explain graphql-core's own
+    errors, or Python complains of a coroutine that the case's resolvers may have lost
+    themselves."""
 
 
 @dataclass(slots=True)
@@ -130,7 +131,7 @@ async def ended(plan: Any, run: Run, case: Case) -> Ended:
 
 
 _NOT_ENCODED = ("TypeError: Integer exceeds", "JSONEncode", "Type is not JSON serializable")
-"""What orjson says of a value of a custom scalar that it can't write."""
+"""The errors of orjson for a custom scalar's value that it can't encode."""
 
 
 async def leftovers() -> list[str]:
@@ -153,7 +154,8 @@ async def leftovers() -> list[str]:
 
 @contextmanager
 def complaints() -> Iterator[list[str]]:
-    """What Python and asyncio warn of meanwhile: coroutines never awaited, errors never seen."""
+    """Collect the warnings of Python and asyncio meanwhile: coroutines never awaited, errors never
+    retrieved."""
     found: list[str] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: found.append(str(context["message"])))
@@ -247,7 +249,7 @@ async def compare(place: Place, case: Case) -> set[str]:
 
 
 async def _neglected(place: Place, case: Case, options: dict[str, Any]) -> list[str]:
-    """What is complained of when the engine runs, once more, if not also with graphql-core."""
+    """The warnings when the engine runs once more, if graphql-core's run has none."""
     both = []
     for engine in (place.reference, place.engine):
         gc.collect()

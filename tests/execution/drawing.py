@@ -23,11 +23,11 @@ class Draw:
         return self.below(100) >= 100 - percent
 
     def pick(self, things: Sequence[T]) -> T:
-        """One of them; the first is the simplest."""
+        """Pick an option; the first is the simplest."""
         return things[self.below(len(things))]
 
     def some(self, things: Sequence[T], least: int = 0) -> list[T]:
-        """Some of them, in their order."""
+        """Pick some of the options, in their order."""
         wanted = least + self.below(len(things) - least + 1)
         left = list(range(len(things)))
         chosen = sorted(left.pop(self.below(len(left))) for _ in range(wanted))

@@ -189,8 +189,8 @@ class Measured:
 
 
 async def measure(route: str, objects: int, *, steps: bool) -> Measured:
-    """What others at the loop see while a response of about so many objects is made and let go
-    of. Steps are counted only if asked for: that takes its time."""
+    """Measure how long other tasks of the loop wait while a response of about so many objects is
+    made and freed. Steps are counted only on request, because counting takes time."""
     schema = strawberry.Schema(query=Query, types=[Item, Other])
     items = [Item(number=n, name=f"item {n}", score=n / 2) for n in range(objects)]
     others = [Other(number=n, title="other") for n in range(objects // 2)]

@@ -15,7 +15,7 @@ class Fault:
     old: str
     new: str
     generated: bool = False
-    """Whether it is in what stands in for the compiled code."""
+    """Whether the fault is in the Python that replaces the compiled code."""
 
     def apply(self, package: Path) -> None:
         """Break the copy of the package. Raises ValueError if it isn't as expected."""

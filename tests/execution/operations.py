@@ -278,7 +278,7 @@ def literal(value: Any, type_: Ref, world: World) -> str:
 
 
 def plain_values(value: Any) -> Any:
-    """What came over the wire: enum values are strings."""
+    """The values as sent over the wire: enum values are strings."""
     if isinstance(value, EnumName):
         return str(value)
     if isinstance(value, list):

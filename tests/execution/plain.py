@@ -86,7 +86,7 @@ def name_of(source: Any) -> str | None:
 
 
 def seen_in(info: Any) -> bytes:
-    """What a resolver sees in its info, as text."""
+    """The contents of a resolver's info, as text."""
     path, names = info.path, []
     while path:
         names.append(path.typename)
@@ -313,7 +313,7 @@ def _type_resolver(world: World, abstract: Abstract) -> Callable[..., Any] | Non
 
 
 def serialize(kind: str, value: Any) -> Any:
-    """What a custom scalar of the kind gives for a value. Raises when it can't."""
+    """Serialize a value as a custom scalar of the kind. Raises for a value that it refuses."""
     if kind == "json":
         return value if isinstance(value, (str, list, dict, bool, float)) else said(value)
     if kind == "even":
@@ -335,7 +335,7 @@ def said(value: Any) -> str:
 
 
 def parse(kind: str, value: Any) -> Any:
-    """What a custom scalar of the kind makes of a client's value. Raises when it can't."""
+    """Parse a client's value as a custom scalar of the kind. Raises for a value that it refuses."""
     if kind == "json":
         return value
     if kind == "even":

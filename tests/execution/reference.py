@@ -46,7 +46,8 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What our engine's outcome is too: `data` is None for no data at all, or null."""
+    """The outcome of an execution, the same for both engines: `data` is None for no data at all, or
+    null."""
 
     data: bytes | None
     errors: list[GraphQLError]
@@ -88,7 +89,7 @@ class ReferenceEngine:
 
 
 def identity(error: GraphQLError) -> Hashable:
-    """What two errors have in common if they are the same to a client, or to our log."""
+    """The parts of an error that must be equal for a client and for the log."""
     formatted = error.formatted
     extensions = formatted.get("extensions")
     return (

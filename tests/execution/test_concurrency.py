@@ -562,7 +562,7 @@ def test_awaitables_without_a_place_are_closed(how: str, kind: Callable[[Any], A
 
 
 def test_the_error_of_what_a_cancelled_resolver_awaits_is_seen() -> None:
-    """As asyncio.Task does: asyncio complains of an error that nobody asked for."""
+    """asyncio.Task does the same: asyncio reports an error that nobody retrieved."""
     complaints: list[dict[str, Any]] = []
 
     async def run() -> None:

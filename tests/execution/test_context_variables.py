@@ -1,4 +1,4 @@
-"""Who sees which context variables, as with graphql-core."""
+"""The context variables that each resolver sees, as under graphql-core."""
 
 import asyncio
 import contextvars
@@ -108,7 +108,8 @@ IN_LINE = {
     "{ some { later } }": "",
     "{ nested { some { later } later } }": "",
 }
-"""What is asked of a mutation's field whose awaitables each say "+": what the next field sees."""
+"""Selections of a mutation's field whose awaitables each say "+", and the value that the next field
+sees."""
 
 
 @pytest.mark.parametrize("asked", IN_LINE)

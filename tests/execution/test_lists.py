@@ -241,7 +241,7 @@ def endless(*items: Any) -> Callable[..., Any]:
 def test_an_item_that_makes_its_list_null_ends_an_asynchronous_generator(
     type_: str, items: list[Any], message: str
 ) -> None:
-    """Which goes on for ever otherwise."""
+    """The generator would go on for ever otherwise."""
     closed: list[bool] = []
 
     class Root:

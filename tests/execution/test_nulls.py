@@ -1,5 +1,5 @@
-"""What a null or an error where none may be does to what lies above it (after graphql-core's
-cases for non-null types)."""
+"""Null propagation: a null or an error of a non-null field (after graphql-core's cases for non-null
+types)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ LEAVES = ("sync", "syncNonNull", "promise", "promiseNonNull")
 
 
 class Nulling:
-    """Its leaves are null, its nests more of the same."""
+    """An object whose leaves are null; its nests are objects of the same class."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in (*LEAVES, *NESTS):

@@ -115,7 +115,7 @@ def camel(name: str) -> str:
 STYLES = ("attribute", "sync", "async", "mixed", "method", "future", "custom", "task")
 DECORATED_STYLES = ("attribute", "sync", "async", "mixed", "bulk", "hinted", "hinted async")
 STRAIGHT_STYLES = ("attribute", "bulk", "hinted")
-"""Of fields below which all is made in one go, if all values are as usual."""
+"""The styles of fields below which a whole subtree is made at once, if no value is unusual."""
 _WITH_EXTRAS = ("sync", "async", "mixed", "future", "custom", "task")
 EXTRAS = ("info", "permission", "extension", "timeout", "ambient")
 SCALAR_KINDS = ("json", "even", "shout", "fickle")

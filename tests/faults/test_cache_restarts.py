@@ -83,7 +83,7 @@ async def fill(cache: RedisMappingCache) -> None:
 
 
 async def test_lists_of_a_valkeys_earlier_run_are_read_again_from_the_store(tmp_path: Path) -> None:
-    """Its data is still there; but a drop in its last second may be missing from it."""
+    """The Valkey still has its data, but a drop in its last second may be missing."""
     server = ValkeyServer(tmp_path)
     await server.start()
     here, there = (RedisMappingCache(server.url(), deadline=PATIENT) for _ in range(2))

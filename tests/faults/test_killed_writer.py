@@ -74,7 +74,8 @@ async def stores(config: StoresConfig) -> AsyncIterator[Stores]:
 
 @pytest.fixture
 def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
-    """It has feed stores of its own, which one process alone may open, and never writes them."""
+    """The writer has feed stores of its own, because one process alone may open them, and never
+    writes to them."""
     feeds = {
         name: f"rocksdb://{tmp_path}/writer/{name}"
         for name in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
@@ -121,7 +122,7 @@ async def _scene(people: People, number: int) -> Ids:
 
 
 async def _recover(stores: Stores) -> None:
-    """What every gateway does for those that died: the relay, and a worker on the queue."""
+    """Recover from dead gateways as every gateway does: by the relay and a worker on the queue."""
     quiet = asyncio.Event()
 
     async def run(job: Job) -> None:
@@ -213,7 +214,7 @@ async def _reordered(people: People, ids: Ids) -> bool:
 
 
 async def _moved(people: People, ids: Ids, to: str) -> bool:
-    """It is on one board, and in the lists of what all may see if that one is public."""
+    """The pin is on one board, and in public lists if that board is public."""
     on = [await people.list(Mapping.BOARD_HAS_PINS, ids[name]) for name in ("board", to)]
     assert [ids["pin"] in pins for pins in on] in ([True, False], [False, True])
     done = ids["pin"] in on[1]

@@ -1,4 +1,4 @@
-"""What a client is told of an operation's cost."""
+"""The answers that tell a client an operation's cost."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -47,7 +47,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def descriptors() -> Iterator[None]:
-    """As many as this test's clients need."""
+    """Allow as many file descriptors as this test's clients need."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = IDLE + len(os.listdir("/dev/fd")) + 100
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), max(hard, wanted)))

@@ -63,7 +63,7 @@ class Scene:
         await writes.move_pin(stores, me, int(self.pin), int(board))
 
     async def cache(self, state: str) -> None:
-        """Which of what a reader asks for the caches have."""
+        """The caches that hold the boards a reader asks for."""
         stores = self.gateway.stores
         keys = [ListKey(ON_BOARD, int(board)) for board in (self.one, self.other)]
         await self.read(stores)

@@ -159,7 +159,7 @@ async def test_what_is_read_again_is_whole_however_often_pins_are_moved(scene: S
 async def test_an_answer_that_is_of_several_moments_says_so(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, compiled: bool
 ) -> None:
-    """As when each reading asks for other boards; and graphql-core reads only once."""
+    """Each reading asks for other boards. graphql-core reads only once."""
     query = f"query($one: ID!) {{ {BOARD} }} # {compiled}"
     if compiled:
         monkeypatch.setattr(readings, "READINGS", 1)

@@ -1,4 +1,4 @@
-"""What a client gets for inputs that can't be: words and the field, and nothing is changed."""
+"""The errors of invalid inputs: a message and the field, and nothing is changed."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator

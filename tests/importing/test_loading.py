@@ -1,4 +1,4 @@
-"""What an import writes, what it refuses, and what it leaves alone."""
+"""The writes of an import, the files it refuses, and the objects it leaves unchanged."""
 
 import io
 from dataclasses import replace
@@ -319,7 +319,7 @@ async def test_a_place_that_a_pin_was_moved_to_meanwhile_is_not_taken_from_it(
 
 
 async def test_a_running_gateway_sees_what_was_imported(stores: Stores) -> None:
-    """Its caches hold lists that are longer now, and a board whose cover is new."""
+    """The gateway's caches hold lists that are longer now, and a board whose cover is new."""
     first = (user("ann"), user("bob"), board("b", "ann"))
     await take(stores, *first)
     made: Board = (await objects(stores, Kind.BOARD))["b"]

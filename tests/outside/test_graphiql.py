@@ -12,7 +12,7 @@ TABS = ["HomeFeed", "BoardWithPins", "ReorderPin", "FollowUser", "CreatePin"]
 
 @pytest.fixture(scope="module")
 def seen(gateway_url: str, demo_token: str) -> dict[str, Any]:
-    """What one visit showed: see tests/outside/node/graphiql.mjs."""
+    """The results of one visit: see tests/outside/node/graphiql.mjs."""
     return run_client("graphiql", gateway_url, demo_token, CHROMIUM=str(ensure_chromium()))
 
 

@@ -117,8 +117,8 @@ async def fill(gateway: Gateway, trips: Counter[str], prefix: str) -> World:
 
 
 def on_servers_in_turn(gateway: Gateway) -> list[str]:
-    """Those of the people whose shards lie on the two servers by turns, so that any few in a row
-    reach both: what costs more than it has to then shows with five pins as well as with fifty."""
+    """The people whose shards lie on the two servers by turns, so that any few in a row reach both.
+    A cost that grows needlessly then shows with five pins as well as with fifty."""
     topology = gateway.stores.shards.objects.topology()
     servers = defaultdict(list)
     for name, id in gateway.people.items():

@@ -1,4 +1,4 @@
-"""What is imported into the real stores comes out as from the embedded ones."""
+"""An import into the real stores exports the same as an import into the embedded ones."""
 
 import io
 import secrets

@@ -1,5 +1,5 @@
-"""What was on a board only while it was secret reaches nobody else, wherever a reader is between
-two of its reads when the board becomes secret or public."""
+"""Pins that were on a board only while it was secret reach nobody else, wherever a reader is
+between two of its reads when the board becomes secret or public."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -95,8 +95,8 @@ async def at_each_seam(
     read: Callable[[Scene, Stores], Awaitable[str]],
     change: Callable[[Scene], Awaitable[None]],
 ) -> list[str]:
-    """What the reader got who stopped at its first seam, its second, and so on, while all of the
-    change was done."""
+    """The answers of readers that stopped at their first seam, their second, and so on, while the
+    whole change was done."""
     answers: list[str] = []
     while True:
         scene, pause = await make(), Pause(len(answers))

@@ -1,4 +1,4 @@
-"""What a newcomer's first command does before there is any environment."""
+"""A newcomer's first command, before there is any environment."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""What the drills make of requests: which count as failed, the kept figures, the plots."""
+"""The drills' judgement of requests: failed ones, the kept figures, the plots."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""What the benchmark of the executor compares is the same for all, and its rows say what holds."""
+"""The benchmark of the executor compares the same work for all contenders, and its rows say which
+goals hold."""
 
 import json
 

@@ -1,5 +1,5 @@
-"""What arrives is answered and counted from its arrival, and a share of the time is not one of the
-requests."""
+"""The open-loop client answers and counts each arrival from its arrival time, and a share of the
+time is not a share of the requests."""
 
 import os
 import socket

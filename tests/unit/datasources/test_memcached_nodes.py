@@ -1,4 +1,4 @@
-"""Which memcached server a key belongs to."""
+"""The memcached server of each key."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What the cache in process promises beyond the contract: its bounds."""
+"""The promises of the in-process cache beyond the contract: its bounds."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is SQLite's own: files, other processes, threads, and how it reads its indexes."""
+"""SQLite's own behavior: files, other processes, threads, and how it reads its indexes."""
 
 import asyncio
 import sqlite3

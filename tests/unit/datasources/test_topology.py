@@ -1,4 +1,4 @@
-"""What is refused as a topology, and as the topology after another."""
+"""The topologies that are refused, at first and as the successor of another."""
 
 from typing import Any
 

@@ -71,7 +71,7 @@ async def test_killed_it_comes_back_at_the_same_address_with_its_data(tmp_path: 
 
 
 async def answer(valkey: redis.asyncio.Redis) -> bytes | None:
-    """What `name` holds, once the server is ready to say so."""
+    """The value of `name`, once the server is ready to say so."""
     while True:
         try:
             value: bytes | None = await valkey.get("name")

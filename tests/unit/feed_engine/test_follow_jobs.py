@@ -170,7 +170,7 @@ async def test_an_unfollow_that_died_half_way_still_fills_the_feed_up(
 async def test_an_unfollow_in_the_midst_of_another_job_leaves_nothing_in_the_rows(
     feeding: Feeding, kind: type[PinPublished | Followed]
 ) -> None:
-    """It reads the edge, the unfollow and its job come and go, then it writes."""
+    """The job reads the edge, the unfollow and its job come and go, then the job writes."""
     viewer, owner = await feeding.user(), await feeding.user()
     board = await feeding.board(owner)
     await feeding.follow(viewer, owner.id)

@@ -1,4 +1,4 @@
-"""What becomes of a pin in others' feeds when it is moved between public and secret boards."""
+"""A pin in other users' feeds when it is moved between public and secret boards."""
 
 import random
 

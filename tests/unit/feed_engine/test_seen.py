@@ -33,7 +33,7 @@ NEVER = float("inf")
 
 
 def seeing(primary: Applying, standby: Applying, ends: float = 60.0) -> tuple[Side, bool, float]:
-    """Which side answered, whether it has the write, and when."""
+    """The side that answered, whether it has the write, and when."""
 
     async def main() -> tuple[Side, bool, float]:
         sides = Sides(cast(WideColumnStore, primary), cast(WideColumnStore, standby))

@@ -1,4 +1,4 @@
-"""Which crowded rows are spread, and where to: as properties, and under adversaries."""
+"""The choice of crowded rows and their new places: as properties, and under adversaries."""
 
 from itertools import pairwise
 
@@ -50,7 +50,7 @@ def test_the_narrowest_gap_of_spread_rows_is_beside_the_wide_middle(center: int)
 
 
 def test_rows_spread_later_stand_no_wider_apart_so_the_narrowest_gap_is_always_the_latest() -> None:
-    """As when rows go into the narrowest gap again and again, and are spread into the middle."""
+    """Rows go into the narrowest gap again and again, and are spread into the middle."""
     lower, upper, latest = 0, 2**83, 2**83
     for _ in range(200):
         places = Window(lower, upper, 20).spread(50, 25)
@@ -115,7 +115,7 @@ def test_after_spreading_every_gap_there_has_the_room_asked_for(
 
 
 def _sent(search: Search, around: Surroundings) -> Window | None:
-    """What a search finds that is told of all rows at once."""
+    """The result of a search that gets all rows at once."""
     while True:
         try:
             search.send(around)

@@ -58,7 +58,7 @@ def read(store: WideColumnStore) -> Awaitable[list[Cell]]:
 
 
 def outcome(primary: Script, standby: Script) -> tuple[str, Side, float]:
-    """Who answered, as told by the value and by the race, and when."""
+    """The side that answered, according to the value and to the race, and when."""
 
     async def ask() -> tuple[str, Side, float]:
         raced = await race(primary, standby)(read)

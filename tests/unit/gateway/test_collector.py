@@ -10,7 +10,7 @@ from gateway.collector import short_passes
 
 
 class Node:
-    """One that may be part of a cycle."""
+    """A node that may be part of a cycle."""
 
     def __init__(self) -> None:
         self.other: Node | None = None

@@ -1,4 +1,4 @@
-"""What feeds hold once the jobs of a write have run."""
+"""The contents of feeds once the jobs of a write have run."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -19,11 +19,12 @@ KEYS = 30
 
 
 class Wrong(Exception):
-    """What some keys and some batches fail with."""
+    """An error of some keys and some batches."""
 
 
 class Table:
-    """What is loaded: slowly, some keys and some batches with an error; and all batches so far."""
+    """A table that loads slowly, some keys and some batches with an error; and all batches so
+    far."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -72,7 +73,7 @@ Step = tuple[str, int, list[int]]
 
 
 def scripts(rng: random.Random) -> list[list[Step]]:
-    """What several tasks do, one step after the other: on which loader, with which keys."""
+    """The steps of several tasks, one after the other: on which loader, with which keys."""
 
     def step() -> Step:
         what = rng.choices(["pause", "load", "many", "clear", "prime"], [4, 4, 4, 1, 1])[0]

@@ -52,7 +52,7 @@ async def with_cached(*ids: int) -> tuple[Loaders, Objects, MemoryObjectCache]:
 
 
 def at_once(call: Any) -> Any:
-    """What an awaitable gives without ever waiting."""
+    """The value of an awaitable that never waits."""
     try:
         next(call.__await__())
     except StopIteration as end:

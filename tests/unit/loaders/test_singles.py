@@ -1,4 +1,4 @@
-"""What `load` of a single key gives is a future, whether of asyncio's or in compiled code."""
+"""The result of `load` for a single key is a future, whether asyncio's or compiled code's."""
 
 import asyncio
 import contextvars

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def state(feeding: Feeding, viewer: User) -> list[list[Cell]]:
-    """All that a visit changes: rows of the feeds and of the pools, of both sides."""
+    """The rows that a visit changes, of the feeds and of the pools, on both sides."""
     feeds = [
         await read_row(side, table, id_row(viewer.id))
         for side in feeding.stores.feeds

@@ -20,7 +20,7 @@ def reasons(page: HomePage) -> list[Reason]:
 
 
 async def move_on(feeding: Feeding, viewer: User) -> list[int]:
-    """So many visits more that the shard doesn't tell of the earlier ones; their new pins."""
+    """Make enough visits that the shard doesn't know the earlier ones; return their new pins."""
     new: list[int] = []
     for _ in range(visits.RECENT + 1):
         page = await feeding.home(viewer)

@@ -1,4 +1,4 @@
-"""What bounds the extra load."""
+"""The limits of the extra load."""
 
 import pytest
 

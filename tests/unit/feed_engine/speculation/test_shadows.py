@@ -385,7 +385,7 @@ def test_a_standby_that_fails_once_while_the_primary_is_left_is_asked_again(outa
 
 
 def test_a_standby_that_was_left_is_probed_until_it_is_trusted_again() -> None:
-    """Else it would be no help when the primary fails next."""
+    """Otherwise the standby would be no help when the primary fails next."""
 
     async def main() -> None:
         primary, standby = Store(down), Store(down)

@@ -48,7 +48,7 @@ class Scene(NamedTuple):
     pin: int
 
     async def read(self, *boards: Board) -> list[list[int]]:
-        """As a request of its own."""
+        """Read as a request of its own."""
         loaders = Loaders(self.stores)
         keys = [ListKey(ON_BOARD, board.id) for board in boards]
         pages = await loaders.pages.many([PageRequest(key, 10) for key in keys])

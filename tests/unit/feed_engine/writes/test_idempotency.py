@@ -137,7 +137,7 @@ async def test_keys_that_differ_in_case_or_trailing_space_are_different(
 
 
 async def test_an_answer_outlives_what_it_was_given_by(stores: Stores, people: People) -> None:
-    """What was done once is answered again, though now it would be refused."""
+    """The answer of a write that was done is given again, though the write would be refused now."""
     viewer, owner = await people.user(), await people.user()
     board = await people.board(owner)
     pin = await people.pin(board)

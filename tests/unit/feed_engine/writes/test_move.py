@@ -166,7 +166,7 @@ async def test_public_lists_follow_a_pin_to_a_secret_board_and_back(
 async def test_what_a_flip_of_the_old_board_owed_is_done_by_the_move(
     stores: Stores, people: People, made_secret: bool
 ) -> None:
-    """Its job comes too late for the pin."""
+    """The flip's own job comes too late for the pin."""
     me, [one, other] = await _boards(people, not made_secret, made_secret)
     interest = await people.interest()
     pin = (await people.pin(one, interest)).id

@@ -225,7 +225,8 @@ class AfterRoom:
 async def test_a_write_whose_room_others_took_once_more_makes_some_again(
     stores: Stores, people: People, write: str
 ) -> None:
-    """They come after room was made, in a transaction of its own, and before it is used."""
+    """Other rows take the room after it was made, in a transaction of its own, and before it is
+    used."""
     spacing = Spacing(threshold=8, room=40, rows=4)
     board, ids = await _board(people, 16)
     other = await people.board(await access.recall(stores, User, board.owner_id))

@@ -1,4 +1,4 @@
-"""What an operation is estimated to cost, by hand-worked examples."""
+"""The estimated cost of operations, by hand-worked examples."""
 
 from pathlib import Path
 from typing import Any

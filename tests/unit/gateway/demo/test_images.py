@@ -112,7 +112,7 @@ def test_an_avatar_shows_initials_and_the_same_color_each_time() -> None:
 
 
 def contrast(one: str, other: str) -> float:
-    """As WCAG 2 defines it, 1 to 21."""
+    """The contrast of two colors as WCAG 2 defines it, 1 to 21."""
 
     def luminance(color: str) -> float:
         parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))

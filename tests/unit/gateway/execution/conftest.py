@@ -1,4 +1,4 @@
-"""What tests of attempts at subtrees share."""
+"""Fixtures that the tests of subtree attempts share."""
 
 import pytest
 

@@ -12,7 +12,7 @@ from gateway.execution.engine import Engine, Outcome
 
 
 def seen(error: GraphQLError) -> tuple[Any, ...]:
-    """What a client sees of an error."""
+    """The parts of an error that a client sees."""
     places = [tuple(place) for place in error.locations or ()]
     return (error.message, tuple(error.path or ()), tuple(places), str(error.extensions))
 
@@ -62,6 +62,6 @@ async def both(
 
 
 def tasks() -> set[Any]:
-    """What runs beside the caller, and the test runner."""
+    """The tasks besides the caller and the test runner."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     return {task for task in others if "TestRunner" not in repr(task.get_coro())}

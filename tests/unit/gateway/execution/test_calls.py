@@ -260,7 +260,7 @@ class Shelf:
 
     @strawberry.field
     def label(self, info: Info[Any, None]) -> str:
-        """It asks for its path, so that shelves are made by places."""
+        """The resolver asks for its path, so that the plain path makes the shelves."""
         return cast(str, None if self.pin.n == 2 else str(info.path.key))
 
 

@@ -1,4 +1,4 @@
-"""What bulk resolvers ask of loaders is loaded at once where nothing else can add to it."""
+"""The loads of bulk resolvers are made at once where nothing else can add to them."""
 
 import asyncio
 import gc
@@ -264,7 +264,7 @@ async def test_a_request_is_freed_without_the_collector(query: str) -> None:
 
 
 async def test_who_waits_for_single_keys_goes_on_in_the_keys_order() -> None:
-    """Whether they are woken together or by a callback of their own."""
+    """The waiters are woken together or by a callback of their own."""
     order: list[Any] = []
 
     async def value(row: int, info: Any) -> int:

@@ -26,7 +26,7 @@ def anyio_backend() -> str:
 
 
 class Bad:
-    """What fails where it stands."""
+    """A value that fails where it stands."""
 
     def __init__(self, how: str) -> None:
         self.how = how

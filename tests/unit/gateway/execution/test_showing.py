@@ -1,4 +1,4 @@
-"""What a client and the log are told of an operation's errors."""
+"""An operation's errors as the client and the log see them."""
 
 import logging
 

@@ -44,7 +44,7 @@ def at_once(form: Form, columns: list[Any]) -> Any:
 
 
 def ahead(form: Form, columns: list[Any]) -> Any:
-    """What can be is written before all that is below is there."""
+    """Write the values that can be written before the ones below them are there."""
     return form.write([form.ahead(columns[0]), *columns[1:]])
 
 

@@ -22,7 +22,7 @@ LINES = {
 
 
 def section(heading: str) -> str:
-    """What stands below a heading, up to the next."""
+    """The text below a heading, up to the next heading."""
     return re.split(r"\n#+ ", DOCS.split(f"\n### {heading}\n")[1])[0]
 
 

@@ -39,7 +39,7 @@ class App:
         """The address that each request answered the short way came from."""
         self.fields: Headers = {}
         self.wait = asyncio.Event()
-        """What an answer waits for, and the end of a streamed one."""
+        """An event that an answer, and the end of a streamed one, waits for."""
         self.wait.set()
         self.answering_now = asyncio.Event()
         self.sent = 0
@@ -132,7 +132,7 @@ def request(path: str, *headers: str, body: str = "{}", version: str = "1.1") ->
 
 
 async def answers(port: int, *requests: bytes) -> bytes:
-    """All that comes back for these, sent in one packet, until the server closes."""
+    """The bytes that the server sends for these requests, sent in one packet, until it closes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"".join(requests))
     found = await asyncio.wait_for(reader.read(), 30)
@@ -230,7 +230,7 @@ async def connected(app: App, **settings: Any) -> AsyncIterator[tuple[Protocol, 
 
 
 def connect(server: Server, clock: Clock, peer: str = "") -> tuple[Protocol, Transport]:
-    """One more connection of a server that doesn't run."""
+    """Open one more connection of a server that doesn't run."""
     transport = Transport(peer)
     config: Any = server.config
     if not config.loaded:

@@ -30,7 +30,7 @@ CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
 
 
 async def written(transport: Transport) -> bytes:
-    """What was sent, once the loop has turned."""
+    """The bytes that were sent after one turn of the loop."""
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     return b"".join(transport.written)

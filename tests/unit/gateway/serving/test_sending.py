@@ -1,4 +1,4 @@
-"""What is written to a connection in one turn of the event loop goes out together."""
+"""Bytes written to a connection in one turn of the event loop go out together."""
 
 import asyncio
 from typing import Any, cast

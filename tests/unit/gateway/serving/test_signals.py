@@ -1,4 +1,4 @@
-"""What signals do to a serving process, in a process of its own."""
+"""The effects of signals on a serving process, in a process of its own."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ PROGRAMS = {
 
 
 def ignore_interrupts() -> None:
-    """As a shell starts a script's background commands."""
+    """Ignore interrupts, as a shell does for a script's background commands."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
