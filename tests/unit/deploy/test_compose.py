@@ -18,6 +18,7 @@ DEPLOY = Path(deploy.__file__).parent
 # Of the Compose Specification, what this file may use.
 SERVICE_KEYS = {
     "build",
+    "cap_drop",
     "command",
     "depends_on",
     "environment",
@@ -25,9 +26,17 @@ SERVICE_KEYS = {
     "image",
     "network_mode",
     "ports",
+    "profiles",
+    "read_only",
     "restart",
+    "security_opt",
+    "stop_grace_period",
+    "tmpfs",
     "volumes",
+    "working_dir",
 }
+GATEWAY = {"gateway-init", "gateway"}
+"""The services that run Pinway itself, in a profile of their own."""
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +59,21 @@ def published(compose: dict[str, Any]) -> dict[str, int]:
     return ports
 
 
-def test_it_has_the_stacks_services(compose: dict[str, Any]) -> None:
-    assert set(compose["services"]) == set(layout.PORTS)
+def test_it_has_the_stacks_services_and_the_gateway(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert set(services) == set(layout.PORTS) | GATEWAY
+    assert {name for name in services if "profiles" in services[name]} == GATEWAY
+
+
+def test_the_gateway_runs_without_rights_on_a_file_system_that_it_cannot_write(
+    compose: dict[str, Any],
+) -> None:
+    for name in GATEWAY:
+        service = compose["services"][name]
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
 
 
 def test_it_uses_only_keys_of_the_specification(compose: dict[str, Any]) -> None:
@@ -77,13 +99,16 @@ def test_every_volume_is_declared_and_used(compose: dict[str, Any]) -> None:
 def test_what_a_service_waits_for_exists_and_has_a_health_check(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
         for name, condition in service.get("depends_on", {}).items():
+            if name == "gateway-init":
+                assert condition["condition"] == "service_completed_successfully"
+                continue
             assert condition["condition"] == "service_healthy"
             assert "healthcheck" in compose["services"][name]
 
 
 def test_whoever_shares_a_network_is_restarted_with_its_owner(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
-        if "network_mode" in service:
+        if service.get("network_mode", "host") != "host":
             owner = service["network_mode"].removeprefix("service:")
             assert service["depends_on"][owner]["restart"] is True
 
