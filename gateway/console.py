@@ -6,9 +6,11 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.staticfiles import StaticFiles
 
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest
+from gateway.admin import is_local
 from gateway.auth import Tokens
 from gateway.settings import Settings
 from resolvers.context import Context
@@ -24,16 +26,35 @@ def wants_page(request: Request) -> bool:
     return request.method == "GET" and html and "query" not in request.query_params
 
 
+_HEADERS = {
+    "content-security-policy": "frame-ancestors 'none'",
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+}
+"""The page can't be shown inside another site's, where clicks on it could be stolen."""
+
+
 def page() -> Response:
-    headers = {"cache-control": "no-cache", "content-security-policy": "frame-ancestors 'none'"}
+    # At this address the API answers whoever asks for JSON.
+    headers = {**_HEADERS, "cache-control": "no-cache", "vary": "Accept"}
     return FileResponse(STATIC / "index.html", headers=headers)
+
+
+class Files(StaticFiles):
+    """The page's files."""
+
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers.update(_HEADERS)
+        return response
 
 
 class Boot:
     """Answers /graphiql/boot.json.
 
-    The demo viewer's token is told only to pages on an allowed host name, and only where a demo
-    viewer is set: a page of another site that has its own name resolve to this machine gets none.
+    The demo viewer's token is told only where a demo viewer is set, to clients on this machine, on
+    pages of an allowed host name: a page of another site that has its own name resolve to this
+    machine gets none.
     """
 
     def __init__(self, settings: Settings, tokens: Tokens, context: Any) -> None:
@@ -41,7 +62,7 @@ class Boot:
 
     async def __call__(self, request: Request) -> Response:
         name, token, filled = self._settings.demo_viewer, None, dict[str, str]()
-        if name and _host(request) in self._settings.allowed_hosts:
+        if name and is_local(request) and _host(request) in self._settings.allowed_hosts:
             context: Context = self._context(None)
             viewer_id = await context.loaders.user_ids.load(name)
             if viewer_id is not None:

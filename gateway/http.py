@@ -1,7 +1,8 @@
 """The GraphQL endpoint: from a request's headers and body to its answer, and as plain ASGI."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -12,6 +13,7 @@ from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
 from gateway.cost.clients import Clients
 from gateway.cost.refusals import told, too_many
+from gateway.csrf import check_get
 from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused, waiting
 from gateway.requests import (
@@ -19,6 +21,7 @@ from gateway.requests import (
     JSON,
     Disconnected,
     Headers,
+    Operation,
     Refused,
     check_content_type,
     headers_of,
@@ -30,7 +33,14 @@ from gateway.requests import (
 from gateway.served import Served
 from resolvers.context import Context
 
+log = logging.getLogger("pinway")
+
+FAILED = "the server failed to answer this request; its log says why"
 _NOTHING: Mapping[str, str] = {}
+_ALWAYS = {"vary": "Accept", "x-content-type-options": "nosniff"}
+"""Headers of every answer. CORS adds that answers vary by Origin too."""
+_ALWAYS_PAIRS = [(name.encode(), value.encode()) for name, value in _ALWAYS.items()]
+_ALWAYS_TEXT = b"".join(b"%b: %b\r\n" % pair for pair in _ALWAYS_PAIRS)
 _CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}
 
 
@@ -49,9 +59,10 @@ class Answer:
         """The headers as text; None where more is to be said, or too much for one piece."""
         if self.extra or self.size > PART:
             return None
-        return b"content-type: %b\r\ncontent-length: %d\r\n" % (
+        return b"content-type: %b\r\ncontent-length: %d\r\n%b" % (
             _CONTENT_TYPES[self.media],
             self.size,
+            _ALWAYS_TEXT,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,6 +70,7 @@ class Answer:
         headers = [
             (b"content-type", _CONTENT_TYPES[self.media]),
             (b"content-length", b"%d" % self.size),
+            *_ALWAYS_PAIRS,
             *((name.encode(), value.encode()) for name, value in self.extra.items()),
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
@@ -87,10 +99,11 @@ class GraphQLEndpoint:
         max_body_bytes: int,
         served: Served,
         clients: Clients | None = None,
+        allowed_origins: Container[str] = (),
     ) -> None:
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
         self._max_body_bytes, self._served = max_body_bytes, served
-        self._clients = clients
+        self._clients, self._allowed_origins = clients, allowed_origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = headers_of(scope["headers"])
@@ -117,34 +130,12 @@ class GraphQLEndpoint:
         try:
             media = response_type(headers.get(b"accept"))
             if read_only:
+                check_get(headers, self._allowed_origins)
                 operation = read_query_string(text)
             else:
                 check_content_type(headers.get(b"content-type", b""))
                 operation = read_json(text, self._max_body_bytes)
-            viewer_id = self._viewer(headers)
-        except Refused as error:
-            result, status, extra = _problem(error.message, error.code), error.status, error.headers
-        except Unauthenticated as error:
-            result, status = _problem(error.message, error.code), 401
-            extra = {"www-authenticate": "Bearer"}
-        else:
-            client = self._clients.of(viewer_id, headers, peer) if self._clients else None
-            if client is None or client.begin():
-                try:
-                    result = await self._executor.run(
-                        operation.query,
-                        operation.variables,
-                        operation.name,
-                        self._new_context(viewer_id),
-                        read_only=read_only,
-                        client=client,
-                    )
-                finally:
-                    if client is not None:
-                        client.end()
-            else:
-                self._executor.refusals.running += 1
-                result = waiting(1, too_many(client.most_running))
+            result = await self._run(operation, headers, peer, read_only)
             if operation.wants_cost or headers.get(b"x-pinway-cost") == b"1":
                 result.extensions = told(result.cost, self._executor.max_cost)
             if result.started:
@@ -157,9 +148,39 @@ class GraphQLEndpoint:
                 # With the older media type, what was refused answers 200 too: clients read the
                 # errors.
                 status = 400 if media == GRAPHQL_JSON else 200
+        except Refused as error:
+            result, status, extra = _problem(error.message, error.code), error.status, error.headers
+        except Unauthenticated as error:
+            result, status = _problem(error.message, error.code), 401
+            extra = {"www-authenticate": "Bearer"}
+        except Exception:
+            log.exception("a request failed")
+            result, status = _problem(FAILED, "INTERNAL"), 500
         parts = result.parts()
         self._served.add(status, perf_counter() - began)
         return Answer(status, media, parts, sum(map(len, parts)), extra)
+
+    async def _run(
+        self, operation: Operation, headers: Headers, peer: str, read_only: bool
+    ) -> Result:
+        """Run the operation for its viewer, unless too many of the client's are running."""
+        viewer_id = self._viewer(headers)
+        client = self._clients.of(viewer_id, headers, peer) if self._clients else None
+        if client is not None and not client.begin():
+            self._executor.refusals.running += 1
+            return waiting(1, too_many(client.most_running))
+        try:
+            return await self._executor.run(
+                operation.query,
+                operation.variables,
+                operation.name,
+                self._new_context(viewer_id),
+                read_only=read_only,
+                client=client,
+            )
+        finally:
+            if client is not None:
+                client.end()
 
     def _viewer(self, headers: Headers) -> int | None:
         authorization = headers.get(b"authorization")
@@ -167,22 +188,34 @@ class GraphQLEndpoint:
 
 
 class Front:
-    """Takes POST /graphql straight to its endpoint, and all else through the routes."""
+    """Takes POST /graphql straight to its endpoint, and all else through the routes. `cors` answers
+    for the endpoint what pages of other origins ask."""
 
-    def __init__(self, endpoint: GraphQLEndpoint, routes: ASGIApp) -> None:
-        self._endpoint, self._routes = endpoint, routes
+    def __init__(
+        self, endpoint: GraphQLEndpoint, routes: ASGIApp, cors: ASGIApp | None = None
+    ) -> None:
+        self._endpoint, self._routes, self._cors = endpoint, routes, cors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_hot = scope["type"] == "http" and scope["path"] == "/graphql"
         if is_hot and scope["method"] == "POST":
-            await self._endpoint(scope, receive, send)
+            await (self._cors or self._endpoint)(scope, receive, send)
+        elif self._cors and is_hot and _is_preflight(scope):
+            await self._cors(scope, receive, send)
         else:
             await self._routes(scope, receive, send)
 
     def answering(self, target: bytes, headers: Headers) -> Answering | None:
         """The function that answers a complete POST to this target without ASGI; None if only the
         ASGI application answers it. Pinway's own server uses it (`gateway/serving/protocol.py`)."""
-        return self._endpoint.answer if target == b"/graphql" else None
+        if target != b"/graphql" or (self._cors is not None and b"origin" in headers):
+            return None
+        return self._endpoint.answer
+
+
+def _is_preflight(scope: Scope) -> bool:
+    asks = b"access-control-request-method" in headers_of(scope["headers"])
+    return scope["method"] == "OPTIONS" and asks
 
 
 def _problem(message: str, code: str) -> Result:

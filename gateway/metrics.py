@@ -19,6 +19,7 @@ from feed_engine.speculation import Race, Stats
 from gateway.cost.refusals import Refusals
 from gateway.execution.executor import Executor
 from gateway.served import BOUNDS, Served
+from gateway.serving.connections import Connections
 
 _GAUGES = {
     "cutoff": "Seconds before a call is hedged.",
@@ -101,6 +102,26 @@ class ExecutorCollector(Collector):
             metric = family(f"pinway_executor_{field.name}", help)
             metric.add_metric([], getattr(stats, field.name))
             yield metric
+
+
+class ConnectionCollector(Collector):
+    """The connections of one process, and what was refused before the application saw it."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_http_connections`, and `pinway_http_refused_total{reason}`: a status, "gave way"
+        (closed for a new connection), "connections" and "connections of the client" (no place),
+        "unread" (the client didn't read)."""
+        open_now = GaugeMetricFamily("pinway_http_connections", "Connections that are open.")
+        open_now.add_metric([], self._connections.open)
+        refused = CounterMetricFamily(
+            "pinway_http_refused", "Connections and requests that were refused.", labels=["reason"]
+        )
+        for reason, count in self._connections.refused.items():
+            refused.add_metric([reason], count)
+        yield from (open_now, refused)
 
 
 class HttpCollector(Collector):

@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     data_dir: Path = Path(".pinway")
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65535)
+    admin_host: str = "127.0.0.1"
+    admin_port: int = Field(default=0, ge=0, le=65535)
     public_url: str = ""
     workers: int = Field(default=1, ge=1, le=256)
     collector: Literal["short", "python"] = "short"
@@ -52,6 +54,13 @@ class Settings(BaseSettings):
     issue_tokens: bool = True
     allowed_hosts: Names = ("localhost", "127.0.0.1", "[::1]")
     allowed_origins: Names = ()
+    allowed_headers: Names = (
+        *("accept", "authorization", "content-type", "x-request-id", "x-requested-with"),
+        *("apollo-require-preflight", "graphql-require-preflight"),
+        *("apollographql-client-name", "apollographql-client-version"),
+        *("x-apollo-operation-name", "x-apollo-operation-id", "x-apollo-operation-type"),
+        *("traceparent", "tracestate", "baggage", "sentry-trace", "x-pinway-cost"),
+    )
     trusted_proxies: Names = ("127.0.0.1", "::1")
     graphiql: bool = True
     demo_viewer: str = ""
@@ -154,7 +163,9 @@ class Settings(BaseSettings):
             ) from None
         return value.rstrip("/")
 
-    @field_validator("allowed_hosts", "allowed_origins", "trusted_proxies", mode="before")
+    @field_validator(
+        "allowed_hosts", "allowed_origins", "allowed_headers", "trusted_proxies", mode="before"
+    )
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
@@ -171,6 +182,12 @@ class Settings(BaseSettings):
         """The gateway's own address."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public_url or f"http://{host}:{self.port}"
+
+    @property
+    def operators_url(self) -> str:
+        """Where metrics are told."""
+        host = f"[{self.admin_host}]" if ":" in self.admin_host else self.admin_host
+        return f"http://{host}:{self.admin_port}" if self.admin_port else self.url
 
     @property
     def secret(self) -> str:

@@ -56,7 +56,7 @@ def status_command(settings: Settings, url: str | None) -> None:
         return routes(await switches.load())
 
     _tell(asyncio.run(_with_switches(settings, load)))
-    url = (url or settings.url).rstrip("/")
+    url = (url or settings.operators_url).rstrip("/")
     try:
         with urllib.request.urlopen(f"{url}/metrics", timeout=_SECONDS) as response:
             text = response.read().decode()

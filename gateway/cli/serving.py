@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from contextlib import ExitStack
+from typing import Any
 
 import click
 
@@ -9,7 +11,7 @@ from datasources.errors import Damaged, StoreCorrupt
 from gateway.cli.options import override, with_settings
 from gateway.installing import install
 from gateway.progress import Bars
-from gateway.serving.listening import listen
+from gateway.serving.listening import listen, listen_for_operators
 from gateway.serving.loops import fast_loop, run_until_stopped
 from gateway.serving.process import serve, start_logging
 from gateway.serving.shared import require_shared
@@ -22,11 +24,13 @@ DEMO_VIEWER = "demo"
 @click.command("run")
 @click.option("--host", help="Where to listen.")
 @click.option("--port", type=int, help="Where to listen.")
+@click.option("--admin-host", help="Where operators ask.")
+@click.option("--admin-port", type=int, help="Where operators ask: metrics, the stores' states.")
 @with_settings
-def run_command(settings: Settings, host: str | None, port: int | None) -> None:
+def run_command(settings: Settings, **given: Any) -> None:
     """Run the gateway with embedded stores and demo content: nothing else is needed."""
     settings = override(
-        settings, host=host, port=port, demo_viewer=settings.demo_viewer or DEMO_VIEWER, workers=1
+        settings, demo_viewer=settings.demo_viewer or DEMO_VIEWER, workers=1, **given
     )
     _serve(settings, demo=True)
 
@@ -34,13 +38,13 @@ def run_command(settings: Settings, host: str | None, port: int | None) -> None:
 @click.command("serve")
 @click.option("--host", help="Where to listen.")
 @click.option("--port", type=int, help="Where to listen.")
+@click.option("--admin-host", help="Where operators ask.")
+@click.option("--admin-port", type=int, help="Where operators ask: metrics, the stores' states.")
 @click.option("--workers", type=int, help="How many processes answer; one by default.")
 @with_settings
-def serve_command(
-    settings: Settings, host: str | None, port: int | None, workers: int | None
-) -> None:
+def serve_command(settings: Settings, **given: Any) -> None:
     """Run the gateway on the stores that the settings name."""
-    settings = override(settings, host=host, port=port, workers=workers)
+    settings = override(settings, **given)
     _serve(settings, demo=False)
 
 
@@ -57,12 +61,15 @@ def init_command(settings: Settings) -> None:
 def _serve(settings: Settings, *, demo: bool) -> None:
     start_logging(settings)
     require_shared(settings)
-    with listen(settings) as listener:
+    with ExitStack() as opened:
+        listener = opened.enter_context(listen(settings))
+        operators = [opened.enter_context(own) for own in listen_for_operators(settings)]
         try:
             if settings.workers > 1:
-                run_until_stopped(supervise(settings, listener))
+                run_until_stopped(supervise(settings, listener, operators))
             else:
-                run_until_stopped(serve(settings, listener, demo=demo), fast_loop)
+                own = operators[0] if operators else None
+                run_until_stopped(serve(settings, listener, operators=own, demo=demo), fast_loop)
         except WorkerFailed:
             sys.exit(1)
         except Damaged:

@@ -8,21 +8,43 @@ from gateway.settings import Settings
 
 def listen(settings: Settings) -> socket.socket:
     """Listens where the settings say. Raises ConfigError."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    return _listen(settings.host, settings.port, "")
+
+
+def listen_for_operators(settings: Settings) -> list[socket.socket]:
+    """Listens for operators, on a port for each worker, if the settings say so. Raises
+    ConfigError."""
+    if not settings.admin_port:
+        return []
+    listeners: list[socket.socket] = []
+    try:
+        for number in range(settings.workers):
+            port = settings.admin_port + number
+            listeners.append(_listen(settings.admin_host, port, "admin-"))
+    except ConfigError:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners
+
+
+def _listen(host: str, port: int, options: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((settings.host, settings.port))
+        listener.bind((host, port))
         listener.listen(1024)
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         listener.close()
         named = isinstance(error, socket.gaierror)
+        reason = error.strerror if isinstance(error, OSError) else "a port is at most 65535"
         raise ConfigError(
-            f"can't listen on {settings.host} port {settings.port}: {error.strerror}; "
+            f"can't listen on {host} port {port}: {reason}; "
             + (
-                "choose another --host"
+                f"choose another --{options}host"
                 if named
-                else "stop what does, or choose another with --port"
+                else f"stop what does, or choose another with --{options}port"
             )
         ) from None
     return listener

@@ -1,9 +1,10 @@
 """One serving process: its stores, and the HTTP server over them."""
 
+import asyncio
 import logging
 import socket
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, cast
 
@@ -11,11 +12,12 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from gateway.app import create_app
+from gateway.app import create_site
 from gateway.auth import Tokens
 from gateway.collector import short_passes
 from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
+from gateway.metrics import ConnectionCollector
 from gateway.peers import Proxies
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
@@ -32,12 +34,14 @@ async def serve(
     settings: Settings,
     listener: socket.socket,
     *,
+    operators: socket.socket | None = None,
     demo: bool = False,
     greet: bool = True,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer what comes to the listener until stopped. `demo` fills empty stores first; `greet`
-    tells a demo viewer what to open; `on_ready` hears when requests are answered."""
+    """Answer what comes to the listener, and what operators ask on their own, until stopped. `demo`
+    fills empty stores first; `greet` tells a demo viewer what to open; `on_ready` is called when
+    requests are answered."""
     _ = settings.secret  # a key that can't be used is told before any work
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
         with Bars() as bars:
@@ -50,8 +54,30 @@ async def serve(
             await _greet(settings, runtime)
         with short_passes() if settings.collector == "short" else nullcontext():
             ready = partial(_ready, listener, on_ready)
-            server = Server(create_app(settings, runtime), settings, ready)
-            await server.serve(sockets=[listener])
+            connections = Connections(
+                settings.max_connections,
+                settings.max_connections_per_client,
+                Proxies(settings.trusted_proxies).trusts,
+            )
+            site = create_site(settings, runtime, None, ConnectionCollector(connections))
+            server = Server(site.public, settings, ready, connections=connections)
+            async with _answering(operators, site.admin):
+                await server.serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIterator[None]:
+    """Answer operators, where they have a listener."""
+    if operators is None:
+        yield
+        return
+    server = _OperatorsServer(app)
+    task = asyncio.create_task(server.serve(sockets=[operators]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await task
 
 
 def _ready(listener: socket.socket, on_ready: Callable[[], None]) -> None:
@@ -68,12 +94,16 @@ class Server(uvicorn.Server):
         app: ASGIApp,
         settings: Settings | None = None,
         on_ready: Callable[[], None] = lambda: None,
+        *,
+        connections: Connections | None = None,
     ) -> None:
         settings = settings or Settings()
-        most, backlog = room_for(settings.max_connections)
-        self.connections = Connections(
-            most, settings.max_connections_per_client, Proxies(settings.trusted_proxies).trusts
+        self.connections = connections or Connections(
+            settings.max_connections,
+            settings.max_connections_per_client,
+            Proxies(settings.trusted_proxies).trusts,
         )
+        self.connections.most, backlog = room_for(self.connections.most)
         config = uvicorn.Config(
             app,
             interface="asgi3",
@@ -94,6 +124,13 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._on_ready()
+
+
+class _OperatorsServer(Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the public server, with which this one ends."""
+        yield
 
 
 async def _greet(settings: Settings, runtime: Runtime) -> None:

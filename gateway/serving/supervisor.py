@@ -10,7 +10,7 @@ import logging
 import socket
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from gateway.settings import Settings
@@ -30,13 +30,16 @@ class WorkerFailed(Exception):
 async def supervise(
     settings: Settings,
     listener: socket.socket,
+    operators: Sequence[socket.socket] = (),
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Keep `settings.workers` workers running until cancelled. Raises WorkerFailed when the first
+    """Keep `settings.workers` workers running until cancelled; each answers operators on its own
+    listener, if there are any. Raises WorkerFailed when the first
     one can't be started."""
     ready = asyncio.Event()
-    first = asyncio.create_task(_keep(1, settings, listener, ready.set, sleep))
+    own: Sequence[socket.socket | None] = operators or [None] * settings.workers
+    first = asyncio.create_task(_keep(1, settings, [listener, own[0]], ready.set, sleep))
     tasks = [first]
     try:
         # The first tries the settings and the stores alone: what is wrong is said once.
@@ -45,7 +48,9 @@ async def supervise(
         waiting.cancel()
         if ready.is_set():
             tasks += [
-                asyncio.create_task(_keep(number, settings, listener, lambda: None, sleep))
+                asyncio.create_task(
+                    _keep(number, settings, [listener, own[number - 1]], lambda: None, sleep)
+                )
                 for number in range(2, settings.workers + 1)
             ]
         await asyncio.gather(*tasks)
@@ -59,7 +64,7 @@ async def supervise(
 async def _keep(
     number: int,
     settings: Settings,
-    listener: socket.socket,
+    listeners: Sequence[socket.socket | None],
     on_ready: Callable[[], None],
     sleep: Callable[[float], Awaitable[None]],
 ) -> None:
@@ -68,7 +73,7 @@ async def _keep(
     was_ready, early = False, 0
     while True:
         started = loop.time()
-        process = await _start(number, settings, listener)
+        process = await _start(number, settings, listeners)
         try:
             log.info("worker %d is process %d", number, process.pid)
             assert process.stdout is not None
@@ -91,12 +96,16 @@ async def _keep(
         await sleep(delay)
 
 
-async def _start(number: int, settings: Settings, listener: socket.socket) -> Process:
+async def _start(
+    number: int, settings: Settings, listeners: Sequence[socket.socket | None]
+) -> Process:
+    descriptors = [listener.fileno() for listener in listeners if listener is not None]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "gateway.serving.worker", str(number), str(listener.fileno())),
+        *(sys.executable, "-m", "gateway.serving.worker", str(number)),
+        *map(str, descriptors),
         stdin=PIPE,
         stdout=PIPE,
-        pass_fds=[listener.fileno()],
+        pass_fds=descriptors,
         process_group=0,  # Ctrl-C in a terminal reaches the supervisor alone
     )
     assert process.stdin is not None

@@ -1,7 +1,8 @@
-"""One worker of several: `python -m gateway.serving.worker NUMBER DESCRIPTOR` (see supervisor.py).
+"""One worker of several: `python -m gateway.serving.worker NUMBER DESCRIPTOR...` (see
+supervisor.py).
 
-NUMBER is from 1 on, DESCRIPTOR is the listening socket's, and the settings come as a line of JSON
-on the standard input.
+NUMBER is from 1 on, the DESCRIPTORs are of the listening socket and, if there is one, of the
+operators'; the settings come as a line of JSON on the standard input.
 """
 
 import os
@@ -17,14 +18,15 @@ from gateway.serving.supervisor import READY
 from gateway.settings import Settings
 
 
-def main(number: int, descriptor: int) -> None:
+def main(number: int, descriptor: int, operators: int | None = None) -> None:
     with open(0, "rb", buffering=0, closefd=False) as given:
         settings = Settings.model_validate_json(given.readline())
     start_logging(settings, f"worker {number}")
     threading.Thread(target=_stop_with_the_supervisor, daemon=True).start()
+    own = None if operators is None else socket.socket(fileno=operators)
     with socket.socket(fileno=descriptor) as listener:
         try:
-            serving = serve(settings, listener, greet=number == 1, on_ready=_ready)
+            serving = serve(settings, listener, operators=own, greet=number == 1, on_ready=_ready)
             run_until_stopped(serving, fast_loop)
         except PinwayError as error:
             sys.exit(f"pinway: worker {number}: {error}")
@@ -40,4 +42,4 @@ def _stop_with_the_supervisor() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*map(int, sys.argv[1:]))

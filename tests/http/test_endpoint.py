@@ -354,6 +354,6 @@ async def test_metrics_count_every_request_and_what_the_executor_did(endpoint: E
 def test_our_own_server_answers_operations_the_short_way(endpoint: Endpoint) -> None:
     app: Any = endpoint.app
     assert app.answering(b"/graphql", {}) is not None
-    assert app.answering(b"/graphql", {b"origin": b"https://app.example"}) is None
+    assert app.answering(b"/graphql", {b"origin": b"https://app.example"}) is None  # for CORS
     assert app.answering(b"/graphql?query=x", {}) is None
     assert app.answering(b"/metrics", {}) is None

@@ -1,0 +1,100 @@
+"""What operators ask a gateway: metrics, readiness with the stores' faults, health.
+
+`/metrics` and the details of `/readyz` and `/healthz` are told on a listener of their own
+(`admin_port`), or, without one, on the public port to clients of the same machine. Everybody else
+learns from `/readyz` and `/healthz` a status alone, as balancers and orchestrators need it.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from ipaddress import ip_address
+
+from prometheus_client import CollectorRegistry
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from datasources.protocols import Stores
+from gateway.health import readiness
+from gateway.metrics import exposition
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+KEPT_SECONDS = 1.0
+"""How long a status is told again to strangers: else each of their requests asks every store."""
+
+
+def is_local(request: Request) -> bool:
+    """Whether a client on this machine asks, and no proxy for somebody else."""
+    if any(name in request.headers for name in _FORWARDED) or request.client is None:
+        return False
+    try:
+        return ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+
+
+class Admin:
+    """The routes, for operators (`app`) and on the public port (`public`)."""
+
+    def __init__(self, stores: Stores, registry: CollectorRegistry, *, own_port: bool) -> None:
+        """`own_port`: operators have a listener of their own."""
+        self._stores, self._registry, self._own_port = stores, registry, own_port
+        self._kept: tuple[float, bool] | None = None
+        self._asking = asyncio.Lock()
+
+    def app(self) -> ASGIApp:
+        """Everything, for whoever reaches the listener."""
+        return Starlette(
+            routes=[
+                Route("/healthz", self._process),
+                Route("/readyz", self._states),
+                Route("/metrics", self._metrics),
+            ]
+        )
+
+    def public(self) -> list[BaseRoute]:
+        """The routes of the public port."""
+        return [
+            Route("/healthz", self._public_health),
+            Route("/readyz", self._public_readiness),
+            Route("/metrics", self._public_metrics),
+        ]
+
+    def _tells(self, request: Request) -> bool:
+        return not self._own_port and is_local(request)
+
+    async def _public_health(self, request: Request) -> Response:
+        told = self._tells(request)
+        return await self._process(request) if told else JSONResponse({"status": "ok"})
+
+    async def _public_readiness(self, request: Request) -> Response:
+        if self._tells(request):
+            return await self._states(request)
+        async with self._asking:
+            now = asyncio.get_running_loop().time()
+            if self._kept is None or now - self._kept[0] > KEPT_SECONDS:
+                self._kept = now, (await readiness(self._stores))["required"] == {}
+        return _readiness(self._kept[1])
+
+    async def _public_metrics(self, request: Request) -> Response:
+        if self._tells(request):
+            return await self._metrics(request)
+        return JSONResponse({"error": "metrics are told on admin_port, or to this machine"}, 404)
+
+    async def _process(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok", "process": os.getpid()})
+
+    async def _states(self, request: Request) -> Response:
+        faults = await readiness(self._stores)
+        return _readiness(faults["required"] == {}, faults)
+
+    async def _metrics(self, request: Request) -> Response:
+        return exposition(self._registry)
+
+
+def _readiness(ready: bool, faults: Mapping[str, object] | None = None) -> Response:
+    status = "ok" if ready else "unavailable"
+    return JSONResponse({"status": status, **(faults or {})}, 200 if ready else 503)

@@ -1,0 +1,127 @@
+"""Strangers learn a status; metrics, faults and the demo's token are for this machine's clients."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gateway import admin
+from gateway.app import Site, create_site
+from gateway.installing import install
+from gateway.runtime import running
+from gateway.serving.process import serve
+from gateway.settings import Settings, read_settings
+
+pytestmark = pytest.mark.anyio
+SIGN_UP = 'mutation { signUp(input: {username: "ann"}) { user { id } } }'
+STRANGER = "203.0.113.5"
+
+
+@asynccontextmanager
+async def site(directory: Path, **values: object) -> AsyncIterator[Site]:
+    settings = read_settings(data_dir=directory, demo_viewer="ann", **values)
+    await install(settings, lambda progress: None)
+    async with running(settings, jobs=False) as runtime:
+        yield create_site(settings, runtime)
+
+
+def client(app: object, peer: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app, client=(peer, 1234))  # type: ignore[arg-type]
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=sent)
+
+
+async def test_this_machine_is_told_everything_and_a_stranger_a_status(tmp_path: Path) -> None:
+    async with site(tmp_path) as found:
+        for peer in ("127.0.0.1", "::1"):
+            async with client(found.public, peer) as local:
+                assert (await local.get("/healthz")).json()["process"] == os.getpid()
+                assert (await local.get("/readyz")).json()["required"] == {}
+                assert "pinway_http" in (await local.get("/metrics")).text
+        strangers = (
+            client(found.public, STRANGER),
+            client(found.public, x_forwarded_for=STRANGER),
+            client(found.public, STRANGER, x_forwarded_for="127.0.0.1"),
+            client(found.public, x_forwarded_for="127.0.0.1"),
+            client(found.public, forwarded=f"for={STRANGER}"),
+            client(found.public, x_real_ip=STRANGER),
+        )
+        for one in strangers:
+            async with one as stranger:
+                assert (await stranger.get("/healthz")).json() == {"status": "ok"}
+                assert (await stranger.get("/readyz")).json() == {"status": "ok"}
+                assert (await stranger.get("/metrics")).status_code == 404
+
+
+async def test_a_listener_for_operators_is_the_only_place_then(tmp_path: Path) -> None:
+    async with site(tmp_path, admin_port=9) as found:
+        async with client(found.public) as local:
+            assert (await local.get("/healthz")).json() == {"status": "ok"}
+            assert (await local.get("/readyz")).json() == {"status": "ok"}
+            assert (await local.get("/metrics")).status_code == 404
+        async with client(found.admin, STRANGER) as operator:
+            assert (await operator.get("/healthz")).json()["process"] == os.getpid()
+            assert (await operator.get("/readyz")).json()["required"] == {}
+            assert "pinway_http" in (await operator.get("/metrics")).text
+            assert (await operator.get("/graphql")).status_code == 404
+
+
+async def test_strangers_ask_the_stores_once_a_second_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+    readiness = admin.readiness
+
+    async def counted(stores: object) -> object:
+        nonlocal asked
+        asked += 1
+        return await readiness(stores)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(admin, "readiness", counted)
+    monkeypatch.setattr(admin, "KEPT_SECONDS", 1000.0)
+    async with site(tmp_path) as found, client(found.public, STRANGER) as stranger:
+        answers = await asyncio.gather(*(stranger.get("/readyz") for _ in range(20)))
+        assert {answer.status_code for answer in answers} == {200}
+        assert asked == 1
+        monkeypatch.setattr(admin, "KEPT_SECONDS", -1.0)
+        await stranger.get("/readyz")
+        assert asked == 2
+
+
+async def test_the_demo_viewers_token_is_told_to_this_machine_alone(tmp_path: Path) -> None:
+    async with site(tmp_path) as found:
+        async with client(found.public) as local:
+            await local.post("/graphql", json={"query": SIGN_UP})
+            assert (await local.get("/graphiql/boot.json")).json()["token"]
+        for one in (
+            client(found.public, STRANGER, host="localhost"),
+            client(found.public, STRANGER, host="localhost", x_forwarded_for="127.0.0.1"),
+            client(found.public, host="localhost", x_forwarded_for=STRANGER),
+            client(found.public, host="localhost", forwarded="for=127.0.0.1"),
+        ):
+            async with one as stranger:
+                boot = (await stranger.get("/graphiql/boot.json")).json()
+                assert (boot["token"], boot["viewer"]) == (None, None)
+
+
+async def test_a_process_answers_operators_while_it_serves(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, run_jobs=False, admin_port=9)
+    ready = asyncio.Event()
+    with socket.create_server(("127.0.0.1", 0)) as public:
+        operators = socket.create_server(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{operators.getsockname()[1]}"
+        serving = asyncio.create_task(
+            serve(settings, public, operators=operators, on_ready=ready.set)
+        )
+        waiting = asyncio.create_task(ready.wait())
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        async with httpx.AsyncClient() as operator:
+            text = (await operator.get(f"{url}/metrics")).text
+        assert "pinway_http_connections 0.0" in text
+        serving.cancel()
+        await asyncio.gather(serving, waiting, return_exceptions=True)
