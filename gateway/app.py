@@ -115,7 +115,8 @@ def _clients(settings: Settings, runtime: Runtime) -> Clients:
     if settings.rate_cost:
         buckets = runtime.stores.lists
         rate = Rate(buckets, refill=settings.rate_cost, burst=settings.rate_burst)
-    return Clients(Proxies(settings.trusted_proxies), rate, settings.max_running)
+    proxies = Proxies(settings.trusted_proxies)
+    return Clients(proxies, rate, settings.max_running, settings.max_running_cost)
 
 
 def _contexts(

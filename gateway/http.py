@@ -127,6 +127,9 @@ class GraphQLEndpoint:
         tells the client's address); empty where the connection has no address."""
         began = perf_counter()
         media, extra = JSON, _NOTHING
+        clients = self._clients
+        if clients is not None and not clients.may_begin(headers, peer, len(text)):
+            await clients.turn(headers, peer, len(text))
         try:
             media = response_type(headers.get(b"accept"))
             if read_only:

@@ -121,6 +121,7 @@ class Settings(BaseSettings):
     rate_cost: int = Field(default=10_000, ge=0)
     rate_burst: int = Field(default=1_000_000, ge=1_000)
     max_running: int = Field(default=100, ge=0)
+    max_running_cost: int = Field(default=10_000, ge=0)
     max_response_bytes: int = Field(default=10_000_000, ge=0)
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)

@@ -1,10 +1,12 @@
 """Clients and their limits: who is charged for a request, how much cost a client may spend, and how
-many operations it may run at a time.
+many requests and operations of one client proceed at a time.
 
 A client is a viewer; of requests without one, the address that they come from.
 """
 
 from gateway.cost.rate import Rate
+from gateway.cost.room import Room
+from gateway.cost.turns import Turns
 from gateway.peers import Proxies, site
 from gateway.requests import Headers
 
@@ -40,6 +42,18 @@ class Client:
         else:
             del running[self.name]
 
+    def enter(self, cost: int) -> bool:
+        """Have an operation of this cost run; False where `wait` must be asked."""
+        return self._clients.room.enter(self.name, cost)
+
+    async def wait(self, cost: int) -> None:
+        """Wait for this client's other operations, until one of this cost may run."""
+        await self._clients.room.wait(self.name, cost)
+
+    def leave(self, cost: int) -> None:
+        """The operation that entered ended."""
+        self._clients.room.leave(self.name, cost)
+
     def spend(self, cost: int) -> bool:
         """Spend cost without waiting; False where `take` must be asked."""
         return self.rate is None or self.rate.spend(self.name, cost)
@@ -55,15 +69,31 @@ class Client:
 
 
 class Clients:
-    """All clients of this gateway. `most_running` operations at a time for each, 0: any number."""
+    """All clients of this gateway. For each: `most_running` operations at a time, of
+    `most_running_cost` together; 0: any."""
 
-    def __init__(self, proxies: Proxies, rate: Rate | None, most_running: int) -> None:
+    def __init__(
+        self, proxies: Proxies, rate: Rate | None, most_running: int, most_running_cost: int = 0
+    ) -> None:
         self._proxies, self.rate, self.most_running = proxies, rate, most_running
         self.running: dict[str, int] = {}
+        self.room = Room(most_running_cost)
+        self._turns = Turns()
+
+    def may_begin(self, headers: Headers, peer: str, size: int) -> bool:
+        """Whether a request with a body of this size may begin in this turn of the event loop; else
+        `turn` waits. A trusted proxy's own requests always may: they are of many clients."""
+        if b"x-forwarded-for" not in headers and (not peer or self._proxies.trusts(peer)):
+            return True
+        return self._turns.begin(site(self._proxies.client(peer, headers)), size)
+
+    async def turn(self, headers: Headers, peer: str, size: int) -> None:
+        """Wait until the request may begin."""
+        await self._turns.wait(site(self._proxies.client(peer, headers)), size)
 
     def of(self, viewer_id: int | None, headers: Headers, peer: str) -> Client | None:
         """The client of a request; None where nothing of it is bounded."""
-        if self.rate is None and not self.most_running:
+        if self.rate is None and not self.most_running and not self.room.most:
             return None
         if viewer_id is not None:
             return Client(self, f"v{viewer_id}")

@@ -88,6 +88,9 @@ class Executor:
         or a store did."""
         document = self.documents.found(query)
         if document is None:
+            if client is not None and (seconds := await _charged(client, len(query))):
+                self.refusals.rate += 1
+                return waiting(seconds, too_often(seconds))
             try:
                 with self._deadlines.begin():
                     document = await self.documents.read(query)
@@ -104,15 +107,23 @@ class Executor:
         if 0 < self.max_cost < cost:
             self.refusals.cost += 1
             return _costing(cost, refused(too_dear(cost, self.max_cost)))
-        if client is not None and not client.spend(cost):
-            seconds = await client.take(cost)
-            if seconds > 0:
-                self.refusals.rate += 1
-                return _costing(cost, waiting(ceil(seconds), too_often(ceil(seconds))))
         context.asked = document.fields
-        result = await self._run(found, query, variables, context)
-        if client is not None:
-            client.owe(context.scanning.used)
+        if client is None:
+            return _costing(cost, await self._run(found, query, variables, context))
+        if seconds := await _charged(client, cost):
+            self.refusals.rate += 1
+            return _costing(cost, waiting(seconds, too_often(seconds)))
+        if not client.enter(cost):
+            try:
+                with self._deadlines.begin():
+                    await client.wait(cost)
+            except TimeoutError:
+                return _costing(cost, refused(self._late()))
+        try:
+            result = await self._run(found, query, variables, context)
+        finally:
+            client.leave(cost)
+        client.owe(context.scanning.used)
         return _costing(cost, result)
 
     async def _run(
@@ -150,6 +161,11 @@ class Executor:
             f"The operation took longer than {self._deadlines.seconds:g} s.",
             extensions={"code": "TIMEOUT"},
         )
+
+
+async def _charged(client: Client, cost: int) -> int:
+    """0 where the client has paid, or else the seconds to wait."""
+    return 0 if client.spend(cost) else ceil(await client.take(cost))
 
 
 def waiting(seconds: int, error: GraphQLError) -> Result:

@@ -41,6 +41,8 @@ LINGER_BYTES = 1 << 20
 """How much it may send meanwhile."""
 _FRAMING = 8
 """Bytes of chunked framing that one byte of a body may come with."""
+SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
+"""A body may come in so many chunks of any size; in more, the average chunk has so many bytes."""
 
 _HOP = (b"connection", b"upgrade", b"http2-settings")
 """Headers that ask for an upgrade."""
@@ -88,6 +90,8 @@ class Protocol(HttpToolsProtocol):
         """Whether no request has come yet."""
         self._chunk = self._came = self._taken = 0
         """Bytes: of the last read; of the head or body before it; of the body, without framing."""
+        self._chunks = self._size = 0
+        """Chunks of the body, or parts; and their bytes."""
         self._deadline: float | None = None
         """When what is being read must have come, or a new request must have begun."""
         self._unread_deadline: float | None = None
@@ -195,6 +199,8 @@ class Protocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._reads == HEAD:  # trailers, behind a body, are dropped
             self.headers.append((name.lower(), value))
+            if len(self.headers) > self._bounds.headers:
+                raise self._too_long()
 
     def _too_long(self) -> Refusal:
         """Why a head is refused."""
@@ -207,14 +213,13 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         parser, before, bounds = self.parser, self.cycle, self._bounds
-        if len(self.headers) > bounds.headers or (
-            # A head that came at once in less than the bound can't be longer.
-            (self._came or self._chunk > bounds.header_bytes)
-            and sum([len(name) + len(value) + 4 for name, value in self.headers])
-            > bounds.header_bytes
+        # A head that came at once in less than the bound can't be longer.
+        if (self._came or self._chunk > bounds.header_bytes) and (
+            sum([len(name) + len(value) + 4 for name, value in self.headers]) > bounds.header_bytes
         ):
             raise self._too_long()
         self._reads, self._deadline = BODY, None
+        self._chunks = self._size = 0
         if (
             self._answering_of is not None
             and parser.get_method() == b"POST"
@@ -255,6 +260,11 @@ class Protocol(HttpToolsProtocol):
             self.flow.held = True
 
     def on_body(self, body: bytes) -> None:
+        self._chunks += 1
+        self._size += len(body)
+        if self._chunks > SMALL_CHUNKS and self._size < SMALL_BYTES * self._chunks:
+            # Reading them would hold up other connections.
+            raise Refusal(400, f"the chunks are too small: {self._chunks} in {self._size} bytes")
         if self._answering is None:
             self._taken += len(body)
             super().on_body(body)

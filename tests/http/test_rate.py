@@ -10,7 +10,11 @@ from starlette.types import ASGIApp
 
 from gateway.app import create_app
 from gateway.auth import Tokens
+from gateway.cost.clients import Clients
+from gateway.execution import new_executor
+from gateway.peers import Proxies
 from gateway.settings import Settings
+from resolvers.context import Context
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -112,9 +116,38 @@ async def test_refusals_are_counted_by_their_reason(gateway: Gateway) -> None:
     app = app_of(gateway, **ONCE, max_response_bytes=50)
     for _ in range(5):
         await post(app, QUERY, "10.7.0.1")
-    await post(app, {"query": "{ a: homeFeed { visitId } b: homeFeed { visitId } }"}, "10.7.0.1")
+    await post(app, {"query": "{ a: homeFeed { visitId } b: homeFeed { visitId } }"}, "10.7.0.2")
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://pinway.test") as client:
         text = (await client.get("/metrics")).text
     for reason, count in (("bytes", 3), ("rate", 2), ("cost", 1), ("running", 0)):
         assert f'pinway_operations_refused_total{{reason="{reason}"}} {count}.0' in text
+
+
+async def test_reading_a_new_document_is_charged_by_its_characters(gateway: Gateway) -> None:
+    app = app_of(gateway, rate_cost=1, rate_burst=5_000, max_cost=5_000)
+    documents = [f"{{ __typename }} #{n}" + "x" * 3_000 for n in range(2)]
+    statuses = [
+        (await post(app, {"query": documents[n]}, "10.8.0.1")).status_code for n in (0, 1, 0)
+    ]
+    assert statuses == [200, 429, 200]  # the first is kept
+
+
+async def test_operations_at_a_time_wait_for_one_another(gateway: Gateway) -> None:
+    app = app_of(gateway, max_running_cost=1)
+    answers = await asyncio.gather(*(post(app, QUERY, "10.9.0.1") for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+
+
+async def test_an_operation_that_waits_too_long_for_others_times_out(gateway: Gateway) -> None:
+    executor = new_executor(Settings(request_timeout=0.001))
+    clients = Clients(Proxies([]), None, 0, 1)
+    one, another = (clients.of(None, {}, "10.9.0.2") for _ in range(2))
+    assert one is not None
+    assert another is not None
+    assert one.enter(1)
+    context = Context(gateway.stores, gateway.runtime.feeds, None, "http://pinway.test", str)
+    result = await executor.run("{ __typename }", None, None, context, client=another)
+    assert b"TIMEOUT" in result.body()
+    one.leave(1)
+    assert another.enter(1)  # what timed out waits no more

@@ -79,3 +79,24 @@ async def test_many_pieces_from_many_turns_are_all_done() -> None:
     for _ in range(50):
         found = await asyncio.gather(*[aside.do(n % 3, lambda n=n: n) for n in range(20)])  # type: ignore[misc]
         assert found == list(range(20))
+
+
+async def test_the_thread_rests_for_as_long_as_it_worked() -> None:
+    now, rests = 0.0, list[float]()
+
+    def rest(seconds: float) -> None:
+        nonlocal now
+        rests.append(seconds)
+        now += seconds
+
+    def work(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+
+    aside = Aside(clock=lambda: now, sleep=rest)
+    await aside.do(1, lambda: work(0.25))
+    await aside.do(1, lambda: work(0.5))
+    now += 10.0  # long after
+    await aside.do(1, lambda: work(1.0))
+    await aside.do(1, lambda: work(0.0))
+    assert rests == [0.25, 1.0]

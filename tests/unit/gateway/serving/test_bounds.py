@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from gateway.serving.process import Server
-from gateway.serving.protocol import LINGER_BYTES, LINGER_SECONDS, Protocol
+from gateway.serving.protocol import LINGER_BYTES, LINGER_SECONDS, SMALL_CHUNKS, Protocol
 from gateway.settings import Settings
 from tests.unit.gateway.serving.apps import (
     BODY,
@@ -61,6 +61,8 @@ async def refusal(transport: Transport) -> tuple[int, str]:
         ([CHUNKED + b"0\r\n", *[b"x: 1\r\n"] * 300], 431, "trailers are too long"),
         ([CHUNKED + b"0\r\nx: ", *[b"y" * 300] * 5], 431, "trailers are too long"),
         ([CHUNKED + b"1;", *[b"y" * 300] * 5], 431, "trailers are too long"),
+        ([CHUNKED, *[b"1\r\nx\r\n" * 600] * 3], 400, "chunks are too small"),
+        ([CHUNKED + b"1\r\nx\r\n" * 1800], 400, "chunks are too small"),
         ([HEAD + b"no colon\r\n\r\n"], 400, "not a valid HTTP request"),
     ],
 )
@@ -82,6 +84,32 @@ def test_what_is_too_large_is_refused(sent: list[bytes], status: int, words: str
 
     for new_loop in each.pytestmark[0].args[1]:
         each(new_loop)
+
+
+@in_each_loop
+async def test_no_more_is_read_of_what_comes_at_once_than_the_bounds_allow() -> None:
+    async with connected(App(), max_headers=8) as (protocol, transport, _):
+        protocol.data_received(HEAD + b"x: 1\r\n" * 30_000)
+        assert len(protocol.headers) == 9
+        assert (await refusal(transport))[0] == 431
+    async with connected(App()) as (protocol, transport, _):
+        protocol.data_received(CHUNKED + b"1\r\nx\r\n" * 40_000)
+        assert protocol._size == SMALL_CHUNKS + 1
+        assert (await refusal(transport))[0] == 400
+
+
+@in_each_loop
+async def test_small_chunks_of_a_small_body_are_read() -> None:
+    app = App()
+    chunks = b"1\r\nx\r\n" * 500 + b"0\r\n\r\n"
+    async with connected(app) as (protocol, transport, _):
+        protocol.data_received(CHUNKED + chunks)
+        await until(lambda: len(app.bodies) == 1)
+        protocol.data_received(CHUNKED + chunks)
+        await until(lambda: len(app.bodies) == 2)
+        await asyncio.gather(*protocol.tasks)
+        assert (await written(transport)).count(b"200 OK") == 2
+    assert app.bodies == [b"x" * 500] * 2
 
 
 @in_each_loop

@@ -1,0 +1,69 @@
+"""How many requests of one client begin in one turn of the event loop.
+
+A request that is refused, or asks for little, is answered in the turn in which it begins. Without
+a bound, a client that sends on 256 connections has 256 of them answered in each turn, and each
+await of another client's operation takes as long as all of these. With a bound the turns stay
+short, whatever the client sends: its further requests begin in the next turns, in their order.
+"""
+
+import asyncio
+from collections import deque
+
+BEGUN = 2
+"""Requests of one client that begin in a turn."""
+HEAVY_BYTES = 65_536
+"""A body counts as one more request for each so many bytes of it."""
+
+
+class Turns:
+    """The turns of one event loop."""
+
+    def __init__(self, most: int = BEGUN) -> None:
+        self._most = most
+        self._begun: dict[str, int] = {}
+        self._waiting: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}
+        self._armed = False
+
+    def begin(self, client: str, size: int) -> bool:
+        """Whether a request with a body of so many bytes may begin now; else `wait` tells when."""
+        if client in self._waiting:
+            return False
+        begun = self._begun.get(client, 0)
+        weight = 1 + size // HEAVY_BYTES
+        if begun and begun + weight > self._most:
+            return False
+        self._begun[client] = begun + weight
+        if not self._armed:
+            self._arm()
+        return True
+
+    async def wait(self, client: str, size: int) -> None:
+        """Wait until the request may begin. Cancelled, it never begins."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        self._waiting.setdefault(client, deque()).append((1 + size // HEAVY_BYTES, future))
+        if not self._armed:
+            self._arm()
+        await future
+
+    def _arm(self) -> None:
+        self._armed = True
+        asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        """The next turn: let the next ones of each client begin."""
+        self._armed = False
+        self._begun.clear()
+        for client, queue in list(self._waiting.items()):
+            begun = 0
+            while queue and (queue[0][1].done() or not begun or begun + queue[0][0] <= self._most):
+                weight, future = queue.popleft()
+                if not future.done():  # not cancelled
+                    future.set_result(None)
+                    begun += weight
+            if begun:
+                self._begun[client] = begun
+            if not queue:
+                del self._waiting[client]
+        if self._begun:
+            self._arm()
