@@ -65,6 +65,7 @@ def create_site(
         tokens,
         new_context,
         max_body_bytes=settings.max_body_bytes,
+        max_body_values=settings.max_body_values,
         served=served,
         clients=_clients(settings, runtime),
         allowed_origins=settings.allowed_origins,

@@ -97,12 +97,14 @@ class GraphQLEndpoint:
         new_context: Callable[[int | None], Context],
         *,
         max_body_bytes: int,
+        max_body_values: int = 12_000,
         served: Served,
         clients: Clients | None = None,
         allowed_origins: Container[str] = (),
     ) -> None:
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
         self._max_body_bytes, self._served = max_body_bytes, served
+        self._max_body_values = max_body_values
         self._clients, self._allowed_origins = clients, allowed_origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -137,7 +139,7 @@ class GraphQLEndpoint:
                 operation = read_query_string(text)
             else:
                 check_content_type(headers.get(b"content-type", b""))
-                operation = read_json(text, self._max_body_bytes)
+                operation = read_json(text, self._max_body_bytes, self._max_body_values)
             result = await self._run(operation, headers, peer, read_only)
             if operation.wants_cost or headers.get(b"x-pinway-cost") == b"1":
                 result.extensions = told(result.cost, self._executor.max_cost)

@@ -107,6 +107,7 @@ class Settings(BaseSettings):
     idle_timeout: Seconds = 5.0
     write_timeout: Seconds = 30.0
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
+    max_body_values: int = Field(default=12_000, ge=100)
     max_query_tokens: int = Field(default=5_000, ge=100)
     max_query_depth: int = Field(default=16, ge=4)
     max_query_length: int = Field(default=200_000, ge=1_000)
@@ -121,7 +122,7 @@ class Settings(BaseSettings):
     rate_cost: int = Field(default=10_000, ge=0)
     rate_burst: int = Field(default=1_000_000, ge=1_000)
     max_running: int = Field(default=100, ge=0)
-    max_running_cost: int = Field(default=10_000, ge=0)
+    max_running_cost: int = Field(default=4_000, ge=0)
     max_response_bytes: int = Field(default=10_000_000, ge=0)
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)

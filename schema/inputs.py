@@ -195,7 +195,7 @@ class ReorderPinsInput:
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     pin_ids: list[strawberry.ID] = _given(
         "Pins of the board in their new order, each once; at most 10,000. Send them as a variable.",
-        weight="0.1",
+        weight="1",
     )
     before_pin_id: strawberry.ID | None = _given(
         "The pin that comes before the first named pin: the pin directly above it.", None

@@ -39,6 +39,7 @@ class Window:
 
     took: list[float]
     failed: list[str]
+    slowest: tuple[str, float] = ("", 0.0)
 
     @property
     def p50(self) -> float:
@@ -53,7 +54,8 @@ class Window:
         return max(self.took)
 
     def __add__(self, other: Window) -> Window:
-        return Window(self.took + other.took, self.failed + other.failed)
+        slowest = max(self.slowest, other.slowest, key=lambda each: each[1])
+        return Window(self.took + other.took, self.failed + other.failed, slowest)
 
 
 @dataclass
@@ -76,7 +78,13 @@ class Beside:
         )
         return [
             Row(f"{self.name}: p99", ratio, "x", f"<= {RATIO:g}", details),
-            Row(f"{self.name}: worst", self.attacked.worst * 1e3, "ms", f"<= {WORST:g}", told),
+            Row(
+                f"{self.name}: worst",
+                self.attacked.worst * 1e3,
+                "ms",
+                f"<= {WORST:g}",
+                f"{self.attacked.slowest[0]}; {told}",
+            ),
         ]
 
 
@@ -120,7 +128,7 @@ def _honest(path: Path, seconds: float) -> Window:
     )
     printed, _ = process.communicate()
     found: dict[str, Any] = json.loads(printed)
-    return Window(found["took"], found["failed"])
+    return Window(found["took"], found["failed"], tuple(found["slowest"]))
 
 
 def _line(each: Beside) -> str:

@@ -2,8 +2,8 @@
 answered.
 
 `python -m bench.abuse.honest FACTS RATE SECONDS` prints {"took": [seconds, ...], "failed": [text,
-...]}. Each request has a connection to itself while it runs, so that a late answer delays no other
-request.
+...], "slowest": [operation, seconds]}. Each request has a connection to itself while it runs, so
+that a late answer delays no other request.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ IDLE_SECONDS = 2.0
 """How long a connection is kept unused; the gateway closes it after five seconds."""
 
 
-def operations(facts: Facts) -> Iterator[bytes]:
+def operations(facts: Facts) -> Iterator[tuple[str, bytes]]:
     """The samples as requests, two reads of each kind to a write, each by a viewer drawn at
     random."""
     texts = {path.stem[2:]: path.read_text() for path in SAMPLES.glob("*.graphql")}
@@ -43,10 +43,8 @@ def operations(facts: Facts) -> Iterator[bytes]:
         ):
             viewer = rng.choice(facts.viewers)
             variables = _variables(name, viewer, facts, rng)
-            yield post(
-                {"query": texts[name], "variables": variables},
-                {"authorization": f"Bearer {viewer['token']}"},
-            )
+            token = {"authorization": f"Bearer {viewer['token']}"}
+            yield name, post({"query": texts[name], "variables": variables}, token)
 
 
 def _variables(
@@ -72,9 +70,10 @@ class Honest:
     port: int
     took: list[float] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    slowest: tuple[str, float] = ("", 0.0)
     _idle: list[tuple[float, Connection]] = field(default_factory=list)
 
-    async def send(self, request: bytes) -> None:
+    async def send(self, name: str, request: bytes) -> None:
         """Send one request; its time counts from now until its answer has come."""
         began = time.perf_counter()
         try:
@@ -83,12 +82,16 @@ class Honest:
                 status, body = await connection.ask(request)
         except (OSError, TimeoutError, EOFError) as error:
             self.failed.append(f"{type(error).__name__} {error}")
-            self.took.append(time.perf_counter() - began)
+            self._add(name, time.perf_counter() - began)
             return
-        self.took.append(time.perf_counter() - began)
+        self._add(name, time.perf_counter() - began)
         if status != 200 or b'"errors":[{' in body.replace(b" ", b""):
             self.failed.append(f"{status} {body[:300].decode(errors='replace')}")
         self._idle.append((time.perf_counter(), connection))
+
+    def _add(self, name: str, took: float) -> None:
+        self.took.append(took)
+        self.slowest = max(self.slowest, (name, took), key=lambda each: each[1])
 
     async def _connection(self) -> Connection:
         while self._idle:
@@ -99,14 +102,16 @@ class Honest:
         return await Connection.open(self.port)
 
 
-async def drive(requests: Iterator[bytes], port: int, rate: float, seconds: float) -> Honest:
+async def drive(
+    requests: Iterator[tuple[str, bytes]], port: int, rate: float, seconds: float
+) -> Honest:
     """Let requests begin at this rate for so long, and wait for all answers."""
     honest = Honest(port)
     clock = asyncio.get_running_loop().time
     began, tasks = clock(), []
     for number in range(int(rate * seconds)):
         await asyncio.sleep(max(0.0, began + number / rate - clock()))
-        tasks.append(asyncio.create_task(honest.send(next(requests))))
+        tasks.append(asyncio.create_task(honest.send(*next(requests))))
     await asyncio.gather(*tasks)
     return honest
 
@@ -117,7 +122,7 @@ def main() -> None:
     gc.disable()  # a collection would make it late
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         found = runner.run(drive(operations(facts), facts.port, float(rate), float(seconds)))
-    print(json.dumps({"took": found.took, "failed": found.failed}))
+    print(json.dumps({"took": found.took, "failed": found.failed, "slowest": found.slowest}))
 
 
 if __name__ == "__main__":

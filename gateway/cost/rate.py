@@ -21,6 +21,9 @@ CHUNKS = 50
 """A full bucket has so many chunks."""
 AWAY_SECONDS = 1.0
 """How long a cache that did not answer isn't asked."""
+ASKED_SECONDS = 1.0
+"""How long a bucket that had too little isn't asked again: until then this gateway reckons what it
+has, so that a client that goes on after a refusal costs no round trips."""
 CLIENTS = 10_000
 """Clients whose tokens are remembered, the latest ones."""
 
@@ -52,6 +55,8 @@ class Rate:
         self._chunk = max(1, burst // CHUNKS)
         self._held: OrderedDict[str, float] = OrderedDict()
         self._own: OrderedDict[str, _Bucket] = OrderedDict()
+        self._short: OrderedDict[str, _Bucket] = OrderedDict()
+        """What buckets had that had too little, and when."""
         self._away_until = -AWAY_SECONDS
 
     def spend(self, client: str, cost: int) -> bool:
@@ -71,6 +76,8 @@ class Rate:
         enough; then nothing was spent."""
         missing = min(cost, self._burst) - self._held.get(client, 0.0)
         least = min(max(1, ceil(missing)), self._burst)
+        if (wait := self._wait_for(client, least)) > 0:
+            return wait
         most = max(least, self._chunk)
         if self._clock() < self._away_until:
             taken, wait = self._take_own(client, least)
@@ -83,6 +90,9 @@ class Rate:
                 self._away_until = self._clock() + AWAY_SECONDS
                 taken, wait = self._take_own(client, least)
         if not taken:
+            self._short[client] = _Bucket(least - wait * self._refill, self._clock())
+            if len(self._short) > CLIENTS:
+                self._short.popitem(last=False)
             return wait
         self._hold(client, taken - min(cost, self._burst))
         return 0.0
@@ -93,6 +103,17 @@ class Rate:
         held.move_to_end(client)
         if len(held) > CLIENTS:
             held.popitem(last=False)
+
+    def _wait_for(self, client: str, tokens: int) -> float:
+        """Seconds until a bucket that had too little shortly ago has so many tokens; or 0."""
+        known = self._short.get(client)
+        if known is None:
+            return 0.0
+        since = self._clock() - known.at
+        if since >= ASKED_SECONDS:
+            del self._short[client]
+            return 0.0
+        return (tokens - known.tokens) / self._refill - since
 
     def _take_own(self, client: str, least: int) -> tuple[int, float]:
         now, own = self._clock(), self._own

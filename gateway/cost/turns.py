@@ -9,7 +9,7 @@ short, whatever the client sends: its further requests begin in the next turns, 
 import asyncio
 from collections import deque
 
-BEGUN = 2
+BEGUN = 1
 """Requests of one client that begin in a turn."""
 HEAVY_BYTES = 65_536
 """A body counts as one more request for each so many bytes of it."""

@@ -12,11 +12,13 @@ from typing import Any
 
 import httpx
 import jwt
+import orjson
 import pytest
 from starlette.types import ASGIApp
 
 from gateway.app import create_app
 from gateway.installing import install
+from gateway.requests import Refused, read_json
 from gateway.runtime import running
 from gateway.serving.process import Server
 from gateway.settings import Settings, read_settings
@@ -224,6 +226,14 @@ async def test_a_browser_may_ask_first_whether_it_may_call(endpoint: Endpoint) -
 async def test_a_body_beyond_the_limit_is_refused(endpoint: Endpoint) -> None:
     response = await endpoint.post({"query": "{ __typename }" + " " * 20_000})
     assert response.status_code == 413
+
+
+@pytest.mark.parametrize("values", [[{}] * 2_001, [0] * 4_001, {str(n): 0 for n in range(4_001)}])
+async def test_a_body_of_too_many_values_is_refused(values: Any) -> None:
+    body = orjson.dumps({"query": "{ __typename }", "variables": {"a": values}})
+    with pytest.raises(Refused) as refused:
+        read_json(body, 1_000_000, 4_000)
+    assert refused.value.status == 413
 
 
 @pytest.mark.parametrize(

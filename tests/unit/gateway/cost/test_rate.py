@@ -8,7 +8,7 @@ import pytest
 from datasources.errors import StoreUnavailable
 from datasources.redis import RedisMappingCache
 from datasources.valkey import ValkeyServer
-from gateway.cost.rate import AWAY_SECONDS, CHUNKS, Rate
+from gateway.cost.rate import ASKED_SECONDS, AWAY_SECONDS, CHUNKS, Rate
 from tests.embedded import flush
 
 pytestmark = pytest.mark.anyio
@@ -55,6 +55,26 @@ async def test_a_chunk_is_spent_without_asking() -> None:
     for _ in range(40):
         assert await spend(own, 1) == 0
     assert buckets.calls == 40 // (BURST // CHUNKS)
+
+
+async def test_a_client_that_goes_on_after_a_refusal_is_refused_without_asking() -> None:
+    buckets = Buckets()
+    own = rate(buckets)
+    assert await spend(own, BURST) == 0
+    asked = buckets.calls
+    for _ in range(50):
+        assert await spend(own, 50) == pytest.approx(0.5)
+    assert buckets.calls == asked + 1
+    buckets.now += 0.4
+    assert await spend(own, 50) == pytest.approx(0.1)
+    assert buckets.calls == asked + 1
+    buckets.now += 0.1
+    assert await spend(own, 50) == 0
+    assert await spend(own, 50) == pytest.approx(0.5)
+    buckets.now += ASKED_SECONDS  # other gateways may have given tokens back, or taken some
+    asked = buckets.calls
+    assert await spend(own, 200) == pytest.approx(0.9, abs=0.2)
+    assert buckets.calls == asked + 1
 
 
 async def test_a_client_that_spent_all_is_told_how_long_to_wait() -> None:
