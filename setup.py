@@ -6,6 +6,7 @@ PINWAY_COMPILED=0 in the environment does without them. Compiled are each `.pyx`
 
 import os
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -47,12 +48,25 @@ def extensions():
     )
 
 
+def digest():
+    """As loaders/compiled.py has it, which compares."""
+    text = sha256()
+    for folder in ("gateway", "gateway/execution", "gateway/serving", "loaders"):
+        for path in sorted(Path(folder).glob("*.p[xy][dx]")):
+            for source in (path, path.with_suffix(".py")):
+                if source.exists():
+                    text.update(source.read_bytes())
+    return text.hexdigest()
+
+
 class AllOrNone(build_ext):
     """They refer to each other: one that can't be built leaves none."""
 
     def run(self):
         try:
             super().run()
+            if self.inplace:
+                Path("loaders/compiled.digest").write_text(digest())
         except Exception as error:
             print(f"not compiled: {error}", file=sys.stderr)
             self.extensions = self.distribution.ext_modules = []

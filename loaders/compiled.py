@@ -7,12 +7,42 @@ Python then has to be told to read its source: what was built lies beside it, an
 import os
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def digest(root: Path) -> str:
+    """The digest of all sources that are compiled. setup.py can't import this, and has it too."""
+    text = sha256()
+    for folder in ("gateway", "gateway/execution", "gateway/serving", "loaders"):
+        for path in sorted((root / folder).glob("*.p[xy][dx]")):
+            for source in (path, path.with_suffix(".py")):
+                if source.exists():
+                    text.update(source.read_bytes())
+    return text.hexdigest()
+
+
+def is_stale(root: Path) -> bool:
+    """Whether a source was changed after it was compiled: setup.py then wrote the digest. An
+    installed package has none."""
+    written = root / "loaders" / "compiled.digest"
+    return written.exists() and written.read_text() != digest(root)
+
+
 WANTED = os.environ.get("PINWAY_COMPILED") != "0"
+if WANTED and is_stale(ROOT):
+    WANTED = False
+    print(
+        "pinway: sources were changed after they were compiled: running them uncompiled, slower."
+        " `python3 bootstrap.py install` compiles them",
+        file=sys.stderr,
+    )
 PACKAGES = ("gateway", "gateway.execution", "gateway.serving", "loaders")
 
 

@@ -138,7 +138,26 @@ cdef class Promise:
         return self
 
     def __next__(self):
-        """As `next_of`, which is put in its place."""
+        """As `next_of`, which the interpreter calls in its place; for who calls this by name."""
+        if self.state == PENDING:
+            if self._asyncio_future_blocking:
+                raise RuntimeError("await wasn't used with future")
+            self._asyncio_future_blocking = True
+            return self
+        raise StopIteration(self.result())
+
+    def send(self, value):
+        return self.__next__()
+
+    def throw(self, kind, value=None, traceback=None):
+        """As the iterator of asyncio's futures: raise what is thrown where it is awaited."""
+        error = kind if isinstance(kind, BaseException) else value
+        if not isinstance(error, BaseException):
+            error = kind() if error is None else kind(error)
+        raise error if traceback is None else error.with_traceback(traceback)
+
+    def close(self):
+        pass
 
     def __repr__(self):
         return f"<Promise {('pending', 'finished', 'finished', 'cancelled')[self.state]}>"

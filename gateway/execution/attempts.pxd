@@ -12,6 +12,8 @@ cdef class Spot:
 
 
 cdef class Shown:
+    cdef public bint of_lists
+
     cdef void take(self, Attempt attempt, values) except *
     cpdef column(self, Attempt attempt)
     cpdef add_to(self, form, form_of)
@@ -39,6 +41,7 @@ cdef class Attempt:
     cpdef begin(self)
     @cython.locals(asked=Asked)
     cdef void ask(self, Spot spot, objs) except *
+    cdef take(self, Asked asked, values)
     cpdef arrived(self, Asked asked, values)
     cpdef made(self, Spot spot)
     @cython.locals(below=Attempt, spot=Spot)

@@ -51,7 +51,10 @@ class Spot:
 class Shown:
     """What is shown of a field's values, of all objects of a spot."""
 
-    __slots__ = ()
+    __slots__ = ("of_lists",)
+
+    of_lists: bool
+    """Whether each value is a list."""
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         """The values are there. Raises whatever where they aren't as usual."""
@@ -123,15 +126,22 @@ class Attempt:
         for asked in spot.asked:
             asked.ask(self, objs)
 
+    def take(self, asked: Asked, values: Sequence[Any]) -> None:
+        """Take a field's values. Lists are copied: their owner may change them while others are
+        waited for, and they are read again if the attempt is given up."""
+        if asked.shown.of_lists:
+            values = [value[:] if type(value) is list else value for value in values]
+        self.given[asked.field] = values
+        asked.shown.take(self, values)
+
     def arrived(self, asked: Asked, values: Sequence[Any]) -> None:
         """What a field waited for."""
         if self._over:
             drop(values)
             return
-        self.given[asked.field] = values
         self.waits -= 1
         try:
-            asked.shown.take(self, values)
+            self.take(asked, values)
             self._go_on()
         except Exception:
             self._give_up()

@@ -56,7 +56,7 @@ class Completed:
             if value is None or value is Undefined:
                 if self.nonnull:
                     run.fail(place, i, self.null_error())
-            elif isinstance(value, BaseException):
+            elif isinstance(value, Exception):
                 run.fail(place, i, value)
             else:
                 kept.append(value)

@@ -70,7 +70,7 @@ class Composite(Completed):
         """Those of which the type says that they are its own; `numbers` are those answered."""
         kept, indexes = [], []
         for number, answer in zip(numbers, answers, strict=True):
-            if isinstance(answer, BaseException):
+            if isinstance(answer, Exception):
                 run.fail(place, number, answer)
             elif answer:
                 kept.append(values[number])
@@ -206,7 +206,7 @@ class Abstract(Composite):
                     by_type[name] = [number]
                 else:
                     found.append(number)
-            elif isinstance(name, BaseException):
+            elif isinstance(name, Exception):
                 run.fail(place, number, name)
             else:
                 try:

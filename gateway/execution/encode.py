@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -17,8 +18,37 @@ PART = 1 << 18
 BUDGET = 0.004
 
 
+def dumps(value: Any, default: Callable[[Any], Any] | None = None) -> bytes:
+    """A value as JSON. What orjson refuses is written as json.dumps would: integers of any size,
+    keys that are no strings, lone surrogates. Raises TypeError or ValueError where that fails."""
+    try:
+        return orjson.dumps(value, default)
+    except TypeError:
+        return b"".join(_spelled_out(value, default))
+
+
+def _spelled_out(value: Any, default: Callable[[Any], Any] | None) -> Iterator[bytes]:
+    if isinstance(value, dict) and value:
+        opening = b"{"
+        for key, item in value.items():
+            if not isinstance(key, str):
+                (key,) = json.loads(json.dumps({key: None}))
+            yield opening + json.dumps(key).encode() + b":"
+            yield dumps(item, default)
+            opening = b","
+        yield b"}"
+    elif isinstance(value, list | tuple) and value:
+        opening = b"["
+        for item in value:
+            yield opening + dumps(item, default)
+            opening = b","
+        yield b"]"
+    else:
+        yield json.dumps(value, default=default).encode()
+
+
 async def encode(data: Any) -> list[bytes]:
-    """The bytes of `orjson.dumps(data)`, made with rests, in parts of moderate size: memory for all
+    """The bytes of `dumps(data)`, made with rests, in parts of moderate size: memory for all
     of them in one piece takes the system longer than the loop may be held."""
     parts: list[bytes] = []
     pieces: list[bytes] = []
@@ -43,8 +73,8 @@ def _pieces(value: Any) -> Iterator[bytes]:
     if type(value) is dict and value:
         opening = b"{"
         for key, item in value.items():
-            yield opening + orjson.dumps(key) + b":"
-            yield from _pieces(item) if _large(item) else (orjson.dumps(item),)
+            yield opening + dumps(key) + b":"
+            yield from _pieces(item) if _large(item) else (dumps(item),)
             opening = b","
         yield b"}"
     elif type(value) is list and value:
@@ -57,11 +87,11 @@ def _pieces(value: Any) -> Iterator[bytes]:
                     yield from _pieces(item)
                     opening = b","
             else:
-                yield opening + orjson.dumps(items)[1:-1]
+                yield opening + dumps(items)[1:-1]
                 opening = b","
         yield b"]"
     else:
-        yield orjson.dumps(value)
+        yield dumps(value)
 
 
 def _large(value: Any) -> bool:

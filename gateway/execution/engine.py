@@ -14,6 +14,13 @@ class Engine:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         assert_valid_schema(schema)
+        extensions = getattr(getattr(schema, "_strawberry_schema", None), "extensions", ())
+        if extensions:
+            names = ", ".join(getattr(each, "__name__", repr(each)) for each in extensions)
+            raise ValueError(
+                f"strawberry.Schema(extensions=[{names}]): this executor runs no schema extensions,"
+                " and would leave them out without a word. Use extensions of fields, or a directive"
+            )
         self._schema = schema
         self._rules = Rules(schema)
         self.aside = Aside()

@@ -15,10 +15,14 @@ _TELLS_ITSELF = ("message", "nodes", "source", "positions", "extensions")
 
 
 def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLError:
-    for name in _TELLS_ITSELF:
-        if hasattr(error, name):
-            return located_error(error, field.nodes, path)
-    made = GraphQLError(str(error), path=path, original_error=error)
+    try:
+        for name in _TELLS_ITSELF:
+            if hasattr(error, name):
+                return located_error(error, field.nodes, path)
+        message = str(error)
+    except Exception:  # raised by the error's own __str__, or by a property of it
+        message = f"{type(error).__name__} (its text can't be made)"
+    made = GraphQLError(message, path=path, original_error=error)
     place = field.in_document
     made.nodes, made.locations = list(field.nodes), place.locations and list(place.locations)
     made.source, made.positions = place.source, place.positions

@@ -4,14 +4,13 @@ import asyncio
 from math import ceil
 from typing import Any
 
-import orjson
 from graphql import GraphQLError, OperationType
 
 from gateway.cost.clients import Client
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.execution.deadlines import Deadlines
 from gateway.execution.documents import Documents, Operation, Stats
-from gateway.execution.encode import encode
+from gateway.execution.encode import dumps, encode
 from gateway.execution.hiding import hide
 from gateway.execution.large import slices, sweep
 from gateway.execution.showing import FEW, shown, shown_in_slices
@@ -139,12 +138,15 @@ class Executor:
                     context=context, variables=variables, again=context.again
                 )
         except TimeoutError:
-            return Result([b"null"], [orjson.dumps(shown(self._late()))])
+            return Result([b"null"], [dumps(shown(self._late()), repr)])
+        except Exception as raised:  # a fault of the executor: shown as INTERNAL, and logged
+            error = GraphQLError("The operation could not be run.", original_error=raised)
+            return Result([b"null"], [dumps(shown(error), repr)])
         if self._max_bytes and outcome.parts is not None:
             size = sum(map(len, outcome.parts))
             if size > self._max_bytes:
                 self.refusals.bytes += 1
-                return Result([b"null"], [orjson.dumps(shown(too_large(size, self._max_bytes)))])
+                return Result([b"null"], [dumps(shown(too_large(size, self._max_bytes)))])
         errors = outcome.errors
         if errors and self.documents.hiding is not None:
             hide(self.documents.hiding, errors, query, variables)
@@ -153,7 +155,7 @@ class Executor:
         if not errors:
             return Result(outcome.parts, [])
         if len(errors) <= FEW:
-            return Result(outcome.parts, [orjson.dumps(shown(*errors))])
+            return Result(outcome.parts, [dumps(shown(*errors), repr)])
         return Result(outcome.parts, await _in_slices(errors))
 
     def _late(self) -> GraphQLError:
@@ -191,7 +193,7 @@ async def _in_slices(errors: list[GraphQLError]) -> list[bytes]:
 
 def refused(*errors: GraphQLError, by_post_only: bool = False) -> Result:
     """Nothing ran."""
-    return Result(None, [orjson.dumps(shown(*errors))], by_post_only)
+    return Result(None, [dumps(shown(*errors), repr)], by_post_only)
 
 
 def _only_by_post(type_: OperationType) -> Result:

@@ -108,7 +108,7 @@ class WaitingLoad(Goal):
 def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
     """What a bulk resolver gave, or raised, for each object."""
     if type(values) is list and len(values) == count:
-        return values
+        return values[:]  # the resolver may keep the list, and change it
     if isinstance(values, Exception):
         return [values] * count
     try:

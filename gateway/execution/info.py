@@ -7,7 +7,6 @@ For the others each object's is its own, and its path is worked out when it is a
 from __future__ import annotations
 
 import dis
-import inspect
 from asyncio import ensure_future
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
@@ -106,7 +105,6 @@ def same_for_all(function: Callable[..., Any], parameter: str | int) -> bool:
 
     It is read off the function's code; in doubt it isn't.
     """
-    function = inspect.unwrap(function) if not isinstance(function, FunctionType) else function
     if not isinstance(function, FunctionType):
         return False
     code = function.__code__

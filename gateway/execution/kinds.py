@@ -28,7 +28,7 @@ def none_awaited(kinds: set[type]) -> bool:
     return kinds <= PLAIN or all(
         kind in NULLS
         or is_plain(kind)
-        or (issubclass(kind, BaseException) and not hasattr(kind, "__await__"))
+        or (issubclass(kind, Exception) and not hasattr(kind, "__await__"))
         for kind in kinds
     )
 
@@ -39,7 +39,7 @@ def is_plain(kind: type) -> bool:
     plain = not (
         kind in NULLS
         or kind is GeneratorType
-        or issubclass(kind, BaseException)
+        or issubclass(kind, Exception)
         or hasattr(kind, "__await__")
         or _answers_to_any_name(kind)
     )

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 BULK = 8
 """Slices that a bulk resolver is called for at a time, and that are let go of at a time."""
 Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"
-"""A Selection and its objects or, for more than a slice of them, a Completer and its values; where
-they go; in which context."""
+"""A Selection and its objects, or a Completer and its values, be they few or many; where they go;
+in which context."""
 
 
 async def in_slices(run: Run, entry: Entry) -> None:
-    """Work off an entry of the queue that is larger than a slice."""
+    """Work off an entry of the queue that is large, or that has values to complete."""
     run.sliced = True
     set_aside()
     queue, run.queue = run.queue, deque()

@@ -37,12 +37,17 @@ cdef extern from *:
     static inline PyObject *found_in_class(PyObject *owner, PyObject *name) {
         return _PyType_Lookup(Py_TYPE(owner), name);
     }
-    static inline int is_asked_first(PyObject *found) { return Py_TYPE(found)->tp_descr_set != NULL; }
+    /* Whether an attribute of the class may go before the object's own, now or later: a class that
+       can change may be given a __set__. */
+    static inline int may_be_asked_first(PyObject *found) {
+        return Py_TYPE(found)->tp_descr_set != NULL
+            || !PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_IMMUTABLETYPE);
+    }
     """
     unsigned int version_of(object owner)
     bint is_generic(object owner)
     Py_ssize_t slot_offset(object found, object owner)
-    bint is_asked_first(object found)
+    bint may_be_asked_first(object found)
     PyObject *found_in_class(object owner, object name)
 
 cdef enum: MOST = 8  # classes and versions that are looked at: one after the other is slower
@@ -63,7 +68,7 @@ cdef int learn(Layout *layout, object owner, str name) except -1:
         if layout.offset >= 0:
             layout.where = IN_OBJECT
             return 0
-        if is_asked_first(<object> found):
+        if may_be_asked_first(<object> found):
             return 0
     layout.offset = offset_in_values(owner, name)
     if layout.offset >= 0:

@@ -20,13 +20,18 @@ from graphql import (
 from graphql.pyutils import Undefined, inspect, is_awaitable
 
 from gateway.execution.completed import Completed
+from gateway.execution.dropped import drop
+from gateway.execution.encode import dumps
+from gateway.execution.frames import without_frame
 from gateway.execution.kinds import all_plain, is_callable, is_plain, kinds_of
-from gateway.execution.places import Place
+from gateway.execution.places import Place, some
 
 if TYPE_CHECKING:
     from gateway.execution.collect import Field
     from gateway.execution.run import Run
 
+SIMPLE = {str, int, float, bool}
+"""Classes whose values can always be encoded."""
 LEAST, GREATEST = -(2**31), 2**31 - 1
 NULL = type(None)
 
@@ -54,7 +59,12 @@ class Leaf(Completed):
         try:
             return self.usual(values, kinds_of(values) if kinds is None else kinds)
         except Exception:  # found again, and where
-            return [self._one(run, value, place, i) for i, value in enumerate(values)]
+            awaited: dict[int, Any] = {}
+            made = [self._one(run, value, place, i, awaited) for i, value in enumerate(values)]
+            if awaited:
+                completer, at = _Awaited(self.field, self.nonnull), some(place, list(awaited))
+                run.queue.append((completer, list(awaited.values()), at, run.ambient))
+            return made
 
     def usual(self, values: Sequence[Any], kinds: set[type]) -> Sequence[Any]:
         """The same where all is as usual. Raises if not, whatever it may be."""
@@ -92,26 +102,45 @@ class Leaf(Completed):
             coerced = [None if value is None else coerce(value) for value in values]
         else:
             raise TypeError
-        for value, given in zip(coerced, values, strict=True):
-            if value is Undefined or (value is None and given is not None):
-                raise TypeError
+        try:
+            for value, given in zip(coerced, values, strict=True):
+                if value is Undefined or (value is None and given is not None):
+                    raise TypeError
+                if type(value) not in SIMPLE and value is not None:
+                    _check(value)
+        except Exception:
+            drop(coerced)
+            raise
         return coerced
 
-    def _one(self, run: Run, value: Any, place: Place, i: int) -> Any:
+    def _one(self, run: Run, value: Any, place: Place, i: int, awaited: dict[int, Any]) -> Any:
+        """The response's value; null for one that failed, or that is now in `awaited`."""
         try:
-            if isinstance(value, BaseException):
+            if isinstance(value, Exception):
                 run.fail(place, i, value)
             elif value is None or value is Undefined:
                 if self.nonnull:
                     run.fail(place, i, self.null_error())
             else:
-                return self.coerce(value)
+                coerced = self._coerced_one(value)
+                if not is_awaitable(coerced):
+                    if type(coerced) not in SIMPLE:
+                        _check(coerced)
+                    return coerced
+                awaited[i] = coerced
         except Exception as error:
             run.fail(place, i, error)
         return None
 
     def coerce(self, value: Any) -> Any:
-        """Raises what graphql-core would."""
+        """What stands in the response. Raises what graphql-core would, and TypeError where that is
+        to be awaited, or can't be encoded."""
+        coerced = self._coerced_one(value)
+        if type(coerced) not in SIMPLE:
+            _check(coerced)
+        return coerced
+
+    def _coerced_one(self, value: Any) -> Any:
         coerced = self._coerce(value)
         if coerced is None or coerced is Undefined:
             raise TypeError(
@@ -179,6 +208,32 @@ class Leaf(Completed):
             return self.coerce(value)
 
         return learn
+
+
+class _Awaited(Completed):
+    """The awaitables that a scalar's own function returned: as under graphql-core, their values
+    stand in the response as they are."""
+
+    def complete(
+        self, run: Run, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        for i, value in enumerate(values):
+            try:
+                if isinstance(value, Exception):
+                    raise value
+                dumps(value)
+            except Exception as error:
+                run.fail(place, i, without_frame(error))
+            else:
+                place.put(i, value)
+
+
+def _check(coerced: Any) -> None:
+    """Raises TypeError where a value is to be awaited first, or can't be encoded."""
+    if is_awaitable(coerced):
+        drop(coerced)
+        raise TypeError
+    dumps(coerced)
 
 
 class _Names(dict[Any, str]):

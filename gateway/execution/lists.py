@@ -87,7 +87,7 @@ class Listed(Completed):
     ) -> None:
         """`which` are the lists' positions in the place; None if it is each in turn."""
         starts: list[int] = []
-        flat = lists[0]
+        flat: Sequence[Any] = lists[0][:]  # its owner may change it while others are waited for
         if len(lists) > 1:
             joined: list[Any] = []
             for items in lists:

@@ -31,6 +31,7 @@ class Values(Shown):
 
     def __init__(self, number: int, leaf: Leaf, listed: bool) -> None:
         self._number, self._leaf, self._listed = number, leaf, listed
+        self.of_lists = listed
         self.settled = not (listed or leaf.nonnull)
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
@@ -74,6 +75,10 @@ class One(Composed):
 
     __slots__ = ()
 
+    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
+        Composed.__init__(self, number, completer, spot)
+        self.of_lists = False
+
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         kinds = kinds_of(values)
         if NULL in kinds:
@@ -101,6 +106,10 @@ class Many(Composed):
     """A list of objects: its column has the lengths."""
 
     __slots__ = ()
+
+    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
+        Composed.__init__(self, number, completer, spot)
+        self.of_lists = True
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         flat, lengths = flattened(values)
@@ -138,8 +147,7 @@ class Read(Asked):
                 attempt.waits += 1
                 return
             values = waiting.values
-        attempt.given[self.field] = values
-        self.shown.take(attempt, values)
+        attempt.take(self, values)
 
 
 class Bulked(Asked):
@@ -153,13 +161,12 @@ class Bulked(Asked):
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         found = start(attempt.run, self.field, self._source, objs, None)
-        attempt.given[self.field] = found
         if isinstance(found, Goal):
-            goal = found
+            attempt.given[self.field] = goal = found
             goal.attempt, goal.asked = attempt, self
             attempt.waits += 1
         else:
-            self.shown.take(attempt, found)
+            attempt.take(self, found)
 
 
 def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:

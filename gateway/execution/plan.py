@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import orjson
 from graphql import (
     DocumentNode,
     ExecutionResult,
@@ -22,7 +21,7 @@ from graphql.pyutils import is_awaitable
 
 from gateway.execution.aside import Aside, Overloaded
 from gateway.execution.collect import NotCompiled, Operation, Selection
-from gateway.execution.encode import SMALL, encode
+from gateway.execution.encode import SMALL, dumps, encode
 from gateway.execution.large import BULK, slices, sweep
 from gateway.execution.run import Again, Run
 from gateway.execution.variables import Variables
@@ -40,6 +39,12 @@ BYTES_A_FIELD = 2_500
 """Of a compiled plan, measured: what is known of a field, and its part of the generated code."""
 
 Charge: TypeAlias = Callable[[int], None]
+UNSUPPORTED = {
+    "a subscription": "subscriptions",
+    "@defer": "@defer: leave it out, and the whole answer comes at once",
+    "@stream": "@stream: leave it out, and the whole list comes at once",
+}
+"""Why graphql-core can't run it either: it has several results, and a request has one."""
 _MISSING = object()
 
 
@@ -125,7 +130,7 @@ class Plan:
         run = Run(variant, context, root, coerced, values, inputs, again)
         try:
             await run.execute()
-            parts = [orjson.dumps(run.data)] if run.made <= SMALL else await encode(run.data)
+            parts = [dumps(run.data)] if run.made <= SMALL else await encode(run.data)
         finally:
             if len(run.litter) > BULK:
                 run.data = None
@@ -160,6 +165,9 @@ class Plan:
     async def _fall_back(
         self, context: Any, variables: dict[str, Any] | None, root: Any
     ) -> Outcome:
+        if self.fallback in UNSUPPORTED:
+            error = GraphQLError(f"Pinway does not support {UNSUPPORTED[self.fallback]}.")
+            return Outcome(None, [error], started=False)
         self._engine.fallbacks += 1
         result = execute(
             self._schema,
@@ -175,7 +183,7 @@ class Plan:
         errors = result.errors or []
         # graphql-core answers wrong variables with errors without a path, and no data.
         started = result.data is not None or any(error.path for error in errors)
-        return Outcome([orjson.dumps(result.data)] if started else None, errors, started)
+        return Outcome([dumps(result.data)] if started else None, errors, started)
 
 
 class Variant:

@@ -36,12 +36,8 @@ class Response(State):
         self.data.update(made)
         return self.data
 
-    def fail(self, place: Place, i: int, error: BaseException) -> None:
+    def fail(self, place: Place, i: int, error: Exception) -> None:
         """A position failed: its value is null, or that of what is above it."""
-        if not isinstance(error, Exception):
-            if self._fatal is None:
-                self._fatal = error
-            return
         self._failures.append((place, i, error))
 
     def settle_failures(self, failures: Sequence[Failure]) -> bool:

@@ -152,7 +152,7 @@ class Run(Response):
                 entry = queue.popleft()
                 selection, objs, place, context = entry
                 count = len(objs)
-                if count > SLICE:
+                if count > SLICE or isinstance(selection, Completed):
                     await in_slices(self, entry)
                 elif context is None:
                     make_group(self, selection, objs, place)

@@ -69,8 +69,10 @@ class Light(Steps):
                 try:
                     yield waits
                 except BaseException as raised:
-                    # Of a future that is done the coroutine reads the outcome itself.
-                    error = raised if self._fut_waiter is None else None
+                    # The coroutine reads a future's outcome itself, unless this task was cancelled
+                    # after the future had got its outcome: asyncio raises that at the await.
+                    cancelled = type(raised) is CancelledError and not waits.cancelled()
+                    error = raised if self._fut_waiter is None or cancelled else None
             if self._must_cancel and error is None:
                 error = self._cancelled()
             self._fut_waiter = None

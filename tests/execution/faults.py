@@ -132,8 +132,8 @@ FAULTS = (
     Fault(
         "a bulk resolver's values go to the wrong objects",
         "goals.py",
-        "    if type(values) is list and len(values) == count:\n        return values\n",
-        "    if type(values) is list and len(values) == count:\n        return values[::-1]\n",
+        "    if type(values) is list and len(values) == count:\n        return values[:]",
+        "    if type(values) is list and len(values) == count:\n        return values[::-1]",
     ),
     Fault(
         "leaves of subtrees are not looked at",

@@ -1,10 +1,13 @@
 """Responses of very many objects are made and encoded in slices, and come out the same."""
 
 import asyncio
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
+import strawberry
 from graphql import (
     GraphQLField,
     GraphQLInt,
@@ -15,7 +18,12 @@ from graphql import (
     GraphQLString,
 )
 
-from gateway.execution import encode, run
+from gateway.execution import encode, executor_of, run
+from gateway.execution.completed import SLICE
+from gateway.execution.composites import Composite
+from gateway.settings import Settings
+from resolvers.bulk import bulk
+from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours
 
 pytestmark = pytest.mark.anyio
@@ -84,3 +92,47 @@ async def test_others_run_while_a_large_response_is_made(monkeypatch: pytest.Mon
 )
 async def test_pieces_join_to_the_whole(data: Any) -> None:
     assert b"".join(await encode.encode(data)) == orjson.dumps(data)
+
+
+@bulk
+async def friends(_: Any, rows: Sequence[Any]) -> Any:
+    """Lists: at once for the last part of a large level, a turn later for the parts before it."""
+    if len(rows) > SLICE:
+        await asyncio.sleep(0)
+    return [[Person(n=row.n + 1)] for row in rows]  # type: ignore[call-arg]
+
+
+@strawberry.type
+class Person:
+    n: int
+    friends: list["Person"] = field_of(friends, "Theirs.")
+
+
+@strawberry.type
+class People:
+    @strawberry.field
+    def people(self, count: int) -> list[Person]:
+        return [Person(n=n) for n in range(count)]  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("count", [2_048, 2_049, 2_129, 2_304, 2_305, 4_097])
+async def test_lists_that_come_for_part_of_a_large_level_come_out_the_same(count: int) -> None:
+    query = f"{{people(count:{count}){{n friends{{n friends{{n friends{{n}}}}}}}}}}"
+    await both(strawberry.Schema(People)._schema, query)
+
+
+async def test_a_fault_of_the_executor_is_an_error_of_the_response(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: Any) -> None:
+        raise AttributeError("a fault")
+
+    monkeypatch.setattr(Composite, "selection", broken)
+    context: Any = SimpleNamespace(again=None, torn=False)
+    executor = executor_of(strawberry.Schema(People), Settings())
+    result = await executor.run("{people(count:1){n}}", None, None, context)
+    assert orjson.loads(result.body()) == {
+        "data": None,
+        "errors": [{"message": "Something went wrong.", "extensions": {"code": "INTERNAL"}}],
+    }
+    assert "a fault" in caplog.text

@@ -223,3 +223,22 @@ def test_what_is_read_is_neither_lost_nor_kept() -> None:
     for _ in range(100):
         made.write([owners])
     assert sys.getrefcount(text) == before
+
+
+def test_a_class_attribute_whose_class_is_given_a_set_later_goes_before_the_objects_own() -> None:
+    class Kept:
+        def __get__(self, *_: Any) -> str:
+            return "the class's"
+
+    cls: Any = type("Later", (Plain,), {"a": Kept()})
+    owner = cls(a="own")
+    form = Form(0)
+    form.key("a")
+    form.attribute("a", "String", True, None)
+    form.end()
+    assert [bytes(orjson.dumps(row)) for row in form.write([[owner, owner]])] == [
+        b'{"a":"own"}'
+    ] * 2
+    Kept.__set__ = lambda *_: None  # type: ignore[attr-defined]
+    assert owner.a == "the class's"
+    assert [bytes(orjson.dumps(row)) for row in form.write([[owner]])] == [b'{"a":"the class\'s"}']

@@ -21,6 +21,7 @@ from gateway.execution.completed import SLICE
 from gateway.execution.engine import Engine
 from gateway.execution.subtrees import PASSED
 from loaders.base import Loader
+from loaders.compiled import WANTED
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours, theirs
@@ -33,7 +34,10 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(params=["written by compiled code", "made as dicts"], autouse=True)
+HOW = ["written by compiled code", "made as dicts"] if WANTED else ["made as dicts"]
+
+
+@pytest.fixture(params=HOW, autouse=True)
 def _how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "made as dicts":
         monkeypatch.setattr(forms, "written", None)

@@ -1,0 +1,30 @@
+"""Compiled code is used only as long as its sources are what was compiled."""
+
+from pathlib import Path
+
+import pytest
+
+from loaders.compiled import ROOT, digest, is_stale
+
+
+@pytest.mark.parametrize("name", ["run.py", "run.pxd", "written.pyx"])
+def test_a_change_of_a_source_after_it_was_compiled_is_noticed(name: str, tmp_path: Path) -> None:
+    for folder in ("gateway/execution", "loaders"):
+        (tmp_path / folder).mkdir(parents=True)
+        for source in (ROOT / folder).glob("*.p*"):
+            (tmp_path / folder / source.name).write_bytes(source.read_bytes())
+    assert not is_stale(tmp_path), "an installed package has no digest"
+    (tmp_path / "loaders" / "compiled.digest").write_text(digest(tmp_path))
+    assert not is_stale(tmp_path)
+    with (tmp_path / "gateway" / "execution" / name).open("a") as file:
+        file.write("# changed\n")
+    assert is_stale(tmp_path)
+
+
+def test_setup_writes_the_digest_that_is_compared() -> None:
+    code = (ROOT / "setup.py").read_text()
+    found: dict[str, object] = {}
+    start = code.index("def digest():")
+    imports = "from hashlib import sha256\nfrom pathlib import Path\n"
+    exec(imports + code[start : code.index("class ")], found)
+    assert found["digest"]() == digest(Path())  # type: ignore[operator]
