@@ -1,4 +1,4 @@
-"""What operators ask a gateway: metrics, readiness with the stores' faults, health.
+"""The operators' endpoints: metrics, readiness with the stores' faults, health.
 
 `/metrics` and the details of `/readyz` and `/healthz` are told on a listener of their own
 (`admin_port`), or, without one, on the public port to clients of the same machine. Everybody else
