@@ -12,6 +12,7 @@ help:
 	@echo "make drill       kill, stop and slow real servers under load (ARGS=--quick: a few minutes)"
 	@echo "make check       formatter, linter, types and unit tests: quick"
 	@echo "make bench       NAME=execution [QUICK=1]: a benchmark beside its peers, see bench/README.md"
+	@echo "make docs        build the book and serve it on http://127.0.0.1:8001/docs/"
 	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
 	@echo "make stack-down  stop them (stack-status says what runs)"
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
@@ -35,6 +36,9 @@ bench:
 
 lock:
 	@$(BOOTSTRAP) lock $(ARGS)
+
+docs:
+	@NO_MKDOCS_2_WARNING=1 $(BOOTSTRAP) exec mkdocs serve --strict $(ARGS)
 
 stack-up:
 	@$(BOOTSTRAP) exec pinway stack up $(ARGS)
