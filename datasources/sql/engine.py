@@ -1,7 +1,7 @@
 """The interface of a SQL backend to the shared stores: batches of reads, and sessions with
 transactions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, Protocol
 
@@ -70,6 +70,7 @@ class Session(Protocol):
 
     place: Place
     fence: Fence | None  # None: the shard has none
+    turn: Any  # a `datasources.sql.gates.Entered`
 
     async def run(self, operation: str, sql: str, args: Sequence[Any] = ()) -> Result:
         """Run one statement, written as a Part's rest is. Raises StoreConflict for a duplicate
@@ -82,6 +83,10 @@ class Session(Protocol):
 
     def at_commit(self, sql: str, args: Sequence[Any]) -> None:
         """Run a statement, whose result nobody needs, in the round trip that commits."""
+
+    def will_lock(self, rows: Iterable[tuple[int, int]]) -> None:
+        """Say which rows are about to be locked: lists as (mapping code, from id), objects as
+        (minus the kind, local id). Raises Contended where too many of this process wait."""
 
 
 class Engine(Protocol):

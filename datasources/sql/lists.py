@@ -131,6 +131,7 @@ class Lists:
         )
 
     async def _lock(self, keys: Sequence[ListKey]) -> None:
+        self._session.will_lock(map(_order, keys))
         await self._read_heads(keys)
         absent = [key for key in keys if key not in self._heads]
         if absent:
@@ -154,6 +155,7 @@ class Lists:
 
     async def _lock_with_rows(self, key: ListKey, to_ids: Sequence[int]) -> None:
         """Lock one list and read some of its rows in one statement."""
+        self._session.will_lock([_order(key)])
         if not await self._read_with_rows(key, to_ids):
             await self._touch([key])
             await self._read_with_rows(key, to_ids)

@@ -134,7 +134,8 @@ class SqlMappings:
                 await lists.put_many(some)
                 lists.finish()
 
-            await self._router.write(shard, "mappings.write", put)
+            lists = {(mapping.code, edge.from_id) for mapping, edge in some}
+            await self._router.write(shard, "mappings.write", put, locks=lists)
 
     def _head_parts(self, keys: Sequence[ListKey], columns: str) -> list[Part]:
         by, parts = self._router.engine.dialect.by(), []

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TypeVar
 
 from datasources.errors import StaleTopology, StoreConflict, StoreError
@@ -19,12 +19,18 @@ from datasources.sql.engine import (
     object_place,
     shard_at,
 )
+from datasources.sql.gates import MOST_KEYS, Crowded, Entered, Free, Gates, Key, Turn
 from datasources.topology import ShardRange, Topology
 
 T = TypeVar("T")
 log = logging.getLogger("pinway.topology")
 
+Work = Callable[[Session], Awaitable[T]]
+Lock = tuple[int, int]
+"""A row to be locked, as `Session.will_lock` takes it."""
+
 ATTEMPTS = 5
+CROWDED_ATTEMPTS = 4  # each of which may meet one more row that many want
 _FIRST_PAUSE = 0.02  # seconds; the longest pause doubles with each attempt
 
 
@@ -34,6 +40,7 @@ class Router:
     def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
         self.engine, self.topology, self.clock = engine, topology, clock
         self.reload: Callable[[], Awaitable[None]] | None = None
+        self._gates = Gates()
 
     def place(self, shard: int) -> Place:
         """Where an object shard is. Raises KeyError for one that is not open."""
@@ -78,47 +85,72 @@ class Router:
                     found[number] = rows
         return found, lost
 
-    async def write(self, shard: int, operation: str, work: Callable[[Session], Awaitable[T]]) -> T:
-        """Run `work` in a transaction on an object shard's master, again after a deadlock, and
-        again when the topology proves to be stale. Raises StaleTopology, StoreConflict, and what
-        `work` raises."""
-        return await self._write(lambda: self._open_place(shard), operation, work)
-
-    async def write_at(
-        self, place: Place, operation: str, work: Callable[[Session], Awaitable[T]]
+    async def write(
+        self, shard: int, operation: str, work: Work[T], *, locks: Collection[Lock] = ()
     ) -> T:
+        """Run `work` in a transaction on an object shard's master, again after a deadlock, and
+        again when the topology proves to be stale. `locks` are rows that it will lock, as far as
+        they are known (see `Session.will_lock`). Raises StaleTopology, StoreConflict, and what
+        `work` raises."""
+        return await self._write(lambda: self._open_place(shard), operation, work, locks)
+
+    async def write_at(self, place: Place, operation: str, work: Work[T]) -> T:
         """`write` on the shard of a place, wherever the shard is now."""
         return await self._write(lambda: self._place_now(place), operation, work)
 
     async def _write(
-        self, find: Callable[[], Place], operation: str, work: Callable[[Session], Awaitable[T]]
+        self,
+        find: Callable[[], Place],
+        operation: str,
+        work: Work[T],
+        locks: Collection[Lock] = (),
     ) -> T:
         known = self.topology
         try:
-            return await self._attempts(find, operation, work)
+            return await self._attempts(find, operation, work, locks)
         except StaleTopology:
             if not await self._reloaded(known):
                 raise
-        return await self._attempts(find, operation, work)
+        return await self._attempts(find, operation, work, locks)
 
     async def _attempts(
-        self, find: Callable[[], Place], operation: str, work: Callable[[Session], Awaitable[T]]
+        self, find: Callable[[], Place], operation: str, work: Work[T], locks: Collection[Lock]
     ) -> T:
         place, epoch = find(), self.topology.epoch
+        awaited: set[Key] = set()
+        if len(locks) <= MOST_KEYS:
+            awaited |= {(place.database, *lock) for lock in locks}
         for attempt in range(1, ATTEMPTS):
             try:
-                return await self._once(place, epoch, operation, work)
+                return await self._in_turn(place, epoch, operation, work, awaited)
             except Contended:
                 await asyncio.sleep(random.uniform(0, _FIRST_PAUSE * 2**attempt))
         try:
-            return await self._once(place, epoch, operation, work)
+            return await self._in_turn(place, epoch, operation, work, awaited)
         except Contended as error:
             raise StoreConflict(f"{error}; gave up after {ATTEMPTS} attempts") from error
 
+    async def _in_turn(
+        self, place: Place, epoch: int, operation: str, work: Work[T], awaited: set[Key]
+    ) -> T:
+        """Run a transaction when it is its turn at the gates of the rows that it locks, which it
+        tells of when it meets them."""
+        for _ in range(CROWDED_ATTEMPTS):
+            turn = Turn(self._gates)
+            try:
+                await turn.wait(awaited)
+                return await self._once(place, epoch, operation, work, turn)
+            except Crowded as crowded:
+                awaited |= crowded.keys
+            finally:
+                turn.leave()
+        return await self._once(place, epoch, operation, work, Free())
+
     async def _once(
-        self, place: Place, epoch: int, operation: str, work: Callable[[Session], Awaitable[T]]
+        self, place: Place, epoch: int, operation: str, work: Work[T], turn: Entered
     ) -> T:
         async with self.engine.begin(place, operation) as session:
+            session.turn = turn
             check_fence(place, session.fence, epoch)
             return await work(session)
 

@@ -3,11 +3,12 @@ after its end, and two statements at a time."""
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from datasources.errors import StoreConflict, StoreError, StoreUnavailable
 from datasources.sql.engine import Contended, Fence, Place, Result
+from datasources.sql.gates import Entered, Free
 
 Statement = tuple[str, Sequence[Any]]
 STATEMENTS_AT_ONCE = 200  # of some hundred bytes: far below MySQL's max_allowed_packet
@@ -19,6 +20,7 @@ class GuardedSession(ABC):
     def __init__(self, place: Place) -> None:
         self.place = place
         self.fence: Fence | None = None
+        self.turn: Entered = Free()
         self._turn = asyncio.Lock()
         self._broken: Exception | None = None
         self._soon: list[Statement] = []
@@ -42,6 +44,14 @@ class GuardedSession(ABC):
         else:
             self.check()
             self._soon.append((sql, args))
+
+    def will_lock(self, rows: Iterable[tuple[int, int]]) -> None:
+        self.check()
+        try:
+            self.turn.enter((self.place.database, *row) for row in rows)
+        except Contended as error:
+            self.broke(error)
+            raise
 
     def at_commit(self, sql: str, args: Sequence[Any]) -> None:
         self._last.append((sql, args))

@@ -60,6 +60,7 @@ class SqlTx:
         return {stored[key] for key in await self._ids_by_key(kind, list(stored))}
 
     async def get(self, id: int) -> bytes | None:
+        self._session.will_lock([(-ids.kind_of(id), ids.local_of(id))])
         found = await self._session.run(
             "tx.get",
             f"SELECT data FROM {{db}}.{self._table(id)} WHERE local_id = ?{self._dialect.lock}",
