@@ -126,8 +126,8 @@ async def open_stores(config: StoresConfig) -> Stores:
         opened.pop_all()
     return Stores(
         shards=shards,
-        objects=objects,
-        lists=lists,
+        object_cache=objects,
+        mapping_cache=lists,
         queue=queue,
         topology=Followed(source, shards),
         pools=Sides(columns[config.pools_primary], columns[config.pools_standby]),
@@ -141,8 +141,8 @@ async def close_stores(stores: Stores) -> None:
         stores.queue,
         *stores.pools,
         *stores.feeds,
-        stores.lists,
-        stores.objects,
+        stores.mapping_cache,
+        stores.object_cache,
         stores.shards,
         stores.topology,
     ]

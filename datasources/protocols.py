@@ -593,8 +593,8 @@ class Stores(NamedTuple):
     """Everything that Pinway reads and writes, as `datasources.factory` opens it."""
 
     shards: ShardStore
-    objects: ObjectCache
-    lists: MappingCache
+    object_cache: ObjectCache
+    mapping_cache: MappingCache
     queue: JobQueue
     topology: FollowedTopology
     pools: Sides

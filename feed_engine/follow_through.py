@@ -48,8 +48,8 @@ async def fulfill(stores: Stores, change: Change) -> None:
     if change.edges:
         await stores.shards.mappings.apply(change.remote_edges())
     await _all(
-        stores.objects.drop(list(change.objects)) if change.objects else None,
-        stores.lists.drop(change.stale_lists()) if change.lists else None,
+        stores.object_cache.drop(list(change.objects)) if change.objects else None,
+        stores.mapping_cache.drop(change.stale_lists()) if change.lists else None,
         _move(stores, change.list_moves()) if change.moves else None,
     )
 
@@ -115,9 +115,9 @@ async def _deactivate(stores: Stores, id: int) -> None:
 
 async def _move(stores: Stores, moves: list[ListMove]) -> None:
     try:
-        await stores.lists.move(moves)
+        await stores.mapping_cache.move(moves)
     except StoreError:
-        await stores.lists.drop([move.key for move in moves])
+        await stores.mapping_cache.drop([move.key for move in moves])
 
 
 async def _all(*calls: Awaitable[None] | None) -> None:

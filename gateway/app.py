@@ -114,7 +114,7 @@ def create_site(
 def _clients(settings: Settings, runtime: Runtime) -> Clients:
     rate = None
     if settings.rate_cost:
-        buckets = runtime.stores.lists
+        buckets = runtime.stores.mapping_cache
         rate = Rate(buckets, refill=settings.rate_cost, burst=settings.rate_burst)
     proxies = Proxies(settings.trusted_proxies)
     return Clients(proxies, rate, settings.max_running, settings.max_running_cost)

@@ -29,8 +29,8 @@ async def readiness(stores: Stores) -> dict[str, dict[str, Any]]:
     """`stores`: each store's `state` (well, or its fault) and, for a fault, what that `costs`.
     `required`: the faults for which this process can serve nobody."""
     pings: dict[str, Callable[[], Awaitable[None]]] = {
-        "object_cache": stores.objects.ping,
-        "mapping_cache": stores.lists.ping,
+        "object_cache": stores.object_cache.ping,
+        "mapping_cache": stores.mapping_cache.ping,
         "queue": stores.queue.ping,
         "pools_primary": stores.pools.primary.ping,
         "pools_standby": stores.pools.standby.ping,

@@ -42,7 +42,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
 
     async def _load(self, keys: list[PageRequest]) -> list[list[Edge] | BaseException]:
         try:
-            cached = await self._stores.lists.pages(keys)
+            cached = await self._stores.mapping_cache.pages(keys)
         except StoreError:
             cached = [None] * len(keys)
         # A lease asks for the whole window, from the top; a page past it is asked as it is.
@@ -50,7 +50,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         for key, entry in zip(keys, cached, strict=True):
             if isinstance(entry, Lease):
                 asked[self._window(key)] = None
-                if key.after is not None or key.limit > self._stores.lists.window:
+                if key.after is not None or key.limit > self._stores.mapping_cache.window:
                     asked[key] = None
             elif entry is None:
                 asked[key] = None
@@ -123,13 +123,13 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         ]
         if windows:
             try:
-                await self._stores.lists.fill_pages(windows)
+                await self._stores.mapping_cache.fill_pages(windows)
             except StoreError:
                 return
 
     def _window(self, request: PageRequest) -> PageRequest:
         """The rows that a list's cache entry holds: its first pages, most of what is read."""
-        return PageRequest(request.key, self._stores.lists.window)
+        return PageRequest(request.key, self._stores.mapping_cache.window)
 
     def _page(
         self, request: PageRequest, stored: dict[PageRequest, Window | BaseException]
@@ -143,7 +143,7 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
 
     async def load_batch(self, keys: list[ListKey]) -> list[ListHead | BaseException]:
         try:
-            cached = await self._stores.lists.heads(keys)
+            cached = await self._stores.mapping_cache.heads(keys)
         except StoreError:
             cached = {}
         together = beside(key for key in keys if not isinstance(cached.get(key), ListHead))
@@ -183,7 +183,7 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
         ]
         if heads:
             try:
-                await self._stores.lists.fill_heads(heads)
+                await self._stores.mapping_cache.fill_heads(heads)
             except StoreError:
                 return
 

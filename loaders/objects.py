@@ -21,7 +21,7 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
     has_at_hand = True
 
     def at_hand(self, keys: Sequence[int]) -> dict[int, R | BaseException | None]:
-        local = self._stores.objects.local
+        local = self._stores.object_cache.local
         if local is None:
             return {}
         return self._records(local.held(keys))
@@ -50,14 +50,14 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
 
     async def _cached(self, keys: Sequence[int]) -> dict[int, bytes | Lease]:
         try:
-            return await self._stores.objects.get(keys)
+            return await self._stores.object_cache.get(keys)
         except StoreError:
             return {}  # losing a cache costs time, not answers
 
     async def _fill(self, values: list[tuple[Lease, bytes]]) -> None:
         if values:
             try:
-                await self._stores.objects.fill(values)
+                await self._stores.object_cache.fill(values)
             except StoreError:
                 return
 

@@ -65,16 +65,16 @@ class Audit:
             await self._cached_lists(keys[at : at + AT_ONCE])
         ids = [id for found in self.objects.values() for id in found]
         stored = await self.stores.shards.objects.get(ids)
-        for id, raw in (await self.stores.objects.get(ids)).items():
+        for id, raw in (await self.stores.object_cache.get(ids)).items():
             if isinstance(raw, bytes) and raw != stored[id]:
                 self.faults.append(f"object {id}: cached {raw!r}, not {stored[id]!r}")
 
     async def _cached_lists(self, keys: list[ListKey]) -> None:
         heads = await self.stores.shards.mappings.heads(keys)
-        for key, head in (await self.stores.lists.heads(keys)).items():
+        for key, head in (await self.stores.mapping_cache.heads(keys)).items():
             if not isinstance(head, Lease) and head != heads[key]:
                 self.faults.append(f"{key}: cached head {head}, not {heads[key]}")
-        pages = await self.stores.lists.pages([PageRequest(key, 5) for key in keys])
+        pages = await self.stores.mapping_cache.pages([PageRequest(key, 5) for key in keys])
         for key, page in zip(keys, pages, strict=True):
             if isinstance(page, list) and _places(page) != _places(self.lists[key][:5]):
                 self.faults.append(f"{key}: cached page {page}, not {self.lists[key][:5]}")

@@ -38,13 +38,13 @@ class Counts:
             mod=_Counted(shards.mod, "mod", self),
         )
         calls: Any = (
-            _Counted(stores.objects, "cached objects", self),
-            _Counted(stores.lists, "cached lists", self),
+            _Counted(stores.object_cache, "cached objects", self),
+            _Counted(stores.mapping_cache, "cached lists", self),
         )
         return stores._replace(
             shards=counted,
-            objects=calls[0],
-            lists=calls[1],
+            object_cache=calls[0],
+            mapping_cache=calls[1],
             pools=_sides(stores.pools, "pools", self),
             feeds=_sides(stores.feeds, "feeds", self),
         )

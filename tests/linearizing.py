@@ -470,4 +470,4 @@ async def _pack(stores: Stores, board: Board, ids: list[int]) -> None:
             await tx.put_edge(ON_BOARD, row)
 
     await stores.shards.objects.transact(shard_of(board.id), write)
-    await stores.lists.drop([ListKey(ON_BOARD, board.id)])
+    await stores.mapping_cache.drop([ListKey(ON_BOARD, board.id)])

@@ -47,8 +47,8 @@ class Pause:
             visits=shards.visits,
             mod=_Calls(shards.mod, self),
         )
-        calls: Any = _Calls(stores.objects, self), _Calls(stores.lists, self)
-        return stores._replace(shards=whole, objects=calls[0], lists=calls[1])
+        calls: Any = _Calls(stores.object_cache, self), _Calls(stores.mapping_cache, self)
+        return stores._replace(shards=whole, object_cache=calls[0], mapping_cache=calls[1])
 
 
 class _Calls:

@@ -130,7 +130,7 @@ async def complete(stores: Stores, job: Job, spacing: Spacing) -> None:
         if step is None:
             return
         board_id, more = step
-        await stores.lists.drop([ListKey(ON_BOARD, board_id)])
+        await stores.mapping_cache.drop([ListKey(ON_BOARD, board_id)])
     await stores.shards.outbox.finish(job.shard, job.outbox_id)
 
 

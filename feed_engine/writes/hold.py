@@ -45,7 +45,7 @@ class Hold:
             return await tx.post(KIND, msgspec.json.encode(payload))
 
         self._outbox_id = await self._stores.shards.objects.transact(self._shard, work)
-        await self._stores.lists.drop(self._lists)
+        await self._stores.mapping_cache.drop(self._lists)
 
     async def release(self, tx: ShardTx) -> bool:
         """Release them with a transaction, as the first thing it does. False if they aren't held

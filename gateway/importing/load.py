@@ -70,12 +70,12 @@ class Load:
         lists = list(dict.fromkeys(ListKey(mapping, edge.from_id) for mapping, edge in edges))
         for start in range(0, len(lists), _DROPPED):
             some = lists[start : start + _DROPPED]
-            await patiently(partial(self.stores.lists.drop, some))
+            await patiently(partial(self.stores.mapping_cache.drop, some))
 
     async def forget_objects(self, ids: Sequence[int]) -> None:
         for start in range(0, len(ids), _DROPPED):
             some = ids[start : start + _DROPPED]
-            await patiently(partial(self.stores.objects.drop, some))
+            await patiently(partial(self.stores.object_cache.drop, some))
 
 
 async def patiently(call: Callable[[], Awaitable[T]]) -> T:

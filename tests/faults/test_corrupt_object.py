@@ -21,7 +21,7 @@ async def test_a_list_of_all_boards_goes_on_behind_one_that_cannot_be_read(tmp_p
             await tx.update(broken, b'{"name": 5}')
 
         await gateway.stores.shards.objects.transact(shard_of(broken), spoil)
-        await gateway.stores.objects.drop([broken])
+        await gateway.stores.object_cache.drop([broken])
         data = await gateway.data("{ boards { edges { node { id } } } }")
         assert [edge["node"]["id"] for edge in data["boards"]["edges"]] == [boards[0], boards[2]]
         response = await gateway.ask("{ viewer { boards { edges { node { id } } } } }", "ann")
@@ -43,7 +43,7 @@ async def test_a_pin_whose_board_cannot_be_read_is_blank_in_the_list_of_all_pins
             await tx.update(broken, b'{"name": 5}')
 
         await gateway.stores.shards.objects.transact(shard_of(broken), spoil)
-        await gateway.stores.objects.drop([broken])
+        await gateway.stores.object_cache.drop([broken])
         response = await gateway.ask("{ pins { edges { node { id } } } }")
         nodes = [edge["node"] for edge in response["data"]["pins"]["edges"]]
         assert nodes == [{"id": pins[0]}, None, {"id": pins[2]}]

@@ -148,14 +148,14 @@ async def _warm(stores: Stores, ids: Ids) -> None:
         if name in NAMES[FROM.get(mapping, Kind.USER)]
     ]
     heads = await stores.shards.mappings.heads(keys)
-    leases = await stores.lists.heads(keys)
-    await stores.lists.fill_heads(
+    leases = await stores.mapping_cache.heads(keys)
+    await stores.mapping_cache.fill_heads(
         [(it, heads[key]) for key, it in leases.items() if isinstance(it, Lease)]
     )
     requests = [PageRequest(key, 20) for key in keys]
     rows = await stores.shards.mappings.pages(requests)
-    pages = await stores.lists.pages(requests)
-    await stores.lists.fill_pages(
+    pages = await stores.mapping_cache.pages(requests)
+    await stores.mapping_cache.fill_pages(
         [
             (page, Window(found, complete=True))
             for page, found in zip(pages, rows, strict=True)
@@ -264,7 +264,7 @@ async def test_a_write_killed_at_each_seam_happens_whole_or_not_at_all(
     seen: list[bool] = []
     for seam in range(1000):
         # What this process has in its own cache, a write of another process can't drop.
-        stores = stores._replace(objects=MemoryObjectCache(1 << 20))
+        stores = stores._replace(object_cache=MemoryObjectCache(1 << 20))
         people = People(stores)
         ids = await _scene(people, seam)
         await drain(stores)

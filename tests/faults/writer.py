@@ -107,8 +107,8 @@ class Seams:
         )
         return stores._replace(
             shards=whole,
-            objects=self.around(stores.objects),
-            lists=self.around(stores.lists),
+            object_cache=self.around(stores.object_cache),
+            mapping_cache=self.around(stores.mapping_cache),
             queue=self.around(stores.queue),
         )
 

@@ -68,9 +68,9 @@ class Scene:
         keys = [ListKey(ON_BOARD, int(board)) for board in (self.one, self.other)]
         await self.read(stores)
         gone = {"both": [], "one": keys[1:], "other": keys[:1], "neither": keys}[state]
-        await stores.lists.drop(gone)
+        await stores.mapping_cache.drop(gone)
         if state == "neither":
-            await stores.objects.drop([int(self.pin), int(self.one), int(self.other)])
+            await stores.object_cache.drop([int(self.pin), int(self.one), int(self.other)])
 
     def check(self, read: Any) -> None:
         counted = Counter(

@@ -29,7 +29,9 @@ def reads_of(pause: Pause, stores: Stores) -> Stores:
     """The stores with a pause in all calls but transactions, in which others would wait."""
     paused: Any = pause.of(stores)
     shards: Any = SimpleNamespace(**{**vars(paused.shards), "objects": stores.shards.objects})
-    return stores._replace(shards=shards, objects=paused.objects, lists=paused.lists)
+    return stores._replace(
+        shards=shards, object_cache=paused.object_cache, mapping_cache=paused.mapping_cache
+    )
 
 
 def shown(board: Any, other: str) -> list[str]:
@@ -127,7 +129,7 @@ class Restless:
     """The cache of lists; whenever boards were read from it, a pin moves from board to board."""
 
     def __init__(self, scene: Scene) -> None:
-        self._scene, self._lists = scene, scene.gateway.stores.lists
+        self._scene, self._lists = scene, scene.gateway.stores.mapping_cache
         self.moves = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -144,7 +146,7 @@ class Restless:
 
 def restless(scene: Scene) -> tuple[Gateway, Restless]:
     lists: Any = Restless(scene)
-    return on(scene.gateway, scene.gateway.stores._replace(lists=lists)), lists
+    return on(scene.gateway, scene.gateway.stores._replace(mapping_cache=lists)), lists
 
 
 async def test_what_is_read_again_is_whole_however_often_pins_are_moved(scene: Scene) -> None:

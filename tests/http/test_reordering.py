@@ -134,7 +134,7 @@ async def pack(gateway: Gateway, board: str, pins: list[str]) -> None:
             await tx.put_edge(key.mapping, row)
 
     await gateway.stores.shards.objects.transact(shard_of(int(board)), write)
-    await gateway.stores.lists.drop([key])
+    await gateway.stores.mapping_cache.drop([key])
 
 
 async def crowd(gateway: Gateway, board: str, below: str, dragged: list[str]) -> None:

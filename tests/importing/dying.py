@@ -55,8 +55,8 @@ async def _import(config: StoresConfig, path: Path, last: int) -> None:
     stores = await open_stores(config)
     dying = Stores(
         shards=Dying(stores.shards, seam),  # type: ignore[arg-type]
-        objects=Dying(stores.objects, seam),  # type: ignore[arg-type]
-        lists=Dying(stores.lists, seam),  # type: ignore[arg-type]
+        object_cache=Dying(stores.object_cache, seam),  # type: ignore[arg-type]
+        mapping_cache=Dying(stores.mapping_cache, seam),  # type: ignore[arg-type]
         queue=stores.queue,
         topology=stores.topology,
         pools=stores.pools,

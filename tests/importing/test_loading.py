@@ -329,18 +329,20 @@ async def test_a_running_gateway_sees_what_was_imported(stores: Stores) -> None:
         ListKey(Mapping.USER_FOLLOWED_BY_USERS, made.owner_id),
     ]
     heads = await stores.shards.mappings.heads(keys)
-    leases = await stores.lists.heads(keys)
-    await stores.lists.fill_heads(
+    leases = await stores.mapping_cache.heads(keys)
+    await stores.mapping_cache.fill_heads(
         [(lease, heads[key]) for key, lease in leases.items() if isinstance(lease, Lease)]
     )
     raw = await stores.shards.objects.get([made.id])
-    for id, lease in (await stores.objects.get([made.id])).items():
+    for id, lease in (await stores.object_cache.get([made.id])).items():
         assert isinstance(lease, Lease)
-        await stores.objects.fill([(lease, raw[id])])
+        await stores.object_cache.fill([(lease, raw[id])])
     rest = (board("b", "ann", cover="p"), pin("p", "b"), follow("bob", user="ann"))
     await take(stores, *first[:2], *rest)
     assert await audit(stores) == []
-    assert all(isinstance(head, Lease) for head in (await stores.lists.heads(keys)).values())
+    assert all(
+        isinstance(head, Lease) for head in (await stores.mapping_cache.heads(keys)).values()
+    )
 
 
 async def test_bookmarks_become_boards_and_pins_of_whom_they_are_imported_as(

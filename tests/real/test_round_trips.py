@@ -74,8 +74,8 @@ async def world(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Async
         )
         counted = stores._replace(
             shards=shards,
-            objects=Counted(stores.objects, "memcached", trips),
-            lists=Counted(stores.lists, "redis", trips),
+            object_cache=Counted(stores.object_cache, "memcached", trips),
+            mapping_cache=Counted(stores.mapping_cache, "redis", trips),
         )
         races = [
             Race(Sides(*(Counted(side, "hbase", trips) for side in sides)), cutoff=2, deadline=5)
@@ -132,9 +132,11 @@ async def forget_all(stores: Stores, pins: list[int], gateway: Gateway) -> None:
     boards = await gateway.data("{ boards(first: 100) { edges { node { id } } } }")
     ids = [int(edge["node"]["id"]) for edge in boards["boards"]["edges"]]
     people = list(gateway.people.values())
-    await stores.objects.drop([*pins, *ids, *people])
+    await stores.object_cache.drop([*pins, *ids, *people])
     for from_ids in (people, ids, pins):
-        await stores.lists.drop([ListKey(mapping, id) for id in from_ids for mapping in Mapping])
+        await stores.mapping_cache.drop(
+            [ListKey(mapping, id) for id in from_ids for mapping in Mapping]
+        )
 
 
 LIKED = (

@@ -46,7 +46,7 @@ class Scene:
 
     async def clear(self) -> None:
         ids = [int(self.pin), int(self.board)]
-        await self.gateway.stores.objects.drop(ids)
+        await self.gateway.stores.object_cache.drop(ids)
 
 
 async def secret_scene(gateway: Gateway, flips: int) -> Scene:
@@ -177,7 +177,7 @@ async def test_a_comment_deleted_before_its_board_became_public_is_not_seen(
             "owner", "createComment", "comment { id }", pinId=scene.pin, text=HIDDEN
         )
         comment = made["comment"]["id"]
-        await gateway.stores.objects.drop([int(comment)])
+        await gateway.stores.object_cache.drop([int(comment)])
         return scene
 
     async def change(scene: Scene) -> None:

@@ -54,7 +54,7 @@ async def test_stores_of_one_url_are_one_store(config: StoresConfig) -> None:
     assert stores.pools.primary is stores.feeds.primary
     assert stores.pools.standby is stores.feeds.standby
     assert stores.pools.primary is not stores.pools.standby
-    assert isinstance(stores.objects, MemoryObjectCache)
+    assert isinstance(stores.object_cache, MemoryObjectCache)
     await close_stores(stores)
 
 
@@ -67,11 +67,11 @@ async def test_every_embedded_store_works_and_can_be_opened_again(
             stores = await open_stores(config)
             await stores.shards.create()
             await stores.pools.primary.create([Table("t")])
-            for store in (stores.objects, stores.lists, stores.queue, *stores.pools):
+            for store in (stores.object_cache, stores.mapping_cache, stores.queue, *stores.pools):
                 await store.ping()
             key = ListKey(Mapping.PIN_HAS_COMMENTS, 1)
-            assert isinstance((await stores.lists.heads([key]))[key], Lease)
-            await stores.lists.drop([key])
+            assert isinstance((await stores.mapping_cache.heads([key]))[key], Lease)
+            await stores.mapping_cache.drop([key])
             await stores.queue.enqueue([Job(1, 1)])
             assert await stores.queue.depth() == 1
             assert list((await stores.shards.ping()).values()) == [None]

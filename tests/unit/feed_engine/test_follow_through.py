@@ -278,7 +278,7 @@ async def test_a_saved_cursor_is_handed_to_its_task(place: Place) -> None:
             await tx.put_edge(Mapping.USER_HAS_PUBLIC_PINS, hidden)
 
     await stores.shards.objects.transact(shard_of(owner.id), hide)
-    await stores.lists.drop([ListKey(Mapping.USER_HAS_PUBLIC_PINS, owner.id)])
+    await stores.mapping_cache.drop([ListKey(Mapping.USER_HAS_PUBLIC_PINS, owner.id)])
     change_board = writes.BoardChange
     await writes.update_board(stores, owner.id, board.id, change_board(secret=True))
     await writes.update_board(stores, owner.id, board.id, change_board(secret=False))

@@ -44,7 +44,7 @@ class Objects:
 
 async def with_cached(*ids: int) -> tuple[Loaders, Objects, MemoryObjectCache]:
     objects, cache = Objects(), MemoryObjectCache(1 << 20)
-    stores: Any = SimpleNamespace(objects=cache, shards=SimpleNamespace(objects=objects))
+    stores: Any = SimpleNamespace(object_cache=cache, shards=SimpleNamespace(objects=objects))
     for id, lease in (await cache.get(ids)).items():
         assert isinstance(lease, Lease)
         await cache.fill([(lease, stored(id))])

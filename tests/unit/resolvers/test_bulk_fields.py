@@ -67,8 +67,8 @@ class World:
         """Empty the caches, so that what is dead can't be read."""
         ids = [record.id for records in self.records.values() for record in records]
         stores = self.gateway.stores
-        await stores.objects.drop(ids)
-        await stores.lists.drop([ListKey(mapping, id) for id in ids for mapping in Mapping])
+        await stores.object_cache.drop(ids)
+        await stores.mapping_cache.drop([ListKey(mapping, id) for id in ids for mapping in Mapping])
 
     def use(self, second: str) -> None:
         shards = self.gateway.stores.shards
@@ -223,8 +223,8 @@ async def test_parents_asked_for_alone_but_at_once_cost_no_more_than_together(
         await world.forget()
         context.stores = stores._replace(
             shards=Shards(),  # type: ignore[arg-type]
-            objects=Counted(stores.objects, calls),
-            lists=Counted(stores.lists, calls),
+            object_cache=Counted(stores.object_cache, calls),
+            mapping_cache=Counted(stores.mapping_cache, calls),
         )
         context.loaders = type(context.loaders)(context.stores)
         await ask(context, world.records[kind])

@@ -116,10 +116,10 @@ class Drops:
         self._stores, self._then = stores, then
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stores.lists, name)
+        return getattr(self._stores.mapping_cache, name)
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
-        await self._stores.lists.drop(keys)
+        await self._stores.mapping_cache.drop(keys)
         await self._then()
 
 
@@ -137,14 +137,14 @@ async def test_a_move_that_takes_longer_than_its_hold_begins_anew(
             assert await scene.held() == [False, False]
             await scene.read(one, other)
 
-    await scene.move(stores._replace(lists=cast(MappingCache, Drops(stores, then))), other)
+    await scene.move(stores._replace(mapping_cache=cast(MappingCache, Drops(stores, then))), other)
     assert held == [[True, True], [True, True], [False, False]]
     assert await scene.read(one, other) == [[], [scene.pin]]
 
 
 async def test_who_moves_nothing_holds_nothing(stores: Stores, scene: Scene) -> None:
     one, other = scene.boards
-    stopped = stores._replace(lists=cast(MappingCache, Unwell(stores.lists)))
+    stopped = stores._replace(mapping_cache=cast(MappingCache, Unwell(stores.mapping_cache)))
     with pytest.raises(StoreUnavailable):
         await scene.move(stopped, other)
     assert await scene.held() == [False, False]

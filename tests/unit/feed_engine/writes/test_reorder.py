@@ -51,7 +51,7 @@ async def _squeeze(stores: Stores, board: Board, sequences: dict[int, int]) -> N
             await tx.put_edge(ON_BOARD, row._replace(sequence=sequence, version=row.version + 1))
 
     await stores.shards.objects.transact(shard_of(board.id), write)
-    await stores.lists.drop([ListKey(ON_BOARD, board.id)])
+    await stores.mapping_cache.drop([ListKey(ON_BOARD, board.id)])
 
 
 async def test_a_pin_goes_directly_below_the_one_before_it(stores: Stores, people: People) -> None:

@@ -53,7 +53,7 @@ async def _pack(stores: Stores, board: Board, ids: list[int], gap: int, base: in
             await tx.put_edge(ON_BOARD, row._replace(sequence=to, version=row.version + 1))
 
     await stores.shards.objects.transact(shard_of(board.id), write)
-    await stores.lists.drop([ListKey(ON_BOARD, board.id)])
+    await stores.mapping_cache.drop([ListKey(ON_BOARD, board.id)])
     return base
 
 

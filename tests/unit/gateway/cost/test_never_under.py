@@ -104,4 +104,4 @@ async def test_estimates_are_never_under(
 async def forget(gateway: Gateway, valkey: ValkeyServer) -> None:
     """Begin with cold caches."""
     await flush(valkey)
-    await gateway.stores.objects.close()  # one in process has nothing to close but its values
+    await gateway.stores.object_cache.close()  # one in process has nothing to close but its values
