@@ -14,7 +14,7 @@ from datasources.errors import StoreCorrupt, StoreError
 from datasources.protocols import Job, OutboxRow, Stores
 from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
-from feed_engine.follow_through import change_of, fulfill
+from feed_engine.completion import change_of, fulfill
 from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import arrange, board_tasks, hold, respace_job
 

@@ -9,9 +9,9 @@ from functools import partial
 
 from datasources.factory import close_stores, open_stores, open_switches
 from datasources.protocols import Sides, Stores
+from feed_engine.completion import settle
 from feed_engine.expiry import expire
 from feed_engine.feeds import Feeds
-from feed_engine.follow_through import settle
 from feed_engine.jobs import run_job
 from feed_engine.relay import relay
 from feed_engine.speculation import ADAPTIVE, FIXED, Race

@@ -9,7 +9,7 @@ from datasources.ids import Kind, compose, shard_of
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest
 from datasources.protocols import Job, Stores
 from feed_engine import writes
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.jobs import run_job
 from feed_engine.spacing import SPACING
 

@@ -11,7 +11,7 @@ import redis.asyncio
 from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.protocols import Job, Stores
 from datasources.valkey import ValkeyServer
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.jobs import run_job
 from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
 

@@ -21,7 +21,7 @@ from datasources.protocols import Job, ShardTx, Stores
 from datasources.records import Board
 from feed_engine import writes
 from feed_engine.change import Respace
-from feed_engine.follow_through import change_of, settle
+from feed_engine.completion import change_of, settle
 from feed_engine.jobs import run_job
 from feed_engine.order import HIGHEST
 from feed_engine.writes import PinMoved, Reordered, arrange, hold

@@ -8,7 +8,7 @@ from datasources.ids import shard_of
 from datasources.mappings import EdgeKey, ListKey, Mapping
 from datasources.protocols import Job, ShardTx
 from feed_engine import writes
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.jobs import run_job
 from feed_engine.spacing import SPACING
 

@@ -23,7 +23,7 @@ from datasources.records import Board
 from feed_engine import order
 from feed_engine.change import KIND as CHANGE
 from feed_engine.change import change, encode
-from feed_engine.follow_through import keep
+from feed_engine.completion import keep
 from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import access, placing
 from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms

@@ -19,7 +19,7 @@ from datasources.ids import shard_of
 from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import Answer, OutboxRow, ShardTx, Stores
 from feed_engine.change import KIND, AnyTask, Change, change, encode
-from feed_engine.follow_through import acknowledge, change_of
+from feed_engine.completion import acknowledge, change_of
 from feed_engine.writes.inputs import Input
 from feed_engine.writes.validation import idempotency_key
 

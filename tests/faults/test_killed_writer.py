@@ -18,7 +18,7 @@ from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Stores, Window
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.jobs import run_job
 from feed_engine.relay import relay_once
 from feed_engine.rows import FOLLOWING, id_row

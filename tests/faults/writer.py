@@ -25,7 +25,7 @@ import datasources.streaq  # noqa: F401
 from datasources.factory import StoresConfig, open_stores
 from datasources.protocols import Job, ShardTx, Stores
 from feed_engine import writes
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.jobs import run_job
 from feed_engine.writes import arrange, board_tasks
 

@@ -11,7 +11,7 @@ import pytest
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
 from feed_engine import writes
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.writes import arrange
 from gateway.runtime import Runtime
 from tests.faulty import with_part

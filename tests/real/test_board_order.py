@@ -12,7 +12,7 @@ import pytest
 from datasources.protocols import Stores
 from deploy.stack import Stack
 from deploy.stack.mariadb import MariaDBMaster
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.writes import arrange
 from tests.gateways import gateway_on
 from tests.halving import WAYS, halve

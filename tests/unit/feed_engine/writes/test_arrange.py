@@ -14,7 +14,7 @@ from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import Job, ShardTx, Stores
 from datasources.records import Board
 from feed_engine import writes
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.jobs import run_job
 from feed_engine.spacing import Spacing
 from feed_engine.writes import arrange

@@ -11,7 +11,7 @@ from datasources.ids import Kind, kind_of
 from datasources.protocols import Job, OutboxRow, Stores
 from datasources.records import Interest, User
 from feed_engine import writes
-from feed_engine.follow_through import follow_through, settle
+from feed_engine.completion import complete_row, settle
 from feed_engine.jobs import run_job
 from tests.people import People
 
@@ -134,7 +134,7 @@ async def _disturb(stores: Stores, chooser: random.Random, seen: dict[Job, Outbo
     pending = await stores.shards.outbox.pending(2**62, 1000)
     seen |= {Job(row.shard, row.id): row for row in pending}
     for job, row in chooser.sample(sorted(seen.items()), min(4, len(seen))):
-        await follow_through(stores, row)
+        await complete_row(stores, row)
         task = asyncio.ensure_future(run_job(stores, job))
         for _ in range(chooser.randrange(120)):
             await asyncio.sleep(0)
@@ -156,4 +156,4 @@ async def test_whatever_the_order_of_work_all_agrees_when_it_is_done(
     late = list(seen.values())
     chooser.shuffle(late)
     for row in late:
-        await follow_through(stores, row)  # the fixture compares everything then
+        await complete_row(stores, row)  # the fixture compares everything then

@@ -13,7 +13,7 @@ from datasources.protocols import Job, MappingCache, Stores
 from datasources.records import Board
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
-from feed_engine.follow_through import settle
+from feed_engine.completion import settle
 from feed_engine.jobs import run_job
 from feed_engine.writes.hold import KIND
 from loaders import Loaders

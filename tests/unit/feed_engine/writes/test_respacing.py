@@ -15,7 +15,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, User
 from feed_engine import order, writes
 from feed_engine.change import Respace
-from feed_engine.follow_through import change_of, settle
+from feed_engine.completion import change_of, settle
 from feed_engine.spacing import SPACING, Spacing
 from feed_engine.writes import access
 from feed_engine.writes.respace import Crowded, with_room

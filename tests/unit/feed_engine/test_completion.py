@@ -15,8 +15,8 @@ from datasources.protocols import Job, ShardTx, Stores
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.change import KIND, BoardSecrecy, change, encode
+from feed_engine.completion import _running, complete_row, settle
 from feed_engine.feeds import epoch_ms
-from feed_engine.follow_through import _running, follow_through, settle
 from feed_engine.jobs import run_job
 from feed_engine.relay import TELL_EVERY, relay, relay_once
 from feed_engine.writes import board_tasks
@@ -133,7 +133,7 @@ async def test_a_row_is_followed_through_as_often_as_one_likes(place: Place) -> 
     await settle()
     [row] = await stores.shards.outbox.pending(2**62, 10)
     for _ in range(3):
-        await follow_through(stores, row)
+        await complete_row(stores, row)
         await run_job(stores, Job(row.shard, row.id))
     assert await people.list(Mapping.USER_FOLLOWED_BY_USERS, target.id) == [viewer.id]
 
@@ -148,7 +148,7 @@ async def test_late_and_repeated_rows_never_undo_a_later_write(place: Place) -> 
         await writes.unlike_pin(stores, viewer.id, pin.id)
     await settle()
     for row in reversed(await stores.shards.outbox.pending(2**62, 100)):
-        await follow_through(stores, row)
+        await complete_row(stores, row)
     assert await people.list(Mapping.PIN_LIKED_BY_USERS, pin.id) == []
 
 

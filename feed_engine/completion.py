@@ -1,6 +1,6 @@
-"""Completes a committed write: keys claimed, rows on other shards written, caches made to forget.
+"""Completes a committed write: claims keys, writes rows on other shards, invalidates caches.
 
-It is done before the acknowledgement, and done again by a job when the process died in between;
+A write is completed before its acknowledgement, or by a job if the process died in between;
 every part may be repeated.
 """
 
@@ -35,8 +35,8 @@ def change_of(row: OutboxRow) -> Change:
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
 
 
-async def follow_through(stores: Stores, row: OutboxRow) -> None:
-    """Do all of a row but its tasks. Raises StoreError when something of it is still owed."""
+async def complete_row(stores: Stores, row: OutboxRow) -> None:
+    """Do the work of a row except its tasks. Raises StoreError when a part could not be done."""
     await fulfill(stores, change_of(row))
 
 
