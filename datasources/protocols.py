@@ -171,7 +171,7 @@ class ShardTx(Protocol):
     async def advance(self, outbox_id: int, cursor: bytes) -> None:
         """Remember how far the work of an outbox row comes with this transaction."""
 
-    async def discharge(self, outbox_id: int) -> None:
+    async def finish_row(self, outbox_id: int) -> None:
         """Remove an outbox row, whose work this transaction finishes."""
 
     async def answered(self, viewer_id: int, key: str) -> Answer | None:

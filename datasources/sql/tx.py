@@ -166,7 +166,7 @@ class SqlTx:
             "UPDATE {db}.outbox SET progress = ? WHERE id = ?", (cursor, outbox_id)
         )
 
-    async def discharge(self, outbox_id: int) -> None:
+    async def finish_row(self, outbox_id: int) -> None:
         self._session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (outbox_id,))
 
     async def answered(self, viewer_id: int, key: str) -> Answer | None:

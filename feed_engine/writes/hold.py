@@ -77,5 +77,5 @@ async def _release(tx: ShardTx, outbox_id: int, lists: Sequence[ListKey]) -> boo
     if await tx.owed(outbox_id) is None:
         return False
     await tx.release(lists)
-    await tx.discharge(outbox_id)
+    await tx.finish_row(outbox_id)
     return True

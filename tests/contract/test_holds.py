@@ -71,7 +71,7 @@ async def test_a_hold_that_is_rolled_back_never_was(
 
     async def fail(tx: ShardTx) -> None:
         await tx.hold([key])
-        await tx.discharge(await tx.post("kind", b""))
+        await tx.finish_row(await tx.post("kind", b""))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -79,24 +79,24 @@ async def test_a_hold_that_is_rolled_back_never_was(
     assert await held(shards, [key]) == [False]
 
 
-async def test_a_row_is_discharged_with_its_transaction(
+async def test_a_row_is_finished_with_its_transaction(
     deployment: Deployment, shards: SqlShards
 ) -> None:
     shard = deployment.shard(4)
     id = await shards.objects.transact(shard, lambda tx: tx.post("kind", b"payload"))
 
-    async def discharge(tx: ShardTx) -> bool:
+    async def finish(tx: ShardTx) -> bool:
         owed = await tx.owed(id) is not None
-        await tx.discharge(id)
+        await tx.finish_row(id)
         return owed
 
     async def fail(tx: ShardTx) -> None:
-        await discharge(tx)
+        await finish(tx)
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await shards.objects.transact(shard, fail)
     assert await shards.outbox.load(shard, id) is not None
-    assert await shards.objects.transact(shard, discharge)
+    assert await shards.objects.transact(shard, finish)
     assert await shards.outbox.load(shard, id) is None
-    assert not await shards.objects.transact(shard, discharge)
+    assert not await shards.objects.transact(shard, finish)
