@@ -16,7 +16,7 @@ from feed_engine.jobs import run_job
 from feed_engine.relay import relay
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway.embedded import embedded
-from gateway.routes import follow_routes
+from gateway.feed_routes import follow_routes
 from gateway.settings import Settings
 
 log = logging.getLogger("pinway")

@@ -15,7 +15,7 @@ from datasources.protocols import Switches
 from feed_engine.speculation import Side
 from gateway.cli.options import with_settings
 from gateway.embedded import topology_url
-from gateway.routes import AUTO, STORES, route, routes
+from gateway.feed_routes import AUTO, STORES, route, routes
 from gateway.settings import Settings
 
 _SECONDS = 5.0  # to wait for a gateway's metrics

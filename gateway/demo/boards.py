@@ -3,10 +3,10 @@
 import random
 from typing import NamedTuple
 
-from gateway.demo.fields import INTERESTS
 from gateway.demo.icons import Brand
 from gateway.demo.people import CURATORS, PEOPLE
 from gateway.demo.themes import Theme, themes
+from gateway.demo.topics import INTERESTS
 
 _LEAST = 8  # pins that a board is worth making for
 _TAKES = 36  # boards on which curators repin what others found

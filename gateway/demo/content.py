@@ -9,10 +9,10 @@ import random
 from collections.abc import Iterator
 
 from gateway.demo.boards import MadeBoard, MadePin, arrange, repinned
-from gateway.demo.fields import INTERESTS
 from gateway.demo.icons import WIDTH, brands, card
 from gateway.demo.images import AVATAR, avatar_color, avatar_url, brand_url
 from gateway.demo.people import CURATORS, VIEWER, Person, people
+from gateway.demo.topics import INTERESTS
 from gateway.importing.jsonl import (
     AnyLine,
     BoardLine,

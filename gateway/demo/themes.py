@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gateway.demo.fields import FIELDS
 from gateway.demo.icons import Brand, hue
+from gateway.demo.topics import TOPICS
 
 
 class Theme(NamedTuple):
@@ -39,7 +39,7 @@ def themes() -> list[Theme]:
     """Every theme, about a hundred."""
     found = [
         Theme(name, description, interest, 6.0, _among(slugs))
-        for name, interest, description, slugs in FIELDS
+        for name, interest, description, slugs in TOPICS
     ]
     for name, low, high in _HUES:
         for shade, bounds in (("Deep", (0.0, 0.34)), ("True", (0.34, 0.54)), ("Soft", (0.54, 1.0))):

@@ -15,7 +15,7 @@ from gateway.app import create_app
 from gateway.cli import main
 from gateway.cli.feed import lines
 from gateway.embedded import topology_url
-from gateway.routes import follow_routes
+from gateway.feed_routes import follow_routes
 from gateway.settings import read_settings
 from tests.gateways import Gateway, embedded_gateway
 

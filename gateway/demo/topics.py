@@ -1,4 +1,4 @@
-"""Fields of life and the brands that belong to them, by slug; and the interests of the demo."""
+"""The demo's topics and the brands that belong to them, by slug; and the interests of the demo."""
 
 # (name, slug, description)
 INTERESTS = (
@@ -17,7 +17,7 @@ INTERESTS = (
 )
 
 # (name, interest, description, slugs)
-FIELDS: tuple[tuple[str, str, str, str], ...] = (
+TOPICS: tuple[tuple[str, str, str, str], ...] = (
     (
         "Programming languages",
         "programming",
