@@ -77,12 +77,12 @@ class Session(Protocol):
         key, after which the transaction may go on; Contended, StoreTimeout, StoreUnavailable and
         StoreCorrupt, after which it can't."""
 
-    async def soon(self, operation: str, sql: str, args: Sequence[Any]) -> None:
-        """Run a statement, whose result nobody needs, before any other: in the round trip of the
-        next one, or of the commit, which then raises what it raises."""
+    async def defer(self, operation: str, sql: str, args: Sequence[Any]) -> None:
+        """Run a statement whose result nobody needs, in the round trip of the next statement or of
+        the commit, and before it. Its errors are raised there."""
 
     def at_commit(self, sql: str, args: Sequence[Any]) -> None:
-        """Run a statement, whose result nobody needs, in the round trip that commits."""
+        """Run a statement whose result nobody needs, in the round trip that commits."""
 
     def will_lock(self, rows: Iterable[tuple[int, int]]) -> None:
         """Say which rows are about to be locked: lists as (mapping code, from id), objects as

@@ -229,7 +229,7 @@ class Lists:
 
     async def _update(self, mapping: Mapping, edge: Edge) -> None:
         from_id, to_id, *values = self._values(edge)
-        await self._session.soon(
+        await self._session.defer(
             "tx.put_edge",
             f"UPDATE {{db}}.{mapping.value} SET sequence = ?, version = ?, active = ? "
             "WHERE from_id = ? AND to_id = ?",

@@ -23,13 +23,13 @@ class GuardedSession(ABC):
         self.turn: Entered = Free()
         self._turn = asyncio.Lock()
         self._broken: Exception | None = None
-        self._soon: list[Statement] = []
+        self._deferred: list[Statement] = []
         self._last: list[Statement] = []
 
     async def run(self, operation: str, sql: str, args: Sequence[Any] = ()) -> Result:
         async with self._turn:
             self.check()
-            first, self._soon = self._soon, []
+            first, self._deferred = self._deferred, []
             try:
                 return await self._run(operation, [*first, (sql, args)])
             except BaseException as error:
@@ -38,12 +38,12 @@ class GuardedSession(ABC):
                     self.broke(error)
                 raise
 
-    async def soon(self, operation: str, sql: str, args: Sequence[Any]) -> None:
-        if len(self._soon) == STATEMENTS_AT_ONCE:
+    async def defer(self, operation: str, sql: str, args: Sequence[Any]) -> None:
+        if len(self._deferred) == STATEMENTS_AT_ONCE:
             await self.run(operation, sql, args)
         else:
             self.check()
-            self._soon.append((sql, args))
+            self._deferred.append((sql, args))
 
     def will_lock(self, rows: Iterable[tuple[int, int]]) -> None:
         self.check()
@@ -59,7 +59,7 @@ class GuardedSession(ABC):
     async def commit(self, operation: str) -> None:
         async with self._turn:
             self.check()
-            await self._commit(f"{operation}.commit", [*self._soon, *self._last])
+            await self._commit(f"{operation}.commit", [*self._deferred, *self._last])
 
     def check(self) -> None:
         """Raises what broke the transaction, if anything did."""
