@@ -56,7 +56,7 @@ class Rate:
         self._held: OrderedDict[str, float] = OrderedDict()
         self._own: OrderedDict[str, _Bucket] = OrderedDict()
         self._short: OrderedDict[str, _Bucket] = OrderedDict()
-        """What buckets had that had too little, and when."""
+        """The last known contents of buckets that had too few tokens, and the times."""
         self._away_until = -AWAY_SECONDS
 
     def spend(self, client: str, cost: int) -> bool:

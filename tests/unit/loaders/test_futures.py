@@ -1,4 +1,4 @@
-"""What a loader gives for a key can be stepped by hand as asyncio's futures can."""
+"""A loader's value for a key can be stepped by hand as asyncio's futures can."""
 
 import asyncio
 
