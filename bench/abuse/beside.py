@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.abuse.attacks import ATTACKS
-from bench.abuse.site import Site, prepare, site, spawn
+from bench.abuse.site import Site, site, spawn
 from bench.execution.openloop import percentile
 from bench.execution.servers import LOAD_CORE
 from bench.rows import Row
@@ -88,9 +88,8 @@ class Beside:
         ]
 
 
-def measure(folder: Path, names: Sequence[str], effort: Effort) -> list[Beside]:
+def measure(folder: Path, prepared: Path, names: Sequence[str], effort: Effort) -> list[Beside]:
     """Each attack in turn on one site, from an address of its own."""
-    prepared = prepare(folder)
     found = []
     with site(prepared, folder) as one:
         path = folder / "facts.json"

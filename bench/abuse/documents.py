@@ -15,6 +15,7 @@ from typing import Any
 
 from graphql import GraphQLSchema, Lexer, Source, TokenKind
 
+from bench.rows import Row
 from gateway.execution import limits_of
 from gateway.execution.documents import Documents, Operation
 from gateway.settings import Settings
@@ -190,6 +191,15 @@ def worst_over_median(timings: list[Timing]) -> float:
     """The slowest document's time over the median one's."""
     seconds = [timing.seconds for timing in timings]
     return max(seconds) / median(seconds)
+
+
+def row(rounds: int) -> Row:
+    """The slowest shape over the median one."""
+    timings = time_documents(rounds=rounds)
+    worst = max(timings, key=lambda timing: timing.seconds)
+    told = f"worst: {worst.shape}, {worst.seconds * 1e3:.0f} ms"
+    measure = f"documents of {TOKENS:,} tokens: worst over median"
+    return Row(measure, worst_over_median(timings), "x", "<= 10", told)
 
 
 def main() -> None:

@@ -36,6 +36,7 @@ from graphql import (
 )
 from graphql import get_named_type as named_type
 
+from gateway.cost.introspection import lengths
 from gateway.cost.program import NOTHING, Amount, Factor, Part, Program, Sum, Variables
 from gateway.cost.rules import LEAF, OBJECT, Rule, is_list, rule_of
 
@@ -55,6 +56,8 @@ class Rules:
     def __init__(self, schema: GraphQLSchema) -> None:
         self.schema = schema
         self._rules: dict[int, Rule] = {}
+        self.lengths = lengths(schema)
+        """Of the lists of introspection, by type and field."""
 
     def of(self, field: GraphQLField) -> Rule:
         rule = self._rules.get(id(field))
@@ -175,8 +178,8 @@ class _Compiling:
         definition = self._rules.schema.get_field(type_, node.name.value)
         if definition is None:
             return None
-        if node.name.value.startswith("__"):
-            return Amount(LEAF, 0.0)  # what the schema says of itself reads nothing
+        if node.name.value == "__typename":
+            return Amount(LEAF, 0.0)
         rule = self._rules.of(definition)
         if node.selection_set is None:
             return rule.alone
@@ -196,6 +199,7 @@ class _Compiling:
             total.add(each)
             return total.part()
         size, factor = self._size(node, rule)
+        size = self._rules.lengths.get((type_.name, node.name.value), size)
         total.add(Amount(rule.entries, 0.0))
         total.add(Amount(rule.entries, 0.0), size, factor)
         if rule.sized:  # one object, with lists of this length in it

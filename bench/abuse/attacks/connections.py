@@ -97,9 +97,8 @@ async def _small_chunks(attacker: Attacker, connection: Connection) -> None:
 
 
 async def _half_open(attacker: Attacker, connection: Connection) -> None:
-    while attacker.going and not connection.reader.at_eof():
-        await asyncio.sleep(0.1)
-        await asyncio.wait([asyncio.ensure_future(connection.reader.read(1))], timeout=0.5)
+    while attacker.going and await _open_still(connection):
+        pass
 
 
 async def _at_once(attacker: Attacker, connection: Connection) -> None:

@@ -5,10 +5,17 @@ from typing import Any
 
 import orjson
 import pytest
-from graphql import GraphQLSchema, OperationDefinitionNode, parse
+from graphql import (
+    GraphQLSchema,
+    OperationDefinitionNode,
+    get_introspection_query,
+    introspection_from_schema,
+    parse,
+)
 
 from gateway.cost.estimate import Estimate, Rules, estimate_of
 from gateway.cost.program import Amount
+from gateway.cost.rules import LEAF, OBJECT
 from gateway.settings import Settings
 from schema import schema
 
@@ -154,3 +161,21 @@ def test_a_schema_without_directives_costs_what_is_made() -> None:
 def test_our_samples_stay_far_below_the_bound(sample: Path) -> None:
     variables = orjson.loads(sample.with_suffix(".json").read_bytes())
     assert estimate(sample.read_text()).cost(variables) < Settings().max_cost / 10
+
+
+def test_introspection_costs_by_the_length_of_the_schemas_lists() -> None:
+    full = rows(get_introspection_query())
+    made = _values(introspection_from_schema(schema._schema))
+    assert made <= full <= 4 * made  # most types are wrapped less often than the query asks for
+    assert full < Settings().max_cost / 5
+    types = "__schema { types { name } }"
+    assert rows(f"{{ {types} }}") < full / 5
+    assert rows(f"{{ a: {types} b: {types} }}") == pytest.approx(2 * rows(f"{{ {types} }}") - 1)
+    assert rows("{ __typename }") < 2
+
+
+def _values(answer: Any) -> float:
+    """What making an answer costs: its objects and its leaves."""
+    if isinstance(answer, dict):
+        return OBJECT + sum(map(_values, answer.values()))
+    return sum(map(_values, answer)) if isinstance(answer, list) else LEAF

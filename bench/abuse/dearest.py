@@ -1,0 +1,244 @@
+"""The dearest anonymous requests within the default bounds: processor time, store calls, memory.
+
+Operations are drawn from the schema and widened with aliases until they cost nearly as much as is
+allowed; the ones made by hand (`KNOWN`) are widened in the same way. Each runs in this process,
+from the request's body to the answer's, on embedded stores with the demo content.
+
+`python -m bench.abuse.dearest` runs it by itself, and prints the operations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from graphql import FieldNode, NameNode, OperationDefinitionNode, SelectionNode, parse, print_ast
+
+from bench.abuse.site import SECRET, Facts, prepare
+from bench.rows import Row
+from feed_engine.feeds import Feeds
+from gateway.app import create_app
+from gateway.execution import Executor, new_executor
+from gateway.execution.documents import Operation
+from gateway.http import GraphQLEndpoint
+from gateway.runtime import Runtime, running
+from gateway.settings import Settings, read_settings
+from schema import schema
+from tests.counting import Counts
+from tests.unit.gateway.cost.generated import Drawn
+
+SECONDS, CALLS, MEMORY = 0.150, 2_000, 50.0
+"""The goals: of processor time; of store calls; of MiB."""
+FULL, QUICK = 400, 60
+MEASURED_AGAIN = 12
+
+_PINS = "pins(first: 50) { edges { node { board { owner { id } } } } }"
+_FEED = "homeFeed(first: 100) { edges { node { title description board { name } } } }"
+_EACH = "id username fullName about createdAt"
+KNOWN = {
+    "pages of pins": _PINS,
+    "home feeds": _FEED,
+    "users": f"users(first: 100) {{ edges {{ cursor node {{ {_EACH} }} }} }}",
+    "counts": "users(first: 100) { edges { node { pinCount boardCount followerCount } } }",
+    "followers of users": "users(first: 100) { edges { node { followers(first: 20) { edges { "
+    "cursor node { id username } } } } } }",
+    "pins of boards": "boards(first: 20) { edges { node { pins(first: 20) { edges { cursor node { "
+    "id title description } } } } } }",
+    "sources": "pins(first: 100) { edges { node { source { source { source { id } } } } } }",
+    "covers": "boards(first: 100) { edges { node { cover { board { cover { id } } } } } }",
+    "likes": "pins(first: 20) { edges { node { likedBy(first: 20) { edges { node { "
+    "likedPins(first: 5) { edges { node { id } } } } } } } } }",
+    "comments": "pins(first: 50) { edges { node { comments(first: 10) { edges { node { text author "
+    "{ username } pin { title } } } } } } }",
+    "interests": "interests(first: 100) { edges { node { pins(first: 20) { edges { node { id } } } "
+    "} } }",
+    "the schema": "__schema { types { name description fields { name description args { name "
+    "description type { name kind } } type { name kind ofType { name } } } } }",
+}
+
+
+@dataclass
+class Spent:
+    """What one operation took. Times in seconds, memory in bytes."""
+
+    text: str
+    estimate: int
+    seconds: float
+    calls: int
+    memory: int = 0
+
+
+class Bench:
+    """An endpoint whose store calls are counted."""
+
+    def __init__(self, endpoint: GraphQLEndpoint, executor: Executor, counts: Counts) -> None:
+        self._endpoint, self._executor, self._counts = endpoint, executor, counts
+
+    def estimate(self, text: str, variables: dict[str, Any]) -> int | None:
+        """What an operation costs; None where it is refused whatever it costs."""
+        document = self._executor.documents.get(text)
+        if document.errors:
+            return None
+        operation = document.operation(None)
+        return operation.estimate.cost(variables) if isinstance(operation, Operation) else None
+
+    async def ask(self, text: str, variables: dict[str, Any]) -> bool:
+        """Run an operation of nobody's; whether it ran."""
+        body = json.dumps({"query": text, "variables": variables}).encode()
+        headers = {b"content-type": b"application/json"}
+        answer = await self._endpoint.answer(headers, body, "192.0.2.1")
+        return b'"data"' in answer.parts[0][:10]
+
+    async def measure(self, text: str, variables: dict[str, Any], estimate: int) -> Spent | None:
+        best, calls = float("inf"), 0
+        for _ in range(3):
+            gc.collect()
+            self._counts.clear()
+            began = time.process_time()
+            if not await self.ask(text, variables):
+                return None
+            best = min(best, time.process_time() - began)
+            calls = max(calls, self._counts.calls.total())
+        return Spent(text, estimate, best, calls)
+
+    async def memory(self, text: str, variables: dict[str, Any]) -> int:
+        """By how much the memory grew at most while it ran."""
+        await self.ask(text, variables)  # compile it, and fill the caches
+        gc.collect()
+        tracemalloc.start()
+        try:
+            await self.ask(text, variables)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+
+def measure(folder: Path, prepared: Path, drawn: int, *, told: bool = False) -> list[Row]:
+    data = folder / "dearest"
+    shutil.copytree(prepared, data)
+    settings = read_settings(data_dir=data, run_jobs=False, rate_cost=0, auth_secret=SECRET)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_measured(settings, Facts.read(data / "facts.json"), drawn, told))
+
+
+async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) -> list[Row]:
+    async with running(settings) as runtime:
+        counts, feeds = Counts(), runtime.feeds
+        stores = counts.of(runtime.stores)
+        counted = Runtime(stores, Feeds(stores, feeds.pools_race, feeds.feeds_race))
+        executor = new_executor(settings)
+        app: Any = create_app(settings, counted, executor)
+        bench, found = Bench(app._endpoint, executor, counts), list[tuple[Spent, dict[str, Any]]]()
+        for text, variables in _candidates(facts, drawn):
+            widened = _widened(text, lambda t, v=variables: bench.estimate(t, v), settings)
+            if widened is None:
+                continue
+            spent = await bench.measure(widened[0], variables, widened[1])
+            if spent is not None:
+                found.append((spent, variables))
+        for key in (lambda each: each[0].seconds, lambda each: each[0].estimate):
+            for spent, variables in sorted(found, key=key, reverse=True)[:MEASURED_AGAIN]:
+                spent.memory = spent.memory or await bench.memory(spent.text, variables)
+    every = [spent for spent, _ in found]
+    slowest = max(every, key=lambda spent: spent.seconds)
+    most = max(every, key=lambda spent: spent.calls)
+    largest = max(every, key=lambda spent: spent.memory)
+    if told:
+        for spent in (slowest, most, largest):
+            print(spent, end="\n\n")
+    near = sum(spent.estimate > settings.max_cost / 2 for spent in every)
+    of = f"of {len(every)} operations, {near} of more than half of max_cost"
+    return [
+        Row(
+            "dearest anonymous request: processor time",
+            slowest.seconds * 1e3,
+            "ms",
+            f"<= {SECONDS * 1e3:g}",
+            f"{of}; estimate {slowest.estimate:,}",
+        ),
+        Row(
+            "dearest anonymous request: store calls",
+            most.calls,
+            "",
+            f"<= {CALLS}",
+            f"estimate {most.estimate:,}",
+        ),
+        Row(
+            "dearest anonymous request: memory",
+            largest.memory / 2**20,
+            "MiB",
+            f"<= {MEMORY:g}",
+            f"estimate {largest.estimate:,}",
+        ),
+    ]
+
+
+def _candidates(facts: Facts, drawn: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    for field in KNOWN.values():
+        yield f"query {{ {field} }}", {}
+    rng = random.Random(1)
+    ids = {"User": facts.users, "Board": facts.boards, "Pin": facts.pins}
+    for _ in range(drawn):
+        one = Drawn(schema._schema, rng, ids)
+        yield one.query(), one.variables
+
+
+def _widened(
+    text: str, estimate: Callable[[str], int | None], settings: Settings
+) -> tuple[str, int] | None:
+    """The operation with its fields at the root as often as the bounds allow."""
+    alone = estimate(text)
+    if alone is None or alone > settings.max_cost:
+        return None
+    copies = min(settings.max_query_root_fields, settings.max_cost // max(alone, 1))
+    while copies > 1:
+        wider = _copied(text, copies)
+        cost = estimate(wider)
+        if cost is not None and cost <= settings.max_cost:
+            return wider, cost
+        copies -= 1 + copies // 8
+    return text, alone
+
+
+def _copied(text: str, copies: int) -> str:
+    """The operation with each field at its root so many times, under aliases."""
+    document = parse(text)
+    operation = document.definitions[0]
+    assert isinstance(operation, OperationDefinitionNode)
+    selections: list[SelectionNode] = []
+    for place, selection in enumerate(operation.selection_set.selections):
+        if isinstance(selection, FieldNode):
+            names = [NameNode(value=f"x{place}y{copy}") for copy in range(copies)]
+            selections += [replace(selection, alias=name) for name in names]
+        else:
+            selections.append(selection)
+    wider = replace(
+        operation, selection_set=replace(operation.selection_set, selections=tuple(selections))
+    )
+    return print_ast(replace(document, definitions=(wider, *document.definitions[1:])))
+
+
+def main() -> None:
+    os.chdir(Path(__file__).parents[2])
+    drawn = int(sys.argv[1]) if len(sys.argv) > 1 else QUICK
+    with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
+        folder = Path(directory)
+        for row in measure(folder, prepare(folder), drawn, told=True):
+            print(row)
+
+
+if __name__ == "__main__":
+    main()
