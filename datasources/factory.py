@@ -104,7 +104,7 @@ async def open_stores(config: StoresConfig) -> Stores:
     """Open all stores; those of the same URL are one and the same.
 
     Raises ConfigError for a URL that no backend takes, and the StoreError of the topology's
-    source. What was opened before an error is closed again.
+    source. Stores that were opened before an error are closed again.
     """
     async with AsyncExitStack() as opened:
 

@@ -53,7 +53,7 @@ class Followed:
                     outages.well("")
                     if topology.epoch > before:
                         log.info("the topology of epoch %d is in use", topology.epoch)
-            except Exception as error:  # whatever it is, later topologies must be heard of
+            except Exception as error:  # after any error, later topologies must still arrive
                 self._fault = str(error) or type(error).__name__
                 outages.failed("", error)
             await self._sleep(pause)

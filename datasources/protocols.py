@@ -1,9 +1,9 @@
 """The protocols of the stores: each protocol's contract, and the errors it may raise.
 
-All calls may raise StoreTimeout, StoreUnavailable or StoreCorrupt (`datasources.errors`); what
-else they raise stands at the call. A call that takes many keys costs one round trip a *server*
-(not a shard), whatever their number. A call that is cancelled leaves nothing behind: later calls
-get their own answers. `tests/contract/` holds every backend to this page.
+All calls may raise StoreTimeout, StoreUnavailable or StoreCorrupt (`datasources.errors`); each call
+names its other errors. A call that takes many keys costs one round trip a *server* (not a shard),
+whatever their number. A call that is cancelled leaves nothing behind: later calls get their own
+answers. `tests/contract/` holds every backend to this page.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ from datasources.topology import Topology
 T = TypeVar("T")
 
 RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
-RESPACINGS_KEPT = 1_000  # of a list, however new: what translates a place is read in one go
+RESPACINGS_KEPT = 1_000  # of a list, however new: one read gets all that translate a place
 
 
 # ------------------------------------------------------------------ sharded objects and mappings
@@ -93,7 +93,8 @@ class Visit(NamedTuple):
 
 
 class ShardTx(Protocol):
-    """A transaction on one shard: all of it is committed, or nothing. What it reads it locks."""
+    """A transaction on one shard: all of it is committed, or nothing. It locks the rows that it
+    reads."""
 
     shard: int
 
@@ -160,7 +161,7 @@ class ShardTx(Protocol):
 
     async def hold(self, keys: Sequence[ListKey]) -> None:
         """Have nobody cache these ordered lists from the commit on, until each is released as often
-        as it was held: whoever reads one of them meanwhile reads that it is held."""
+        as it was held: a reader of such a list meanwhile sees that it is held."""
 
     async def release(self, keys: Sequence[ListKey]) -> None:
         """Take a hold back."""
@@ -396,8 +397,8 @@ class ObjectCache(Protocol):
 
 class Window(NamedTuple):
     """The newest rows of a list (or its next rows, when it was asked behind a position); `complete`
-    when these are all. `version` is the list's then; 0: unknown, of lists that are not ordered.
-    One of a list that was `held` then must not be cached."""
+    when there are no more rows. `version` is the list's then; 0: unknown, of lists that are not
+    ordered. A window of a list that was `held` at that time must not be cached."""
 
     edges: Sequence[Edge]
     complete: bool
@@ -408,7 +409,7 @@ class Window(NamedTuple):
 class MappingCache(Protocol):
     """Windows onto the newest rows of lists, and their heads. Leases as in ObjectCache.
 
-    What one call answers is of one moment.
+    All answers of one call are of one moment.
     """
 
     window: int  # rows that a window keeps: who fills one reads that many, or all if fewer

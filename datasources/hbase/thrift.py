@@ -42,7 +42,7 @@ class Connection:
     """Requests in a row over one socket.
 
     A call that was left half way (cancelled, timed out) leaves its answer on the wire for the
-    next caller: whoever sees any exception but Refused must `abort` the connection.
+    next caller: after any exception but Refused, the caller must `abort` the connection.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,6 +1,6 @@
 """One connection to a MySQL server, set up as the stores need it.
 
-Transactions run at READ COMMITTED. All that they read to decide is read FOR UPDATE, and a list is
+Transactions run at READ COMMITTED. Transactions read FOR UPDATE before they decide, and a list is
 guarded by its row in `lists`, so a snapshot would add nothing; at REPEATABLE READ the same reads
 would also lock the gaps around missing rows, and inserts of unrelated rows would deadlock.
 """
@@ -62,7 +62,8 @@ class _Cursor(aiomysql.Cursor):  # type: ignore[misc]
 
 
 class Link:
-    """An open connection. Who is interrupted in `run` must close it: the answer may still come."""
+    """An open connection. A caller that is interrupted in `run` must close the link: the answer may
+    still come."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -11,7 +11,7 @@ from datasources.mysql.link import Link
 
 
 class Pool:
-    """At most `size` links at a time. What is taken must be given back or discarded."""
+    """At most `size` links at a time. A taken link must be given back or discarded."""
 
     def __init__(self, connect: Callable[[], Awaitable[Link]], size: int) -> None:
         self._connect = connect
@@ -22,7 +22,7 @@ class Pool:
     async def take(self, *, fresh: bool = False) -> Link:
         """The link used last, or a new one. Raises what connecting raises.
 
-        `fresh` is for who has just been given a dead link: the other idle ones may be as dead.
+        `fresh` is for a caller that has just got a dead link: the other idle ones may be as dead.
         """
         await self._places.acquire()
         try:

@@ -20,7 +20,7 @@ WINDOW = 500
 LEASE_MS = 10_000
 TIME_TO_LIVE_MS = 24 * 3600 * 1000
 SEQUENCE_DIGITS, ID_DIGITS = 38, 19
-PATIENCE = 4  # deadlines that a writer waits, who has nowhere else to go
+PATIENCE = 4  # deadlines that a writer waits, because it has no other place to write to
 ROW = struct.Struct(f"{SEQUENCE_DIGITS}sx{ID_DIGITS}s")
 ROW_CHARS = ROW.size
 

@@ -20,8 +20,8 @@ _OLD_VISITS = (
 
 
 class SqlExpiry:
-    """See Expiry. What is too old is found in one round trip a server, then deleted by its keys in
-    a short transaction a shard."""
+    """See Expiry. Old rows are found in one round trip for each server, then deleted by their keys
+    in a short transaction for each shard."""
 
     def __init__(self, router: Router) -> None:
         self._router = router

@@ -79,7 +79,7 @@ class Gates:
 
 
 class Entered(Protocol):
-    """The needs of a transaction before it locks rows."""
+    """The gates that a transaction enters before it locks rows."""
 
     def enter(self, keys: Iterable[Key]) -> None:
         """Pass the gates of rows that are about to be locked. Raises Crowded."""

@@ -174,7 +174,7 @@ class Lists:
             (ERAS + code, *to_ids, code, key.from_id),
         )
         for size, version, era, *row in found.rows:
-            # What is in hand may be newer than what is stored, which is written at the end.
+            # The row in hand may be newer than the stored row, which is written at the end.
             self._heads.setdefault(key, Head(size, version, era or 0))
             if row[0] is not None:
                 edge = codecs.edge(tuple(row))

@@ -69,7 +69,8 @@ class SqlOutbox:
             if not waiting or most >= limit or sum(map(len, of_shards.values())) >= limit:
                 break
             most *= 4
-        # Those of every shard first that are due longest: no long tail keeps others waiting.
+        # The rows of each shard that have been due longest come first, so no long tail keeps other
+        # shards waiting.
         turns = zip_longest(*of_shards.values())
         rows = list(islice((row for turn in turns for row in turn if row is not None), limit))
         read_to = {row.shard: (due, row.id) for row, due in rows}
@@ -113,7 +114,7 @@ class SqlOutbox:
         return Parked(count, reason.decode())
 
     async def finish(self, shard: int, id: int) -> None:
-        # Those that come while a shard's rows are removed go together with the next: one commit.
+        # Rows that come while a shard's rows are removed go with the next removal: one commit.
         removal = self._removals.get(shard)
         if removal is None:
             removal = self._removals[shard] = _Removal()

@@ -88,16 +88,18 @@ def _mapping(mapping: Mapping) -> Table:
     )
 
 
-# Who may write to the shard: the server `owner`, for writers whose topology has this epoch or a
-# later one. Each transaction reads it under a shared lock; who moves the shard locks it alone.
+# The fence. Only the server `owner` may write to the shard, for writers whose topology has this
+# epoch or a later one. Each transaction reads it under a shared lock; who moves the shard locks it
+# alone.
 FENCE = Table(
     "fence",
     (Column("id", Type.SMALL), Column("epoch", Type.ID), Column("owner", Type.NAME)),
     primary=("id",),
 )
 
-# The head of each list. Its row is the list's lock: whoever changes a list, or reads it to decide,
-# locks its row first, so that two writers never wait for each other in the middle of one list.
+# The head of each list. Its row is the list's lock: a transaction that changes a list, or reads it
+# to decide, locks its row first, so that two writers never wait for each other in the middle of one
+# list.
 LISTS = Table(
     "lists",
     (
@@ -109,7 +111,7 @@ LISTS = Table(
     primary=("mapping", "from_id"),
 )
 
-# What re-spacings of an ordered list did, so that places named before can be found after. The
+# The respacings of an ordered list: they translate earlier places into the places of now. The
 # list's era itself is the version in its row of `lists` under ERAS + Mapping.code; the size there
 # is by how many writers it is held.
 RESPACINGS = Table(

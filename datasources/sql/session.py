@@ -76,7 +76,7 @@ class GuardedSession(ABC):
         )
 
     def ended(self) -> None:
-        """A transaction kept beyond its end is a mistake of whoever kept it."""
+        """A transaction that is used after its end is a mistake of its user."""
         self._broken = RuntimeError("the transaction has ended")
 
     @abstractmethod

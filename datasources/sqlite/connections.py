@@ -39,7 +39,7 @@ class Connections:
         connection = sqlite3.connect(
             f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}",
             uri=True,
-            timeout=0,  # who finds the file locked waits on the event loop
+            timeout=0,  # a caller that finds the file locked waits on the event loop
             isolation_level=None,  # BEGIN and COMMIT are ours
             check_same_thread=False,
             cached_statements=256,

@@ -1,7 +1,7 @@
 """SQLite files as servers: batches of reads in a small pool of threads, one writer a file.
 
 A read of few parts of one file is tried on the event loop: it takes 20 µs there, and the way to a
-thread and back alone 65 µs. One that turns out long, or meets a lock, goes to a thread. (As with
+thread and back alone 65 µs. A read that turns out long, or meets a lock, goes to a thread. (As with
 RocksDB, a page of the file that is not in memory holds the loop for as long as the disk takes.)
 """
 
@@ -56,7 +56,7 @@ class SqliteEngine:
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         quick = self._read_quickly(operation, parts)
         if quick is not None:
-            await asyncio.sleep(0)  # who reads on and on lets others have their turn
+            await asyncio.sleep(0)  # a task that reads again and again lets other tasks run
             return quick
         numbers: dict[str, list[int]] = {}
         for number, part in enumerate(parts):

@@ -25,7 +25,7 @@ log = logging.getLogger("pinway.queue")
 TAKEOVER_SECONDS = 4.0
 FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 1.0, 300.0
 RECONNECT_SECONDS = 0.5
-ENQUEUE_AT_ONCE = 100  # what one call's deadline is enough for
+ENQUEUE_AT_ONCE = 100  # as many as fit into one call's deadline
 
 
 class StreaqQueue:

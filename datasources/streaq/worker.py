@@ -60,8 +60,8 @@ class PromptWorker(Worker[None]):
             serializer=_serialize,
             deserializer=msgspec.json.decode,
         )
-        # What it read but does not run waits for a takeover when this process dies: read no more
-        # than can run at once.
+        # A job that was read but does not run waits for a takeover when this process dies: read no
+        # more than can run at once.
         self.prefetch = concurrency
         self._run, self._retry_delay = run, retry_delay
         self._jobs: set[asyncio.Task[None]] = set()

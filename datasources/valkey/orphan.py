@@ -1,6 +1,6 @@
 """End the server that a killed Pinway left behind, where the kernel did not do it.
 
-Whoever calls this holds the directory's lock, so no living Pinway uses that server.
+The caller holds the directory's lock, so no living Pinway uses that server.
 """
 
 import asyncio
