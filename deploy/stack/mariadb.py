@@ -88,7 +88,7 @@ class MariaDBMaster(Service):
 
     def command(self) -> list[str]:
         command = [install.tool("mariadbd"), f"--defaults-file={self.dir / 'my.cnf'}"]
-        # The data belongs to whoever runs this; MariaDB wants to be told so if that is root.
+        # The data belongs to the user who runs this; MariaDB wants to be told so if that is root.
         return [*command, "--user=root"] if os.geteuid() == 0 else command
 
     def config(self) -> dict[Path, str]:
@@ -147,7 +147,7 @@ class MariaDBMaster(Service):
             check=False,
         )
         accounts.unlink()
-        # What follows is general advice that would push the cause out of sight.
+        # The lines after it are general advice, which would hide the cause.
         self.log.write_text(made.stdout.partition("\nThe problem could be")[0])
         if made.returncode != 0:
             raise self._failure("could not make its data directory")

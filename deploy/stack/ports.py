@@ -13,7 +13,7 @@ _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 def is_free(port: int) -> bool:
     """Whether a server could listen on `port` of the loopback now."""
     with socket.socket() as probe:
-        # As servers do: connections that linger from a previous life don't count.
+        # Servers set it too: connections that linger from a previous process don't count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))

@@ -53,7 +53,7 @@ class Service:
         self.log = self.dir / f"{name}.log"
         self.pid_file = self.dir / f"{name}.pid.json"
 
-    # What a subclass fills in.
+    # The parts that a subclass fills in.
 
     def command(self) -> list[str]:
         raise NotImplementedError
@@ -76,7 +76,7 @@ class Service:
     def environment(self) -> dict[str, str]:
         return {**os.environ, "LC_ALL": "C.UTF-8"}
 
-    # What others use.
+    # The interface for other modules.
 
     @property
     def port(self) -> int:

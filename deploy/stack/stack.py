@@ -155,7 +155,7 @@ class Stack:
         epoch = 0
         with contextlib.suppress(FileNotFoundError, ValueError, KeyError):
             epoch = int(json.loads(self.topology_file.read_text())["epoch"])
-        # Whoever holds an older topology must see that this one is newer, if it differs at all.
+        # A gateway with an older topology must see that this one is newer, if it differs at all.
         same = layout.topology(self._ports(), self.shards, self.mod_shards, epoch)
         with contextlib.suppress(FileNotFoundError, ValueError):
             if json.loads(self.topology_file.read_text()) == same:
