@@ -70,7 +70,7 @@ async def settle() -> None:
 
 
 def keep(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Run to the end, also when whoever waits for it is cancelled."""
+    """Run the work to its end, also when the caller that waits for it is cancelled."""
     task = asyncio.get_running_loop().create_task(work)
     _running.add(task)
     task.add_done_callback(_forget)

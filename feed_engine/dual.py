@@ -11,7 +11,7 @@ async def write_both(sides: Sides, write: Callable[[WideColumnStore], Awaitable[
     """Write to both sides at the same time and wait for both, also when one fails.
 
     Raises StoreUnavailable unless both succeeded; one may have. The write must be idempotent, for
-    its job then runs again. What `write` raises other than a StoreError passes through.
+    its job then runs again. Other errors that `write` raises pass through.
     """
     results = await asyncio.gather(
         _run(write, sides.primary), _run(write, sides.standby), return_exceptions=True

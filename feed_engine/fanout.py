@@ -126,7 +126,7 @@ async def _deliver(
     cause_id = key.from_id
     feed_cell = following_column(FollowingColumn(pin.created, pin.id, cause_id))
     pool_cell, why = pools.followed_cell(pin, cause_id)
-    # What is brought anew comes with higher stamps, since it may have been taken out meanwhile.
+    # Cells that are written again get higher stamps, because they may have been removed meanwhile.
     source, pool_stamp = pools.followed_source(cause_id), max(1, pin.created, at)
     feed_rows = {edge.to_id: id_row(edge.to_id) for edge in followers}
     in_feeds: list[Awaitable[None]] = []

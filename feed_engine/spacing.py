@@ -2,12 +2,12 @@
 
 It is the problem of maintaining order in a list by labels (Itai, Konheim and Rodeh; Dietz and
 Sleator; Bender, Cole, Demaine, Farach-Colton and Zito: Two simplified algorithms for maintaining
-order in a list). As in the last, the smallest window is relabelled that is sparse enough, and a
-larger one has to be sparser. There a label has O(log n) bits and rows are spread evenly; here it
-has 126 bits for at most 24 bits' worth of rows, and what is left over buys more: the rows of a
-window are pressed towards its ends, each into a sliver of what those before it left, so that its
-middle stays wide for whoever goes there again (as in adaptive packed-memory arrays: Bender and Hu).
-docs/order.md states the bound and what adversaries reach.
+order in a list). As in the last of these papers, the smallest sparse enough window is relabelled,
+and a larger window has to be sparser. There a label has O(log n) bits and rows are spread evenly;
+here it has 126 bits for at most 24 bits' worth of rows, and what is left over buys more: the rows
+of a window are pressed towards its ends, each into a sliver of what those before it left, so that
+its middle stays wide for further drags into it (as in adaptive packed-memory arrays: Bender and
+Hu). docs/order.md states the bound and what adversaries reach.
 """
 
 from collections.abc import Generator, Sequence
@@ -71,7 +71,7 @@ class Window(NamedTuple):
         to the upper, those below it to the lower, and itself near the upper ones.
 
         The gaps shrink towards the middle, and from one spreading to the next, as what is left
-        does: so the narrowest is beside the middle, where there is room for whoever goes into it.
+        does: so the narrowest is beside the middle, where there is room for the next drags into it.
         """
         (low, high), shift = self[:2], max(self.shift, finest(rows))
         if self.room(rows) < 1:
@@ -154,9 +154,9 @@ def window(spacing: Spacing) -> Search:
 
 
 def choose(places: Sequence[int], center: int, spacing: Spacing) -> Window | None:
-    """The rows around a crowded one to give room, as the window they lie in. Of the windows that
-    give each gap the room asked for it is the one with the fewest rows for what it gives beyond,
-    counted as its square: a wide window lasts.
+    """The rows around a crowded one to give room, as the window they lie in. Several windows give
+    each gap the requested room. The chosen window has the fewest rows for the square of the room
+    beyond that: a wide window lasts.
 
     `places` are sequences in ascending order, the outermost two of them bounds that stay, and
     `center` is the number of the crowded row's. None: that takes more rows than these.

@@ -1,6 +1,6 @@
 """Candidates for a chunk: read from the pools as deep as the chunk needs, and checked.
 
-What the pools hold is only a hint. Before a pin is chosen it is checked that the viewer was not
+The pools' contents are only a hint. Before a pin is chosen it is checked that the viewer was not
 shown it, that they may see it now, and that they still follow what brought it.
 """
 

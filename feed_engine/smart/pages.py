@@ -1,7 +1,7 @@
 """Pages of a visit: its own chunk, then what earlier visits were shown, newest first.
 
-The list of a visit of generation g is all generations up to g, from g down. Those that the user's
-shard tells (the newest ones, and every one not saved) are taken from there; the rest, which both
+The list of a visit of generation g is all generations up to g, from g down. Visits that the user's
+shard knows (the newest visits, and every unsaved visit) are taken from there; the rest, which both
 sides of the materialised feed have, from whichever side answers, by a seek to the place reached.
 Nothing that is written later changes the list: later visits have higher generations, and a pin is
 chosen once. So a page is the same whether the primary or a standby behind it gives it.

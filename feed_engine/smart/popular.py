@@ -2,8 +2,8 @@
 
 A pin's hotness moves its cell. So that updates may run twice, late and at once, each one first
 writes down, in the pin's own row, which cell it is about to put, under the version of the pin's
-list of likes; then puts it; then reads the row and removes what is not the newest version's. Of any
-two updates the later reader sees both, and the delete markers carry the versions.
+list of likes; then puts it; then reads the row and removes what is not the newest version's. The
+later reader of any two updates sees both, and the delete markers carry the versions.
 """
 
 from collections.abc import Sequence

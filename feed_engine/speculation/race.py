@@ -68,10 +68,9 @@ class Race:
 
         `ask` may be cancelled anywhere, and may be called again for a side, also after this
         returned, then to be measured or compared and dropped: it must not lean on what changes
-        after that. Raises
-        StoreTimeout past the deadline (of the race or of the request, whichever is first),
-        StoreUnavailable when both sides failed, or one did and the budget is spent. What `ask`
-        raises other than a StoreError is its own mistake and passes through.
+        after that. Raises StoreTimeout past the deadline (of the race or of the request, whichever
+        is first), StoreUnavailable when both sides failed, or one did and the budget is spent.
+        Other errors that `ask` raises are its own faults and pass through.
         """
         bound = self.deadline
         ends = request.ends.get()
@@ -94,7 +93,8 @@ class Race:
                 first, second = second, first
                 self._probe(second, ask, kind, self._policy.probe_every)
             elif second.health.mode is not Mode.WELL and second.health.trust(began) <= 0:
-                # Else it would stay distrusted until the primary fails, and be no help then.
+                # Otherwise the standby would stay distrusted until the primary fails, and could not
+                # help then.
                 self._probe(second, ask, kind, self._policy.probe_every)
             call = Call(self, ask, first, second, bound, kind)
             draw = self._rng() if self._unlikely else 1.0

@@ -51,7 +51,7 @@ class SideReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A race as it is now. Budgets in calls that may be made besides."""
+    """A race as it is now. Budgets in extra calls."""
 
     stats: Stats
     sides: dict[Side, SideReport]

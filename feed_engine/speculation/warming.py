@@ -62,7 +62,7 @@ class Comparison(Generic[T]):
         self._answers: dict[Side, T] = {}
 
     def add(self, side: Side, answer: T) -> None:
-        # A shallow copy: who asked may use its list up; cells and rows don't change.
+        # A shallow copy: the caller may consume its list; cells and rows don't change.
         self._answers[side] = copy(answer)
         if len(self._answers) == 2:
             self._stats.compared += 1

@@ -1,6 +1,6 @@
 """Access checks of writes: loads objects from the master shards, and says who may change them.
 
-What a viewer may not see is answered in the words of what doesn't exist.
+For an object that the viewer may not see, the answer is the same as for a missing object.
 """
 
 from collections.abc import Sequence

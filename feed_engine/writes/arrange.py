@@ -2,8 +2,8 @@
 
 The first transaction checks all of it and leaves the plan in the outbox. Then follow transactions
 of bounded size, each of which takes some pins of the plan to their places and notes so in the same
-commit how far it came: so whoever completes it, the request or, when that was killed, a job, does
-each pin once, and what others move meanwhile stays where they put it.
+commit how far it came: so each pin is placed once, whether the request completes the plan or, after
+its death, a job. Pins that other users move meanwhile stay where those users put them.
 
 The pins that go into one gap share it evenly, so that thousands of them don't use it up.
 """
@@ -114,7 +114,7 @@ async def reorder_pins(
 
 
 async def complete(stores: Stores, job: Job, spacing: Spacing) -> None:
-    """Do what is left of a plan, and remove its row. Others may be doing the same."""
+    """Do what is left of a plan, and remove its row. Another process may be doing the same work."""
     # A gap that was made roomy has to take all of a plan's pins with a threshold's room for each.
     room = spacing.threshold + MOST.bit_length() + 2
     spacing = replace(spacing, room=max(spacing.room, room))

@@ -47,7 +47,7 @@ async def board_secrecy(
 async def board_deleted(
     stores: Stores, task: BoardDeleted, cursor: bytes | None, advance: Advance
 ) -> None:
-    """Delete the board's pins. What is done leaves the list, so every chunk is the list's top."""
+    """Delete the board's pins. Finished pins leave the list, so every chunk is the list's top."""
     request = PageRequest(ListKey(Mapping.BOARD_HAS_PINS, task.board_id), CHUNK)
     while True:
         [rows] = await stores.shards.mappings.pages([request])

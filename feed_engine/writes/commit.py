@@ -148,8 +148,8 @@ async def mutate(
     try:
         saved, outcome, outbox_id = await _while_outdated(attempt)
     except RequestError:
-        # What was answered keeps its answer, though it would be refused now: because of what came
-        # since, or because another request with this key did it a moment ago.
+        # A write that was answered keeps its answer, though it would be refused now: because of
+        # what came since, or because another request with this key did it a moment ago.
         saved, outcome, outbox_id = await _find(stores, mutation), None, None
         if saved is None:
             raise

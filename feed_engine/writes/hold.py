@@ -1,10 +1,10 @@
 """Boards that one write is about to change together: held on their shard, so that no cache ever has
 one of them as before the write and another as after it.
 
-A transaction of its own holds them, and then the caches forget them: who reads a held board caches
-nothing, and who had read it before can't fill it any more. So from then on until the write commits,
-and releases them with it, no cache has them or learns of them, whatever becomes of the cache. The
-hold stands in the outbox: of a write that died, or comes too late, a job gives it up.
+A transaction of its own holds them, and then the caches forget them: a reader of a held board
+caches nothing, and an earlier reader can't fill the cache any more. So from then on until the write
+commits, and releases them with it, no cache has them or learns of them, whatever becomes of the
+cache. The hold stands in the outbox: when the write died or comes too late, a job removes the hold.
 """
 
 from collections.abc import Sequence

@@ -76,7 +76,7 @@ async def move_pin(
 
     async def work(tx: ShardTx, source_id: int) -> Outcome[PinMoved]:
         if source_id != board_id and not await hold.release(tx):
-            raise Outdated  # as it took so long, a job did
+            raise Outdated  # the transaction took so long that a job released the hold
         boards = {id: await access.lock_any(tx, Board, id) for id in sorted({source_id, board_id})}
         source, pin, raw = await lock_own(tx, viewer_id, source_id, pin_id)
         target, _ = access.own_board(boards[board_id], viewer_id, board_id)

@@ -1,6 +1,6 @@
 """Making, changing and deleting pins, and repinning.
 
-A pin lies on its board's shard, so one transaction holds the pin and its place. Whatever changes a
+A pin lies on its board's shard, so one transaction holds the pin and its place. Every change of a
 pin locks its board first.
 """
 

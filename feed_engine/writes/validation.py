@@ -21,7 +21,8 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 UNGUESSABLE = 16
-"""Characters that a key of a sign-up has at least: whoever repeats it gets the user's token."""
+"""Characters that a key of a sign-up has at least: a client that repeats it gets the user's
+token."""
 
 UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, C1 included
