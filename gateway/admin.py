@@ -46,7 +46,7 @@ class Admin:
         self._asking = asyncio.Lock()
 
     def app(self) -> ASGIApp:
-        """Everything, for whoever reaches the listener."""
+        """Everything, for every client that reaches the listener."""
         return Starlette(
             routes=[
                 Route("/healthz", self._process),

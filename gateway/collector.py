@@ -3,10 +3,10 @@
 A full pass looks at every object that may be part of a cycle, and nothing else runs meanwhile: for
 a gateway's modules, schema and compiled operations that is 30 to 100 ms, every thousand requests or
 so. Here what a pass finds alive for the second time is frozen (`gc.freeze`), so that each pass
-looks at what came shortly before it. Objects that are let go of are freed as ever. Garbage in
-cycles among the frozen is found when the memory in use has been twice what it was for a while: then
-one pass looks at all. So there is never more garbage than what was in use, and long passes are
-rare.
+looks at what came shortly before it. Objects without references are freed as usual in Python.
+Garbage in cycles among the frozen is found when the memory in use has been twice what it was for a
+while: then one pass looks at all. So there is never more garbage than what was in use, and long
+passes are rare.
 """
 
 import gc

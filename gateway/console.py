@@ -35,7 +35,7 @@ _HEADERS = {
 
 
 def page() -> Response:
-    # At this address the API answers whoever asks for JSON.
+    # At this address the API answers clients that ask for JSON.
     headers = {**_HEADERS, "cache-control": "no-cache", "vary": "Accept"}
     return FileResponse(STATIC / "index.html", headers=headers)
 

@@ -54,8 +54,8 @@ def wrong(error: ValidationError, sources: Sources, names: Collection[str]) -> C
 
 
 def check_environment(environment: Iterable[str], names: Collection[str]) -> None:
-    """Raises ConfigError for a variable that is nearly a setting's. Others stay unread: container
-    platforms set some of their own, as PINWAY_SERVICE_HOST for a service of this name."""
+    """Raises ConfigError for a variable that is nearly a setting's. Other variables stay unread:
+    container platforms set some of their own, as PINWAY_SERVICE_HOST for a service of this name."""
     variables = {f"{PREFIX}{name.upper()}" for name in names}
     for variable in environment:
         if not variable.startswith(PREFIX) or variable in variables | OTHER_VARIABLES:

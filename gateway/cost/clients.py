@@ -59,7 +59,7 @@ class Client:
         return self.rate is None or self.rate.spend(self.name, cost)
 
     async def take(self, cost: int) -> float:
-        """Spend cost; else the seconds to wait."""
+        """Spend cost; otherwise the seconds to wait."""
         return 0.0 if self.rate is None else await self.rate.take(self.name, cost)
 
     def owe(self, cost: int) -> None:

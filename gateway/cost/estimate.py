@@ -280,8 +280,8 @@ def _literal(value: ValueNode) -> Any:
 
 @cache
 def _length(most: int, unsliced: int) -> Callable[[Any], float]:
-    """Reads the value of a slicing argument: of a list its length. What isn't given is taken as the
-    schema's default, what can't be, as the longest: it is refused later."""
+    """Reads the value of a slicing argument: of a list its length. A missing value counts as the
+    schema's default, and an invalid value as the longest list: it is refused later."""
 
     def length(value: Any) -> float:
         if value is None:

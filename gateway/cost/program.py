@@ -1,7 +1,8 @@
 """A cost as a small program over an operation's variables, evaluated in one pass.
 
 A line is a sum or a maximum of earlier lines, so what several places share (a fragment) is worked
-out once. What no variable changes is folded when the program is made: most documents are constant.
+out once. Parts that no variable changes are folded when the program is made: most documents are
+constant.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -2,10 +2,10 @@
 
 A bucket is in the mapping cache. A round trip for each request would take longer than most
 requests, so a gateway takes tokens out of a bucket in chunks and spends a chunk without asking.
-What it took is spent or lost, never given twice. So while the cache answers, all gateways together
-spend no more than the bucket gives; a client that meets G gateways may be refused while G - 1 of
-them still hold a chunk. While the cache does not answer, each gateway fills buckets of its own:
-then G gateways give G times as much at most.
+Tokens that a gateway took are spent or lost, never given twice. So while the cache answers, all
+gateways together spend no more than the bucket gives; a client that meets G gateways may be refused
+while G - 1 of them still hold a chunk. While the cache does not answer, each gateway fills buckets
+of its own: then G gateways give G times as much at most.
 """
 
 from collections import OrderedDict

@@ -59,7 +59,8 @@ def _brands() -> dict[str, Brand]:
         icon = icons[name]
         path = _PATH.search(icon.raw_svg)
         color = icon.primary_color.lower()
-        # Whatever is no plain path in a plain color is left out: this goes into pages as it is.
+        # Anything but a plain path in a plain color is left out, because the icon goes into pages
+        # unchanged.
         if path and re.fullmatch(r"#[0-9a-f]{6}", color) and re.fullmatch(r"[a-z0-9_]+", name):
             found[name] = Brand(name, str(icon.title), color, " ".join(path[1].split()))
     return found

@@ -93,7 +93,7 @@ def _encoding(head: bytes) -> str:
         codecs.getincrementaldecoder(found)("replace").decode(b"a")
     except (LookupError, UnicodeError, TypeError, AttributeError):
         return "utf-8"
-    # What was found as ASCII text is not of the two-byte encodings, whatever it says.
+    # A declaration that was found as ASCII text can't name a two-byte encoding.
     return "utf-8" if found.startswith("utf-16") or found.startswith("utf-32") else found
 
 

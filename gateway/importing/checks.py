@@ -104,8 +104,8 @@ def _dangling(
 
 
 def _sources(spool: Spool, complaints: Complaints) -> None:
-    """Number the pins by waves: a pin's source is of the wave before. What gets no number repins
-    something that is not there, or itself in the end."""
+    """Number the pins by waves: a pin's source is of the wave before. A pin that gets no number
+    repins a missing pin, or itself in the end."""
     spool.db.execute("UPDATE pins SET wave = NULL")
     wave = 0
     changed = spool.db.execute("UPDATE pins SET wave = 0 WHERE source IS NULL").rowcount

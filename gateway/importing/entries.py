@@ -73,8 +73,8 @@ def bookmark_lines(
 
     A folder is a board named after it and the folders around it ("Travel / Japan"), save a
     browser's own ones, which are left out of their subfolders' names and are a board only when
-    links lie directly in them. What lies in no folder is on a board named after the file's title.
-    What has no ADD_DATE has its folder's, else `default_ms`.
+    links lie directly in them. Links in no folder are on a board named after the file's title.
+    An entry without ADD_DATE has its folder's date, or else `default_ms`.
     """
     yield _entry(0, UserLine(key=f"user:{owner.lower()}", username=owner), adopt=True)
     boards = _Boards(owner, secret, default_ms)

@@ -2,7 +2,7 @@
 
 A first walk over all objects gives each its key (its own, or its id where it has none or another
 object has the same), in a temporary file; a second writes the lines, referring by those keys.
-Deleted objects and what hangs on them are left out.
+Deleted objects and the objects that depend on them are left out.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -122,7 +122,7 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
     for record in found:
         key, created = known.get(record.id), time_of(record.created)
         if key is None:
-            continue  # nothing to hang on, or made since the first walk
+            continue  # its parent is missing, or the object was made since the first walk
         match record:
             case User():
                 avatar = _image(record.avatar)

@@ -9,7 +9,7 @@ from feed_engine.smart.popular_bulk import build_popular
 from gateway.importing.load import Load, batches, patiently
 
 _FOLLOWED_BY = (
-    # what imported pins hang on, and who follows it
+    # the owners, boards and interests of imported pins, and their followers
     (
         "SELECT DISTINCT u.id FROM boards b JOIN users u ON u.key = b.owner "
         "WHERE EXISTS (SELECT 1 FROM pins WHERE board = b.key)",

@@ -24,7 +24,7 @@ _TEXTS = frozenset({"full_name", "about", "name", "title", "description", "text"
 """The fields that people read; they are kept in Unicode's form NFC. Keys are kept as they are."""
 LATEST_MS = 10**13 - 1  # 13 digits is what a sequence has room for: the year 2286
 
-# What a text must look like, and how to say so. \Z, for $ also matches before a last newline.
+# The pattern of a text, and its description. \Z, because $ also matches before a last newline.
 _WEB = r"https?://[^\s/?#]"
 _REST = r"[^\s\x00-\x20\x7f]*\Z"
 _USERNAME = r"^[A-Za-z0-9_.]{3,30}\Z"

@@ -28,7 +28,7 @@ INTERESTS = Naming("interests", Kind.INTEREST, SLUGS, "the slug {0!r} is taken")
 
 async def find_existing(load: Load, naming: Naming) -> None:
     """Note the ids of those that are in the stores already; leave out users whose name is
-    somebody else's. An interest is whoever has its slug: what is said about it here is not."""
+    somebody else's. An interest is identified by its slug: what is said about it here is not."""
     taken: list[Row] = []
     adopt = "adopt" if naming is USERS else "1"
     waiting = f"SELECT n, line, key, name, {adopt} FROM {naming.table} ORDER BY n"

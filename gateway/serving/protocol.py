@@ -47,7 +47,7 @@ SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
 _HOP = (b"connection", b"upgrade", b"http2-settings")
 """Headers that ask for an upgrade."""
 
-# What a connection reads now.
+# The part of a request that a connection reads now.
 IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
 
 

@@ -19,7 +19,7 @@ log = logging.getLogger("pinway.workers")
 
 READY = b"ready\n"
 STOP_SECONDS = 20.0  # requests have five, then stores are closed
-STEADY_SECONDS = 10.0  # who lives that long is started again at once
+STEADY_SECONDS = 10.0  # a worker that lived that long is started again at once
 LONGEST_DELAY = 10.0
 
 
