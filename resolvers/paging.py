@@ -189,9 +189,9 @@ async def object_page(
 ) -> Connection[R]:
     """`first` objects of a kind that `keep` lets through, in id order, after a cursor.
 
-    What a server that fails holds between two of them is one edge with its error, so that the page
-    says where something is missing: the next page goes on behind it, and the cursor before it asks
-    for it again. An object that is there and can't be decoded is left out.
+    The objects of a failing server between two other objects are one edge with its error, so that
+    the page says where objects are missing: the next page goes on behind it, and the cursor before
+    it asks for it again. An object that is there and can't be decoded is left out.
     """
     size, edges, cursors = page_size(first), list[Edge[R]](), context.cursors
     after_id = 0 if after is None else cursors.decode(_OBJECTS, after).id

@@ -32,7 +32,7 @@ Mutation = Callable[..., Awaitable[dict[str, Any]]]
 def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Payload]]]:
     """A resolver of a mutation whose payload has these fields, and `errors`.
 
-    What the client can mend is in `errors`; not being signed in and a store that failed are
+    Faults that the client can mend are in `errors`; not being signed in and a store that failed are
     errors of the whole field. A write that has more to say about what it refused answers with
     `errors` of its own.
     """

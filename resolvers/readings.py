@@ -1,7 +1,7 @@
 """Reading a field of an operation's root again, when people moved pins between boards meanwhile.
 
-What is done once (a mutation's write, the visit that a home feed begins) is kept from the first
-reading: the same fields ask for it in the same order each time.
+Work that is done once (a mutation's write, the visit that a home feed begins) is kept from the
+first reading: the same fields ask for it in the same order each time.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The rules of what a viewer may see: every path to an object goes through one of these functions.
 
-A secret board and its pins exist for their owner alone; for everybody else they are absent, just
-as what was deleted or never was.
+A secret board and its pins exist for their owner alone; for everybody else they are absent, like
+objects that were deleted or never existed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
