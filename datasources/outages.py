@@ -1,4 +1,4 @@
-"""Logs an outage once, then at growing intervals, and its end: one line for what is known anyway.
+"""Logs an outage once, then at growing intervals, and then its end.
 
 A loop that tries a store again and again calls `failed` or `well` after each try, under the store's
 name.

@@ -88,7 +88,7 @@ class Visit(NamedTuple):
     generation: int  # grows by one with each visit of the user
     visit: str
     chunk: bytes
-    saved: bool  # the chunk is in the materialised feed of both sides
+    saved: bool  # the chunk is in the materialized feed of both sides
     created: int  # epoch ms
 
 
@@ -282,7 +282,7 @@ class VisitStore(Protocol):
         """The newest visits, every one not saved, and the one `named`, newest first."""
 
     async def mark_saved(self, user_id: int, generation: int) -> None:
-        """The chunk of this visit is in the materialised feed of both sides."""
+        """The chunk of this visit is in the materialized feed of both sides."""
 
 
 class Expiry(Protocol):

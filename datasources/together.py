@@ -1,4 +1,4 @@
-"""Run several calls at once and wait for all of them, whatever becomes of each."""
+"""Run several calls at once and wait for all of them, also when some of them fail."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable

@@ -78,7 +78,7 @@ class BoardDeleted(Task, frozen=True):
 
 class Respace(Task, frozen=True):
     """A gap on a board takes few bisections more: around the sequence `around` (decimal digits), a
-    place of the list's `era`, neighbours are to be spread."""
+    place of the list's `era`, neighbors are to be spread."""
 
     board_id: int
     around: str
@@ -86,7 +86,7 @@ class Respace(Task, frozen=True):
 
 
 class VisitShown(Task, frozen=True):
-    """A visit's chunk was remembered: save it to the materialised feed, empty the pools of it."""
+    """A visit's chunk was remembered: save it to the materialized feed, empty the pools of it."""
 
     user_id: int
     generation: int

@@ -1,4 +1,5 @@
-"""Fan-out of a new pin: into the following feeds and the pools of all who follow what it is of.
+"""Fan-out of a new pin: into the following feeds and pools of the followers of its owner, board and
+interests.
 
 The pin's mappings were written before followers are read, and a follow writes its edge before it
 reads the followed one's pins: so whichever comes first, one of the two sees the other. A cell is

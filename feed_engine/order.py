@@ -1,7 +1,7 @@
 """Arithmetic on the sequences that order a board's pins: whole numbers of up to 38 digits.
 
 A new pin's sequence is its epoch milliseconds followed by 25 zeros; a moved pin takes the midpoint
-of its new neighbours. All arithmetic is on `int`: a decimal of 28 digits or a double would round
+of its new neighbors. All arithmetic is on `int`: a decimal of 28 digits or a double would round
 a midpoint out of its gap.
 """
 

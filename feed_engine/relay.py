@@ -1,4 +1,4 @@
-"""Feeds the queue from outbox rows that are left: what a dead process or a lost queue forgot.
+"""Queues the work of outbox rows that a dead process or a lost queue left behind.
 
 The relay walks through all due rows, a page at a time, and begins again at the end. Rows that
 can't be done for now (their store is dead) stay due; taking the longest due rows each time would

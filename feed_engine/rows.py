@@ -66,7 +66,7 @@ class PoolColumn(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where in the materialised feed: the visit's generation, and the position in its chunk."""
+    """Where in the materialized feed: the visit's generation, and the position in its chunk."""
 
     generation: int
     position: int

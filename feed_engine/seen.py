@@ -1,4 +1,4 @@
-"""Seeing one's own write in a feed: the token that a write gives, and the read that waits for it.
+"""Feeds that show the client's own write: the token of a write, and the read that waits for it.
 
 Feeds follow writes by jobs, so neither side may have it yet, or one alone. A token names the edge
 and its version; what has been applied stands beside the feed's row on each side. A read asks its

@@ -1,4 +1,4 @@
-"""How crowded rows of an ordered list are given room again: which of them, and where they go.
+"""Makes room between crowded rows of an ordered list: chooses the rows, and their new sequences.
 
 It is the problem of maintaining order in a list by labels (Itai, Konheim and Rodeh; Dietz and
 Sleator; Bender, Cole, Demaine, Farach-Colton and Zito: Two simplified algorithms for maintaining

@@ -1,7 +1,7 @@
 """Visits of the home feed: each remembers the chunk of new pins it was shown, under a generation.
 
 A visit is remembered on the user's shard before the answer leaves; a job then saves its chunk to
-the materialised feed. It is marked as saved only when *both* sides have it: so what a lagging or
+the materialized feed. It is marked as saved only when *both* sides have it: so what a lagging or
 a lost side may lack is exactly what the shard still tells as not saved, and a page that takes the
 one from the shard and the rest from either side is the same whichever side answers.
 """

@@ -1,12 +1,11 @@
-"""Python's garbage collector in short passes: what lives long is left out of them.
+"""Python's garbage collector in short passes: long-lived objects are excluded from collection.
 
-A full pass looks at every object that may be part of a cycle, and nothing else runs meanwhile: for
-a gateway's modules, schema and compiled operations that is 30 to 100 ms, every thousand requests or
-so. Here what a pass finds alive for the second time is frozen (`gc.freeze`), so that each pass
-looks at what came shortly before it. Objects without references are freed as usual in Python.
-Garbage in cycles among the frozen is found when the memory in use has been twice what it was for a
-while: then one pass looks at all. So there is never more garbage than what was in use, and long
-passes are rare.
+A full pass looks at every object that may be part of a cycle, and stops the gateway meanwhile: for
+a gateway's modules, schema and compiled operations 30 to 100 ms, about every thousand requests.
+Here, objects that two passes found alive are frozen (`gc.freeze`), so that each pass looks only at
+recent objects. Objects without references are freed as usual in Python. Garbage in cycles of frozen
+objects is found when the memory in use has doubled for a while: then one pass looks at all objects.
+So there is never more garbage than memory was in use, and long passes are rare.
 """
 
 import gc
@@ -17,20 +16,21 @@ from contextlib import contextmanager
 from typing import Any
 
 THRESHOLDS = (10_000, 1, 1)
-"""New objects to a pass, and passes of a generation to one of the next. More objects than requests
-in flight hold, as a rule: they are gone before anybody looks at them. A pass takes a millisecond
-or so, a few where much of it is garbage."""
+"""New objects for each pass, and passes of a generation for each pass of the next. Requests in
+flight usually hold fewer objects, so their objects are gone before a pass looks at them. A pass
+takes about a millisecond, or a few if much is garbage."""
 INTERVAL = 1.0
-"""Seconds between two looks at the memory in use, each of which takes longer the more it is."""
+"""Seconds between two measurements of the memory in use; each takes longer the more memory that
+is."""
 PATIENCE = 30.0
-"""Seconds that memory stays doubled before all is looked at: one huge response is gone by then."""
+"""Seconds that memory stays doubled before a full pass; one huge response is gone by then."""
 
 
 _short = 0
 
 
 def set_aside() -> None:
-    """Where passes are short, leave out of them what is there now: a pass that meets a list of
+    """With short passes, exclude the objects of now from collection: a pass that meets a list of
     200,000 objects looks at each of them."""
     if _short:
         gc.freeze()

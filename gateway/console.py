@@ -1,4 +1,4 @@
-"""GraphiQL: its page, and what the page is told: who is signed in, and the sample operations."""
+"""GraphiQL: its page, with the signed-in user and the sample operations."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The embedded stores under `data_dir`: what `embedded` in a setting stands for."""
+"""The embedded stores under `data_dir`, for settings with the value `embedded`."""
 
 import os
 from collections.abc import AsyncIterator

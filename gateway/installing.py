@@ -1,4 +1,5 @@
-"""Makes what the stores need before they can be used; doing it again changes nothing."""
+"""Creates databases, tables and the topology before stores are used; a second run changes
+nothing."""
 
 from collections.abc import Callable
 from pathlib import Path

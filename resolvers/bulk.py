@@ -1,4 +1,5 @@
-"""How a resolver says that it takes all parents at once, and how a field says what answers it."""
+"""Bulk resolvers, which take all parents at once, and the mark that a field carries of its
+resolver."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

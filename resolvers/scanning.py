@@ -1,4 +1,4 @@
-"""How many entries a request may read behind those that its pages ask for.
+"""The number of entries that a request may read beyond the entries that its pages ask for.
 
 A page of `first` entries reads `first` and one more. Where some can't be seen (they are secret, or
 were deleted) it reads on for others. A list of which nothing can be seen would be read to its end,

@@ -1,4 +1,4 @@
-"""ObjectCache in memcached: how a slow reader is kept from putting an old value over a newer one.
+"""ObjectCache in memcached, with leases: a slow reader can't put an old value over a newer one.
 
 A value has flags 0. A lease is an item too: flags 1, the reader's own token as its value, for 10 s.
 

@@ -1,4 +1,4 @@
-"""A few connections to one server, and who may use them next.
+"""A pool of a few connections to one server, with a queue of waiting callers.
 
 Unlike the driver's pool it never connects under a lock, so that one hanging connect doesn't keep
 others from the idle connections.

@@ -1,4 +1,4 @@
-"""One MySQL server: its pools, and what is known of its health."""
+"""One MySQL server: its pools and its health."""
 
 import asyncio
 from collections.abc import Sequence

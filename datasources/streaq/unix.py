@@ -1,4 +1,5 @@
-"""anyio's Unix sockets, with a cancellation that meets what is waited for left in peace.
+"""anyio's Unix sockets without false errors when a read is cancelled in the turn in which its
+socket becomes ready.
 
 anyio 4.16 gives the loop `future.set_result` itself to call when a socket is ready. Where its wait
 is cancelled in that very turn, the loop reports an InvalidStateError, though nothing is amiss.

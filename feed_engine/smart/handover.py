@@ -1,6 +1,6 @@
-"""The hand-over of a visit's chunk, from the pools to the materialised feed.
+"""The hand-over of a visit's chunk, from the pools to the materialized feed.
 
-First the materialised feed of both sides gets the chunk, then the pools of both lose it, and only
+First the materialized feed of both sides gets the chunk, then the pools of both lose it, and only
 then is the visit marked as saved. Killed anywhere and run again, it ends in the same state: every
 write is stamped with the visit's time, and what is taken out is what is marked as shown.
 

@@ -1,4 +1,4 @@
-"""The materialised feed: what a user was shown, by generation of the visit, newest first.
+"""The materialized feed: what a user was shown, by generation of the visit, newest first.
 
 Beside it, a row of all pins shown says which the generator must not choose again. Both are kept in
 both sides; cells are stamped with the time of the visit.

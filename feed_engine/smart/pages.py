@@ -2,7 +2,7 @@
 
 The list of a visit of generation g is all generations up to g, from g down. Visits that the user's
 shard knows (the newest visits, and every unsaved visit) are taken from there; the rest, which both
-sides of the materialised feed have, from whichever side answers, by a seek to the place reached.
+sides of the materialized feed have, from whichever side answers, by a seek to the place reached.
 Nothing that is written later changes the list: later visits have higher generations, and a pin is
 chosen once. So a page is the same whether the primary or a standby behind it gives it.
 """
@@ -25,7 +25,7 @@ LEAST = 50  # saved pins a read
 
 
 class Saved:
-    """A viewer's materialised feed from a place on, read as far as it is needed."""
+    """A viewer's materialized feed from a place on, read as far as it is needed."""
 
     def __init__(self, feeds: Feeds, viewer_id: int, after: Place | None, limit: int) -> None:
         self._feeds, self._viewer_id, self._limit = feeds, viewer_id, max(limit, LEAST)
@@ -99,10 +99,10 @@ async def visit_pins(
     generation: int, known: Sequence[Remembered], saved: Saved, after: Place | None
 ) -> AsyncGenerator[list[ShownPin], None]:
     """The list of the visit of `generation` behind a place, a piece at a time, from the visits the
-    shard told (newest first) and the materialised feed from the same place on. Each pin comes with
+    shard told (newest first) and the materialized feed from the same place on. Each pin comes with
     the reason that it was first shown for.
 
-    Ends at the first generation that only the materialised feed has, if neither side answers: to
+    Ends at the first generation that only the materialized feed has, if neither side answers: to
     go on with an earlier one would skip pins that a later page can't come back to.
     """
     told = {visit.generation: visit for visit in known if visit.generation <= generation}

@@ -1,4 +1,4 @@
-"""Related pins: what a like or a repin puts into the viewer's pool of related pins.
+"""Related pins: the pins that a like or a repin adds to the viewer's pool of related pins.
 
 For now the newest pins beside the liked one: on its board, and of its interests.
 """

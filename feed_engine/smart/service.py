@@ -1,10 +1,10 @@
 """The smart home feed: a chunk of new pins, then what was shown before (a published design).
 
-The pools and the materialised feed are asked at once. The chunk is remembered on the viewer's
+The pools and the materialized feed are asked at once. The chunk is remembered on the viewer's
 shard before the answer leaves, so that the same visit gets the same answer and no pin is lost; the
 job posted with it saves the chunk and takes its pins out of the pools. If the pools fail, the
-answer is the materialised feed alone, and what is owed makes the next chunk larger; if the
-materialised feed fails, it is the chunk and what the shard still tells of earlier visits.
+answer is the materialized feed alone, and what is owed makes the next chunk larger; if the
+materialized feed fails, it is the chunk and what the shard still tells of earlier visits.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Putting many pins of a board in an order: as if each were dragged below the one before it.
+"""Puts many pins of a board in a given order, as if each were dragged below the pin before it.
 
 The first transaction checks all of it and leaves the plan in the outbox. Then follow transactions
 of bounded size, each of which takes some pins of the plan to their places and notes so in the same

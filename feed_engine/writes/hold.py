@@ -1,5 +1,5 @@
-"""Boards that one write is about to change together: held on their shard, so that no cache ever has
-one of them as before the write and another as after it.
+"""Holds on boards that one write changes together: no cache ever has one board as before the write
+and another as after it.
 
 A transaction of its own holds them, and then the caches forget them: a reader of a held board
 caches nothing, and an earlier reader can't fill the cache any more. So from then on until the write

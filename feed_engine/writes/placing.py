@@ -1,4 +1,4 @@
-"""Where on a board a pin goes that was dropped between two others, or on top: one row written.
+"""Places a pin on a board, between two other pins or on top, by writing one row.
 
 The gap is bounded by the nearest rows, deleted ones included: their sequences are taken.
 """

@@ -1,4 +1,4 @@
-"""Moving a pin on its board: to the midpoint between its new neighbours, one row written."""
+"""Moving a pin on its board: to the midpoint between its new neighbors, one row written."""
 
 from datasources.errors import BadInput
 from datasources.ids import Kind
@@ -31,7 +31,7 @@ async def reorder_pin(
     one is enough. Others may have come between them since: the pin then goes below the first.
     Moving a pin to where it is changes nothing. Raises BadInput (neither anchor given, pins that
     are not on the board or not distinct), Crossed (both given, and in the opposite order now: it
-    names the pin's present neighbours), NotFound, Forbidden. It never fails for lack of room.
+    names the pin's present neighbors), NotFound, Forbidden. It never fails for lack of room.
     """
     given = Reorder(
         board_id=board_id, pin_id=pin_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id

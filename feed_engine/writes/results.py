@@ -33,7 +33,7 @@ class CommentWritten:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """Where a pin ended: its row, the board's order version, and its neighbours on the board (None
+    """Where a pin ended: its row, the board's order version, and its neighbors on the board (None
     at an end of it)."""
 
     edge: Edge
@@ -55,7 +55,7 @@ class PinMoved:
 
 class Crossed(Conflict):
     """The anchors of a move stand in the opposite order now: nothing was changed. It holds the
-    neighbours of the pin where it stands, and the board's order version."""
+    neighbors of the pin where it stands, and the board's order version."""
 
     def __init__(
         self, message: str, field: str, *, above_id: int | None, below_id: int | None, version: int

@@ -1,4 +1,4 @@
-"""Loading what is found by a name that only one can have: users by user name, interests by slug."""
+"""Loading objects with unique names: users by user name, interests by slug."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Loading boards, pins and comments, each beside what it belongs to.
+"""Loading boards, pins and comments, each on the shard of its parent.
 
 The rows of boards and pins are those that `feed_engine.writes` makes for new ones, so that jobs and
 later mutations see no difference: their versions count a board's `flips`.

@@ -138,7 +138,7 @@ async def pack(gateway: Gateway, board: str, pins: list[str]) -> None:
 
 
 async def crowd(gateway: Gateway, board: str, below: str, dragged: list[str]) -> None:
-    """Use up the gap above a pin by drags, so that its neighbours are re-spaced."""
+    """Use up the gap above a pin by drags, so that its neighbors are re-spaced."""
     me = gateway.people["ann"]
     for number in range(4):
         moved = int(dragged[number % 2])

@@ -58,7 +58,7 @@ def test_the_place_behind_a_pin_is_behind_all_of_its_causes(
 
 
 @given(st.lists(st.tuples(st.integers(1, 2**40), st.integers(0, rows.MAX_POSITION)), min_size=2))
-def test_materialised_columns_sort_the_newest_generation_first(
+def test_materialized_columns_sort_the_newest_generation_first(
     places: list[tuple[int, int]],
 ) -> None:
     by_bytes = sorted(places, key=lambda place: rows.place_column(Place(*place)))

@@ -51,7 +51,7 @@ def test_what_is_no_cursor_is_refused(text: str) -> None:
         CURSORS.decode(CursorKind.LIST, text)
 
 
-def test_neighbouring_places_have_nothing_in_common() -> None:
+def test_neighboring_places_have_nothing_in_common() -> None:
     drawing = random.Random(1)
     ids = [drawing.getrandbits(60) for _ in range(200)]
     texts = [urlsafe_b64decode(CURSORS.encode(CursorKind.OBJECTS, id) + "==") for id in ids]

@@ -45,7 +45,7 @@ async def reader(feeding: Feeding, count: int = 8) -> User:
     return viewer
 
 
-async def test_a_chunk_moves_from_the_pools_to_the_materialised_feed(feeding: Feeding) -> None:
+async def test_a_chunk_moves_from_the_pools_to_the_materialized_feed(feeding: Feeding) -> None:
     viewer = await reader(feeding)
     page = await feeding.home(viewer)
     await feeding.drain()
@@ -115,7 +115,7 @@ async def test_jobs_of_several_visits_may_run_in_any_order(feeding: Feeding) -> 
     assert all(end[0] == ends[0][0] for end in ends)
 
 
-async def test_the_materialised_feed_is_trimmed_to_its_newest_pins(feeding: Feeding) -> None:
+async def test_the_materialized_feed_is_trimmed_to_its_newest_pins(feeding: Feeding) -> None:
     settings = FeedSettings(chunk=2, materialized_cap=5)
     feeding.settings = settings
     viewer = await reader(feeding, 2 * TRIM_EVERY)

@@ -61,7 +61,7 @@ async def test_without_pools_the_feed_is_what_was_shown_and_the_next_chunk_is_la
     assert pins_of(await feeding.home(viewer, first=5)) == pins[20:25]
 
 
-async def test_without_the_materialised_feed_the_answer_is_the_chunk_and_unsaved_visits(
+async def test_without_the_materialized_feed_the_answer_is_the_chunk_and_unsaved_visits(
     feeding: Feeding,
 ) -> None:
     viewer, pins = await reader(feeding, 30)

@@ -188,7 +188,7 @@ async def test_without_both_sides_a_page_ends_where_only_they_could_tell_what_fo
 async def test_visits_saved_between_the_two_reads_of_a_page_are_not_missing(
     feeding: Feeding, place: int | None
 ) -> None:
-    """The materialised feed is read before they are saved, the shard after: it tells the newest
+    """The materialized feed is read before they are saved, the shard after: it tells the newest
     alone. The page is a new visit's first, or one behind a place in the oldest two."""
     viewer, best = await reader(feeding, 5 * (visits.RECENT + 4))
     for _ in range(visits.RECENT + 3):
