@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from ipaddress import ip_address
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -19,7 +19,8 @@ from starlette.types import ASGIApp
 
 from datasources.protocols import Stores
 from gateway.health import readiness
-from gateway.metrics import exposition
+from gateway.metrics import exposition, of_workers
+from gateway.serving.siblings import Siblings
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 KEPT_SECONDS = 1.0
@@ -39,9 +40,18 @@ def is_local(request: Request) -> bool:
 class Admin:
     """The routes, for operators (`app`) and on the public port (`public`)."""
 
-    def __init__(self, stores: Stores, registry: CollectorRegistry, *, own_port: bool) -> None:
-        """`own_port`: operators have a listener of their own."""
+    def __init__(
+        self,
+        stores: Stores,
+        registry: CollectorRegistry,
+        *,
+        own_port: bool,
+        siblings: Siblings | None = None,
+    ) -> None:
+        """`own_port`: operators have a listener of their own. `siblings`: the other workers, whose
+        metrics are told too."""
         self._stores, self._registry, self._own_port = stores, registry, own_port
+        self._siblings = siblings
         self._kept: tuple[float, bool] | None = None
         self._asking = asyncio.Lock()
 
@@ -92,7 +102,14 @@ class Admin:
         return _readiness(faults["required"] == {}, faults)
 
     async def _metrics(self, request: Request) -> Response:
-        return exposition(self._registry)
+        text = self.metrics()
+        if self._siblings is not None:
+            text = of_workers(await self._siblings.metrics(text))
+        return exposition(text)
+
+    def metrics(self) -> bytes:
+        """This process's metrics, in Prometheus' text format."""
+        return generate_latest(self._registry)
 
 
 def _readiness(ready: bool, faults: Mapping[str, object] | None = None) -> Response:

@@ -32,6 +32,7 @@ from gateway.metrics import (
 from gateway.peers import Proxies
 from gateway.runtime import Runtime
 from gateway.served import Served
+from gateway.serving.siblings import Siblings
 from gateway.settings import Settings
 from resolvers.context import Context
 from resolvers.cursors import Cursors
@@ -45,6 +46,8 @@ class Site:
 
     public: ASGIApp
     admin: ASGIApp
+    metrics: Callable[[], bytes]
+    """This process's metrics, in Prometheus' text format."""
 
 
 def create_app(settings: Settings, runtime: Runtime, executor: Executor | None = None) -> ASGIApp:
@@ -53,10 +56,15 @@ def create_app(settings: Settings, runtime: Runtime, executor: Executor | None =
 
 
 def create_site(
-    settings: Settings, runtime: Runtime, executor: Executor | None = None, *counting: Collector
+    settings: Settings,
+    runtime: Runtime,
+    executor: Executor | None = None,
+    *counting: Collector,
+    siblings: Siblings | None = None,
 ) -> Site:
     """The applications over open stores. Another executor may take the place of the usual one;
-    `counting` are collectors of metrics of the server around them."""
+    `counting` are collectors of metrics of the server around them; `siblings` are the other workers
+    of the same supervisor."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
@@ -77,7 +85,7 @@ def create_site(
         RefusalCollector(executor.refusals),
         *counting,
     )
-    admin = Admin(runtime.stores, registry, own_port=bool(settings.admin_port))
+    admin = Admin(runtime.stores, registry, own_port=bool(settings.admin_port), siblings=siblings)
     cors = None
     if settings.allowed_origins:
         cors = CORSMiddleware(
@@ -108,7 +116,7 @@ def create_site(
         cast(Any, Starlette(routes=routes, exception_handlers={Exception: _failed})),
         list(settings.trusted_proxies),
     )
-    return Site(Front(endpoint, front, cors), admin.app())
+    return Site(Front(endpoint, front, cors), admin.app(), admin.metrics)
 
 
 def _clients(settings: Settings, runtime: Runtime) -> Clients:

@@ -1,6 +1,5 @@
 """Bearer tokens: a JWT whose subject is the viewer's id, signed with the gateway's secret."""
 
-import math
 import time
 from collections.abc import Callable
 
@@ -50,8 +49,16 @@ class Tokens:
     def _verify(self, token: str) -> tuple[int, float]:
         """The viewer's id, and when the token expires (epoch seconds)."""
         try:
-            claims = jwt.decode(token, self._secret, [_ALGORITHM], audience=_AUDIENCE)
-            return parse(claims["sub"], Kind.USER), float(claims.get("exp", math.inf))
+            claims = jwt.decode(
+                token,
+                self._secret,
+                [_ALGORITHM],
+                audience=_AUDIENCE,
+                options={"require": ["exp", "sub"]},
+            )
+            return parse(claims["sub"], Kind.USER), float(claims["exp"])
+        except jwt.MissingRequiredClaimError as error:
+            raise Unauthenticated(f"the token has no {error.claim}: get a new one") from None
         except jwt.ExpiredSignatureError:
             raise Unauthenticated(_EXPIRED) from None
         except (jwt.InvalidTokenError, InvalidId, KeyError):

@@ -162,7 +162,7 @@ class GraphQLEndpoint:
             log.exception("a request failed")
             result, status = _problem(FAILED, "INTERNAL"), 500
         parts = result.parts()
-        self._served.add(status, perf_counter() - began)
+        self._served.add(status, perf_counter() - began, result.codes)
         return Answer(status, media, parts, sum(map(len, parts)), extra)
 
     async def _run(

@@ -12,6 +12,7 @@ from prometheus_client.core import (
     HistogramMetricFamily,
     Metric,
 )
+from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
@@ -37,9 +38,41 @@ def new_registry(*collectors: Collector) -> CollectorRegistry:
     return registry
 
 
-def exposition(registry: CollectorRegistry) -> Response:
-    """The metrics as they are now."""
-    return Response(generate_latest(registry), headers={"content-type": CONTENT_TYPE_LATEST})
+def exposition(text: bytes) -> Response:
+    """A response with metrics in Prometheus' text format."""
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+def of_workers(texts: Mapping[int, bytes | None]) -> bytes:
+    """The metrics of several workers as one text: each sample has the label `worker`. `texts` has
+    each worker's metrics by the worker's number, None where it did not answer:
+    `pinway_worker_up{worker}` is 0 then."""
+    registry = CollectorRegistry()
+    registry.register(_Workers(texts))
+    return generate_latest(registry)
+
+
+class _Workers(Collector):
+    def __init__(self, texts: Mapping[int, bytes | None]) -> None:
+        self._texts = texts
+
+    def collect(self) -> Iterable[Metric]:
+        up = GaugeMetricFamily(
+            "pinway_worker_up", "Whether the worker answered within a second.", labels=["worker"]
+        )
+        families: dict[str, Metric] = {}
+        for number, text in sorted(self._texts.items()):
+            up.add_metric([str(number)], text is not None)
+            for family in text_string_to_metric_families((text or b"").decode()):
+                merged = families.setdefault(
+                    family.name, Metric(family.name, family.documentation, family.type)
+                )
+                merged.samples += [
+                    sample._replace(labels={**sample.labels, "worker": str(number)})
+                    for sample in family.samples
+                ]
+        yield up
+        yield from families.values()
 
 
 class FeedCollector(Collector):
@@ -131,7 +164,7 @@ class HttpCollector(Collector):
         self._served = served
 
     def collect(self) -> Iterable[Metric]:
-        """`pinway_http_request_seconds`, a histogram for each status."""
+        """`pinway_http_request_seconds`, a histogram by status; `pinway_errors_total{code}`."""
         metric = HistogramMetricFamily(
             "pinway_http_request_seconds", "From request to answer.", labels=["status"]
         )
@@ -140,6 +173,15 @@ class HttpCollector(Collector):
             buckets = list(zip(bounds, accumulate(latencies.counts), strict=True))
             metric.add_metric([str(status)], buckets, latencies.seconds)
         yield metric
+        errors = CounterMetricFamily(
+            "pinway_errors",
+            "GraphQL errors in answers, by extensions.code. An answer with errors usually has the "
+            "HTTP status 200: watch this metric for outages.",
+            labels=["code"],
+        )
+        for code, count in sorted(self._served.errors.items()):
+            errors.add_metric([code], count)
+        yield errors
 
 
 class RefusalCollector(Collector):

@@ -1,6 +1,8 @@
-"""The requests that an endpoint answered: how many, with which status, and how long they took."""
+"""The requests that an endpoint answered: how many, with which status and errors, in which time."""
 
 from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds; the upper ends of the classes that latencies are counted in. The last has none."""
@@ -21,9 +23,13 @@ class Served:
 
     def __init__(self) -> None:
         self.by_status: dict[int, Latencies] = {}
+        self.errors: Counter[str] = Counter()
+        """The errors of the answers, by code."""
 
-    def add(self, status: int, seconds: float) -> None:
-        """Count one answer, so many seconds after its request began to be read."""
+    def add(self, status: int, seconds: float, codes: Iterable[str] = ()) -> None:
+        """Count one answer, `seconds` after its request began to be read; `codes` of its errors."""
+        if codes:
+            self.errors.update(codes)
         latencies = self.by_status.get(status)
         if latencies is None:
             latencies = self.by_status[status] = Latencies()

@@ -11,7 +11,15 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, HttpUrl, TypeAdapter, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    HttpUrl,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -32,6 +40,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Names = Annotated[tuple[str, ...], NoDecode]
 """A list; in the environment, with commas."""
 _WEB_ADDRESS = TypeAdapter(HttpUrl)
+_BOOL = TypeAdapter(bool)
 
 
 class Settings(BaseSettings):
@@ -64,6 +73,7 @@ class Settings(BaseSettings):
     trusted_proxies: Names = ("127.0.0.1", "::1")
     graphiql: bool = True
     demo_viewer: str = ""
+    production: bool = False
 
     topology: str = EMBEDDED
     topology_seed: str = ""
@@ -126,6 +136,25 @@ class Settings(BaseSettings):
     max_response_bytes: int = Field(default=10_000_000, ge=0)
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _closed(cls, values: Any) -> Any:
+        """In production, what shows the schema is off unless it is switched on."""
+        with suppress(ValidationError):
+            if _BOOL.validate_python(values.get("production", False)):
+                closed = dict.fromkeys(("introspection", "suggestions", "graphiql"), False)
+                return closed | values
+        return values
+
+    @field_validator("production")
+    @classmethod
+    def _without_development(cls, value: bool, info: ValidationInfo) -> bool:
+        if value and not info.data.get("auth_secret"):
+            raise ValueError("needs auth_secret: in production none is made")
+        if value and info.data.get("demo_viewer"):
+            raise ValueError("allows no demo_viewer (`pinway run` sets it; use `pinway serve`)")
+        return value
 
     @field_validator("auth_secret")
     @classmethod
@@ -259,6 +288,6 @@ def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
 def changed(settings: Settings, values: dict[str, Any]) -> Settings:
     """The settings with other values, checked like all. Raises ConfigError."""
     try:
-        return Settings(**settings.model_dump() | values)
+        return Settings(**settings.model_dump(exclude_unset=True) | values)
     except ValidationError as error:
         raise wrong(error, Sources(values, {}), Settings.model_fields) from None

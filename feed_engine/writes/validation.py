@@ -4,7 +4,7 @@ says what was wrong and what would be right."""
 import re
 import unicodedata
 from collections.abc import Sequence
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from datasources.errors import BadInput
 from datasources.records import Image
@@ -87,7 +87,13 @@ def link(value: str | None, field: str) -> str | None:
     _must_be_unicode(value, field)
     try:
         parts = urlsplit(value)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        # Browsers read a backslash as a slash: they would go elsewhere than `hostname`.
+        sound = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and parts.port != 0
+            and "\\" not in value
+        )
     except ValueError:
         sound = False
     if not sound or len(value) > URL_LENGTH or _UNPRINTABLE.search(value):
@@ -105,7 +111,14 @@ def image(value: Image | None, field: str) -> Image | None:
         return None
     url = value.url.strip()
     if url.startswith(IMAGES):
-        if ".." in url or "\\" in url or len(url) > URL_LENGTH or _UNPRINTABLE.search(url):
+        path = unquote(url)
+        if (
+            ".." in path
+            or "\\" in path
+            or "%" in path
+            or len(url) > URL_LENGTH
+            or _UNPRINTABLE.search(url)
+        ):
             raise BadInput(f"{shown(url)} is not the path of a picture here", f"{field}.url")
         _must_be_unicode(url, f"{field}.url")
     elif link(url, f"{field}.url") is None:

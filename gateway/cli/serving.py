@@ -41,6 +41,12 @@ def run_command(settings: Settings, **given: Any) -> None:
 @click.option("--admin-host", help="Where operators ask.")
 @click.option("--admin-port", type=int, help="Where operators ask: metrics, the stores' states.")
 @click.option("--workers", type=int, help="How many processes answer; one by default.")
+@click.option(
+    "--production",
+    is_flag=True,
+    default=None,
+    help="Hide the schema (no introspection, suggestions or GraphiQL); refuse a demo viewer.",
+)
 @with_settings
 def serve_command(settings: Settings, **given: Any) -> None:
     """Run the gateway on the stores that the settings name."""
@@ -63,13 +69,15 @@ def _serve(settings: Settings, *, demo: bool) -> None:
     require_shared(settings)
     with ExitStack() as opened:
         listener = opened.enter_context(listen(settings))
-        operators = [opened.enter_context(own) for own in listen_for_operators(settings)]
+        operators = listen_for_operators(settings)
+        if operators is not None:
+            opened.enter_context(operators)
         try:
             if settings.workers > 1:
                 run_until_stopped(supervise(settings, listener, operators))
             else:
-                own = operators[0] if operators else None
-                run_until_stopped(serve(settings, listener, operators=own, demo=demo), fast_loop)
+                serving = serve(settings, listener, operators=operators, demo=demo)
+                run_until_stopped(serving, fast_loop)
         except WorkerFailed:
             sys.exit(1)
         except Damaged:

@@ -3,8 +3,8 @@ from gateway.execution.deadlines cimport Deadlines
 
 cdef class Result:
     cdef readonly list data, errors
-    cdef readonly bint by_post_only
-    cdef public object cost, extensions, retry_after
+    cdef public bint by_post_only
+    cdef public object codes, cost, extensions, retry_after
 
     cpdef list parts(self)
 

@@ -28,9 +28,9 @@ class Result:
     ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
     refused because the request was a GET. `cost` is its estimate, if there was one; `extensions`
     are JSON, empty where there are none. `retry_after` are seconds, where the client
-    has to wait."""
+    has to wait. `codes` are the errors' codes (`extensions.code`), in their order."""
 
-    __slots__ = ("by_post_only", "cost", "data", "errors", "extensions", "retry_after")
+    __slots__ = ("by_post_only", "codes", "cost", "data", "errors", "extensions", "retry_after")
 
     def __init__(
         self, data: list[bytes] | None, errors: list[bytes], by_post_only: bool = False
@@ -39,6 +39,7 @@ class Result:
         self.cost: int | None = None
         self.extensions = b""
         self.retry_after = 0
+        self.codes: list[str] = []
 
     @property
     def started(self) -> bool:
@@ -138,15 +139,15 @@ class Executor:
                     context=context, variables=variables, again=context.again
                 )
         except TimeoutError:
-            return Result([b"null"], [dumps(shown(self._late()), repr)])
+            return _failed([b"null"], self._late())
         except Exception as raised:  # a fault of the executor: shown as INTERNAL, and logged
             error = GraphQLError("The operation could not be run.", original_error=raised)
-            return Result([b"null"], [dumps(shown(error), repr)])
+            return _failed([b"null"], error)
         if self._max_bytes and outcome.parts is not None:
             size = sum(map(len, outcome.parts))
             if size > self._max_bytes:
                 self.refusals.bytes += 1
-                return Result([b"null"], [dumps(shown(too_large(size, self._max_bytes)))])
+                return _failed([b"null"], too_large(size, self._max_bytes))
         errors = outcome.errors
         if errors and self.documents.hiding is not None:
             hide(self.documents.hiding, errors, query, variables)
@@ -155,8 +156,8 @@ class Executor:
         if not errors:
             return Result(outcome.parts, [])
         if len(errors) <= FEW:
-            return Result(outcome.parts, [dumps(shown(*errors), repr)])
-        return Result(outcome.parts, await _in_slices(errors))
+            return _failed(outcome.parts, *errors)
+        return await _failed_in_slices(outcome.parts, errors)
 
     def _late(self) -> GraphQLError:
         return GraphQLError(
@@ -182,18 +183,33 @@ def _costing(cost: int, result: Result) -> Result:
     return result
 
 
-async def _in_slices(errors: list[GraphQLError]) -> list[bytes]:
-    """Very many errors as JSON, made and let go of with rests."""
+def _failed(data: list[bytes] | None, *errors: GraphQLError) -> Result:
+    """A response with a few errors."""
+    formatted = shown(*errors)
+    result = Result(data, [dumps(formatted, repr)])
+    result.codes = _codes(formatted)
+    return result
+
+
+async def _failed_in_slices(data: list[bytes] | None, errors: list[GraphQLError]) -> Result:
+    """A response with very many errors, written as JSON and freed in parts, with rests between."""
     loop = asyncio.get_running_loop()
     formatted = await shown_in_slices(errors)
-    parts = await encode(formatted)
+    result = Result(data, await encode(formatted))
+    result.codes = _codes(formatted)
     sweep(loop, slices(errors) + slices(formatted))
-    return parts
+    return result
+
+
+def _codes(formatted: list[dict[str, Any]]) -> list[str]:
+    return [str(error["extensions"]["code"]) for error in formatted]
 
 
 def refused(*errors: GraphQLError, by_post_only: bool = False) -> Result:
     """Nothing ran."""
-    return Result(None, [dumps(shown(*errors), repr)], by_post_only)
+    result = _failed(None, *errors)
+    result.by_post_only = by_post_only
+    return result
 
 
 def _only_by_post(type_: OperationType) -> Result:

@@ -11,21 +11,11 @@ def listen(settings: Settings) -> socket.socket:
     return _listen(settings.host, settings.port, "")
 
 
-def listen_for_operators(settings: Settings) -> list[socket.socket]:
-    """Listens for operators, on a port for each worker, if the settings say so. Raises
-    ConfigError."""
+def listen_for_operators(settings: Settings) -> socket.socket | None:
+    """Listens for operators, if the settings say so. Raises ConfigError."""
     if not settings.admin_port:
-        return []
-    listeners: list[socket.socket] = []
-    try:
-        for number in range(settings.workers):
-            port = settings.admin_port + number
-            listeners.append(_listen(settings.admin_host, port, "admin-"))
-    except ConfigError:
-        for listener in listeners:
-            listener.close()
-        raise
-    return listeners
+        return None
+    return _listen(settings.admin_host, settings.admin_port, "admin-")
 
 
 def _listen(host: str, port: int, options: str) -> socket.socket:

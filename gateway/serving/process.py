@@ -25,6 +25,7 @@ from gateway.serving.bounds import bounds_of
 from gateway.serving.connections import Connections
 from gateway.serving.descriptors import room_for
 from gateway.serving.protocol import Protocol
+from gateway.serving.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
 
 log = logging.getLogger("pinway")
@@ -35,13 +36,16 @@ async def serve(
     listener: socket.socket,
     *,
     operators: socket.socket | None = None,
+    siblings: Siblings | None = None,
     demo: bool = False,
     greet: bool = True,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer what comes to the listener, and what operators ask on their own, until stopped. `demo`
-    fills empty stores first; `greet` tells a demo viewer what to open; `on_ready` is called when
-    requests are answered."""
+    """Answer what comes to the listener, and what operators ask on their own, until stopped.
+
+    `siblings` are the other workers of the same supervisor. `demo` fills empty stores first, and
+    `greet` tells a demo viewer what to open. `on_ready` is called when requests are answered.
+    """
     _ = settings.secret  # a key that can't be used is told before any work
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
         with Bars() as bars:
@@ -59,9 +63,12 @@ async def serve(
                 settings.max_connections_per_client,
                 Proxies(settings.trusted_proxies).trusts,
             )
-            site = create_site(settings, runtime, None, ConnectionCollector(connections))
+            site = create_site(
+                settings, runtime, None, ConnectionCollector(connections), siblings=siblings
+            )
             server = Server(site.public, settings, ready, connections=connections)
-            async with _answering(operators, site.admin):
+            telling = siblings.telling(site.metrics) if siblings else nullcontext()
+            async with _answering(operators, site.admin), telling:
                 await server.serve(sockets=[listener])
 
 

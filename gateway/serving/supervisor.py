@@ -10,8 +10,10 @@ import logging
 import socket
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 
 from gateway.settings import Settings
 
@@ -30,16 +32,29 @@ class WorkerFailed(Exception):
 async def supervise(
     settings: Settings,
     listener: socket.socket,
-    operators: Sequence[socket.socket] = (),
+    operators: socket.socket | None = None,
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Keep `settings.workers` workers running until cancelled; each answers operators on its own
-    listener, if there are any. Raises WorkerFailed when the first
-    one can't be started."""
+    """Keep `settings.workers` workers running until cancelled; all of them answer operators too, if
+    there is a listener for that. Raises WorkerFailed when the first worker can't be started."""
+    with TemporaryDirectory(prefix="pinway-") as folder:
+        await _supervise(_Start(settings, listener, operators, folder), sleep)
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What every worker is started with. Workers reach each other in `folder` (see siblings.py)."""
+
+    settings: Settings
+    listener: socket.socket
+    operators: socket.socket | None
+    folder: str
+
+
+async def _supervise(start: _Start, sleep: Callable[[float], Awaitable[None]]) -> None:
     ready = asyncio.Event()
-    own: Sequence[socket.socket | None] = operators or [None] * settings.workers
-    first = asyncio.create_task(_keep(1, settings, [listener, own[0]], ready.set, sleep))
+    first = asyncio.create_task(_keep(1, start, ready.set, sleep))
     tasks = [first]
     try:
         # The first tries the settings and the stores alone: what is wrong is said once.
@@ -48,10 +63,8 @@ async def supervise(
         waiting.cancel()
         if ready.is_set():
             tasks += [
-                asyncio.create_task(
-                    _keep(number, settings, [listener, own[number - 1]], lambda: None, sleep)
-                )
-                for number in range(2, settings.workers + 1)
+                asyncio.create_task(_keep(number, start, lambda: None, sleep))
+                for number in range(2, start.settings.workers + 1)
             ]
         await asyncio.gather(*tasks)
     finally:
@@ -63,8 +76,7 @@ async def supervise(
 
 async def _keep(
     number: int,
-    settings: Settings,
-    listeners: Sequence[socket.socket | None],
+    start: _Start,
     on_ready: Callable[[], None],
     sleep: Callable[[float], Awaitable[None]],
 ) -> None:
@@ -73,7 +85,7 @@ async def _keep(
     was_ready, early = False, 0
     while True:
         started = loop.time()
-        process = await _start(number, settings, listeners)
+        process = await _start(number, start)
         try:
             log.info("worker %d is process %d", number, process.pid)
             assert process.stdout is not None
@@ -96,12 +108,11 @@ async def _keep(
         await sleep(delay)
 
 
-async def _start(
-    number: int, settings: Settings, listeners: Sequence[socket.socket | None]
-) -> Process:
-    descriptors = [listener.fileno() for listener in listeners if listener is not None]
+async def _start(number: int, start: _Start) -> Process:
+    listeners = [start.listener, *([start.operators] if start.operators else [])]
+    descriptors = [listener.fileno() for listener in listeners]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "gateway.serving.worker", str(number)),
+        *(sys.executable, "-m", "gateway.serving.worker", str(number), start.folder),
         *map(str, descriptors),
         stdin=PIPE,
         stdout=PIPE,
@@ -109,7 +120,7 @@ async def _start(
         process_group=0,  # Ctrl-C in a terminal reaches the supervisor alone
     )
     assert process.stdin is not None
-    process.stdin.write(settings.model_dump_json().encode() + b"\n")
+    process.stdin.write(start.settings.model_dump_json().encode() + b"\n")
     return process
 
 

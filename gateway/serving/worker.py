@@ -1,8 +1,9 @@
-"""One worker of several: `python -m gateway.serving.worker NUMBER DESCRIPTOR...` (see
+"""One worker of several: `python -m gateway.serving.worker NUMBER FOLDER DESCRIPTOR...` (see
 supervisor.py).
 
-NUMBER is from 1 on, the DESCRIPTORs are of the listening socket and, if there is one, of the
-operators'; the settings come as a line of JSON on the standard input.
+NUMBER is from 1 on; workers reach each other in FOLDER (siblings.py); the DESCRIPTORs are of the
+listening socket and, if there is one, of the operators'. The settings come as a line of JSON on the
+standard input.
 """
 
 import os
@@ -10,15 +11,17 @@ import signal
 import socket
 import sys
 import threading
+from pathlib import Path
 
 from datasources.errors import PinwayError
 from gateway.serving.loops import fast_loop, run_until_stopped
 from gateway.serving.process import serve, start_logging
+from gateway.serving.siblings import Siblings
 from gateway.serving.supervisor import READY
 from gateway.settings import Settings
 
 
-def main(number: int, descriptor: int, operators: int | None = None) -> None:
+def main(number: int, folder: Path, descriptor: int, operators: int | None = None) -> None:
     with open(0, "rb", buffering=0, closefd=False) as given:
         settings = Settings.model_validate_json(given.readline())
     start_logging(settings, f"worker {number}")
@@ -26,7 +29,14 @@ def main(number: int, descriptor: int, operators: int | None = None) -> None:
     own = None if operators is None else socket.socket(fileno=operators)
     with socket.socket(fileno=descriptor) as listener:
         try:
-            serving = serve(settings, listener, operators=own, greet=number == 1, on_ready=_ready)
+            serving = serve(
+                settings,
+                listener,
+                operators=own,
+                siblings=Siblings(folder, number, settings.workers),
+                greet=number == 1,
+                on_ready=_ready,
+            )
             run_until_stopped(serving, fast_loop)
         except PinwayError as error:
             sys.exit(f"pinway: worker {number}: {error}")
@@ -42,4 +52,4 @@ def _stop_with_the_supervisor() -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(int(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,8 +14,10 @@ import pytest
 from gateway import admin
 from gateway.app import Site, create_site
 from gateway.installing import install
+from gateway.metrics import of_workers
 from gateway.runtime import running
 from gateway.serving.process import serve
+from gateway.serving.siblings import Siblings
 from gateway.settings import Settings, read_settings
 
 pytestmark = pytest.mark.anyio
@@ -125,3 +128,58 @@ async def test_a_process_answers_operators_while_it_serves(tmp_path: Path) -> No
         assert "pinway_http_connections 0.0" in text
         serving.cancel()
         await asyncio.gather(serving, waiting, return_exceptions=True)
+
+
+async def test_any_worker_tells_the_metrics_of_all(tmp_path: Path) -> None:
+    def counted(value: int) -> bytes:
+        return f'# TYPE pinway_things counter\npinway_things_total{{kind="a"}} {value}\n'.encode()
+
+    one, two, three = (Siblings(tmp_path, number, 3) for number in (1, 2, 3))
+    async with one.telling(lambda: counted(1)), two.telling(lambda: counted(2)):
+        for worker, own in ((one, counted(1)), (two, counted(2))):
+            text = of_workers(await worker.metrics(own)).decode()
+            assert 'pinway_things_total{kind="a",worker="1"} 1.0' in text
+            assert 'pinway_things_total{kind="a",worker="2"} 2.0' in text
+            assert text.count("# TYPE pinway_things_total counter") == 1
+            ups = [line for line in text.splitlines() if line.startswith("pinway_worker_up")]
+            assert [line.rpartition(" ")[2] for line in ups] == ["1.0", "1.0", "0.0"]
+        async with three.telling(lambda: counted(3)):
+            text = of_workers(await one.metrics(counted(1))).decode()
+            assert 'pinway_things_total{kind="a",worker="3"} 3.0' in text
+
+
+async def test_everything_that_is_exposed_survives_the_merge(tmp_path: Path) -> None:
+    async with site(tmp_path) as found:
+        async with client(found.public) as local:
+            await local.post("/graphql", json={"query": SIGN_UP})
+        own = found.metrics().decode()
+        merged = of_workers({1: own.encode()}).decode()
+    samples = [line for line in own.splitlines() if not line.startswith("#")]
+    kept = [line for line in merged.splitlines() if not line.startswith("#")]
+    assert len(kept) == len(samples) + 1  # pinway_worker_up
+    types = {line for line in own.splitlines() if line.startswith("# TYPE")}
+    assert types <= set(merged.splitlines())
+
+
+async def test_errors_are_counted_by_their_code(tmp_path: Path) -> None:
+    async with site(tmp_path) as found, client(found.public) as local:
+        for query in (
+            "{ nothing }",
+            "{ viewer",
+            "mutation { createBoard(input: {}) { board { id } } }",
+        ):
+            await local.post("/graphql", json={"query": query})
+        await local.post("/graphql", json={"query": "{ viewer { id } pin(id: 1) { id } }"})
+        await local.get(
+            "/graphql", params={"query": "{a}"}, headers={"sec-fetch-site": "cross-site"}
+        )
+        await local.post("/graphql", json={"query": "{a}"}, headers={"authorization": "Bearer x"})
+        text = (await local.get("/metrics")).text
+    counts = dict(re.findall(r'pinway_errors_total\{code="(\w+)"\} (\S+)', text))
+    assert counts == {
+        "BAD_USER_INPUT": "1.0",
+        "FORBIDDEN": "1.0",
+        "GRAPHQL_PARSE_FAILED": "1.0",
+        "GRAPHQL_VALIDATION_FAILED": "2.0",
+        "UNAUTHENTICATED": "1.0",
+    }

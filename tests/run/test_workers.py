@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -145,6 +146,11 @@ def test_each_worker_answers_on_the_one_port(config: Path) -> None:
         until(both_answered, served)
         answer = httpx.post(f"{served.url}/graphql", json=QUERY, timeout=30)
         assert answer.json() == ANSWER
+        for _ in range(6):  # whichever worker it reaches
+            told = httpx.get(f"{served.url}/metrics", timeout=30).text
+            answers = re.findall(r'pinway_http_request_seconds_count{.*"200".*} (\S+)', told)
+            assert sum(map(float, answers)) == 1
+            assert told.count("pinway_worker_up{") == 2
 
 
 def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Path) -> None:

@@ -70,6 +70,10 @@ def test_no_pod_has_rights_that_it_does_not_need() -> None:
             assert container["resources"]["limits"]["memory"]
 
 
+def test_no_service_sets_a_setting_by_its_name() -> None:
+    assert [spec["enableServiceLinks"] for spec in pods().values()] == [False] * 3
+
+
 def test_services_budgets_and_scalers_select_deployments_that_exist() -> None:
     deployments = {
         found["metadata"]["name"]: found["spec"]["template"]["metadata"]["labels"]

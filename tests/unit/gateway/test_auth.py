@@ -72,3 +72,11 @@ def test_no_more_tokens_are_remembered_than_the_bound(monkeypatch: pytest.Monkey
     for header in (*headers, headers[2], headers[1], headers[0]):
         tokens.viewer(header)
     assert len(verified) == 4  # the first of all was forgotten
+
+
+@pytest.mark.parametrize("missing", ["exp", "sub"])
+def test_a_token_that_never_ends_or_names_nobody_is_refused(missing: str) -> None:
+    claims = {"sub": str(USER), "aud": "pinway", "exp": int(time.time()) + 60}
+    del claims[missing]
+    with pytest.raises(Unauthenticated, match=f"has no {missing}"):
+        Tokens(SECRET, 1).viewer(f"Bearer {jwt.encode(claims, SECRET, 'HS256')}")

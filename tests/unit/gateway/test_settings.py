@@ -165,3 +165,35 @@ def test_a_secret_is_made_whole_or_not_at_all(
         with pytest.raises(KeyboardInterrupt):
             _ = read_settings(data_dir=tmp_path).secret
     assert len(read_settings(data_dir=tmp_path).secret) == 64
+
+
+def test_production_hides_the_schema_unless_a_setting_shows_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = ("introspection", "suggestions", "graphiql")
+    open_to_all = read_settings()
+    assert [getattr(open_to_all, name) for name in shown] == [True, True, True]
+    for settings in (
+        read_settings(production=True, auth_secret="s" * 32),
+        override(read_settings(auth_secret="s" * 32), production=True),
+    ):
+        assert [getattr(settings, name) for name in shown] == [False, False, False]
+        again = Settings.model_validate_json(settings.model_dump_json())  # as a worker gets it
+        assert [getattr(again, name) for name in shown] == [False, False, False]
+    monkeypatch.setenv("PINWAY_PRODUCTION", "1")
+    monkeypatch.setenv("PINWAY_GRAPHIQL", "1")
+    monkeypatch.setenv("PINWAY_AUTH_SECRET", "s" * 32)
+    settings = read_settings()
+    assert [getattr(settings, name) for name in shown] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"production": True}, "needs auth_secret"),
+        ({"production": True, "auth_secret": "s" * 32, "demo_viewer": "demo"}, "no demo_viewer"),
+    ],
+)
+def test_production_refuses_what_is_for_development(values: dict[str, object], named: str) -> None:
+    with pytest.raises(ConfigError, match=f"--production: production: .*{named}"):
+        read_settings(**values)

@@ -1,0 +1,57 @@
+"""The workers of one supervisor tell each other their metrics, so that any of them tells all.
+
+Each worker listens on a Unix socket in a folder of the supervisor's, and writes its metrics to
+whoever connects. A worker that is asked for metrics reads those of the others there.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+ANSWER_SECONDS = 1.0
+
+
+class Siblings:
+    """The workers 1 to `workers`, of which this process is `number`."""
+
+    def __init__(self, folder: Path, number: int, workers: int) -> None:
+        self._folder, self._number, self._workers = folder, number, workers
+
+    @asynccontextmanager
+    async def telling(self, metrics: Callable[[], bytes]) -> AsyncIterator[None]:
+        """Tell this worker's metrics to the others for as long as the context is open."""
+
+        async def tell(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(metrics())
+            with suppress(OSError):
+                await writer.drain()
+            writer.close()
+
+        path = self._path(self._number)
+        path.unlink(missing_ok=True)  # of a worker with this number that died
+        server = await asyncio.start_unix_server(tell, path)
+        try:
+            yield
+        finally:
+            server.close()
+
+    async def metrics(self, own: bytes) -> dict[int, bytes | None]:
+        """Each worker's metrics by its number; None for a worker that does not answer."""
+        numbers = [number for number in range(1, self._workers + 1) if number != self._number]
+        texts = await asyncio.gather(*map(self._ask, numbers))
+        return {self._number: own, **dict(zip(numbers, texts, strict=True))}
+
+    async def _ask(self, number: int) -> bytes | None:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                reader, writer = await asyncio.open_unix_connection(self._path(number))
+                try:
+                    return await reader.read()
+                finally:
+                    writer.close()
+        except (OSError, TimeoutError):
+            return None
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number}.sock"
