@@ -1,0 +1,90 @@
+"""Turns of the event loop stay short beside an attack: however many requests a client sends at the
+same time, all of them do about as much in one turn as one request does.
+
+The work is counted in store calls. `python -m bench.abuse` measures the time that an honest client
+waits, beside many more attacks.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any
+
+import orjson
+import pytest
+
+from feed_engine.feeds import Feeds
+from gateway.app import create_app
+from gateway.http import Answer
+from gateway.runtime import Runtime
+from gateway.settings import Settings
+from tests.counting import Counts
+from tests.gateways import Gateway, embedded_gateway
+
+pytestmark = pytest.mark.anyio
+ATTACKERS = 90
+"""Requests at the same time; beyond 100 they are refused at once."""
+PINS = "pins(first: 50) { edges { node { board { owner { id } } } } }"
+ATTACKS = {
+    "operations as dear as allowed": "{ " + " ".join(f"a{n}: {PINS}" for n in range(30)) + " }",
+    "counts of all users": "{ users(first: 100) { edges { node { "
+    + " ".join(f"a{n}: pinCount" for n in range(100))
+    + " } } } }",
+    "cheap reads": "{ users(first: 1) { edges { node { id } } } }",
+}
+HONEST = (
+    "{ users(first: 10) { edges { node { id boards { edges { node { name pinCount } } } } } } }"
+)
+
+
+class World:
+    """A gateway's endpoint over counted stores."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.counts = Counts()
+        feeds = gateway.runtime.feeds
+        stores = self.counts.of(gateway.stores)
+        runtime = Runtime(stores, Feeds(stores, feeds.pools_race, feeds.feeds_race))
+        app: Any = create_app(Settings(auth_secret="s" * 32), runtime)
+        self._answer = app.answering(b"/graphql", {})
+
+    def ask(self, query: str, address: str) -> Awaitable[Answer]:
+        body = orjson.dumps({"query": query})
+        answer: Awaitable[Answer] = self._answer(
+            {b"content-type": b"application/json"}, body, address
+        )
+        return answer
+
+    async def crowded(self, attack: str, attackers: int) -> tuple[int, list[Answer]]:
+        """The most store calls that were made in one turn of the event loop, and the answers. Each
+        call stands for work that all other requests wait for."""
+        self.counts.clear()
+        tasks = [asyncio.ensure_future(self.ask(attack, "10.0.0.66")) for _ in range(attackers)]
+        most = before = 0
+        while not all(task.done() for task in tasks):
+            await asyncio.sleep(0)
+            calls = self.counts.calls.total()
+            most, before = max(most, calls - before), calls
+        return most, [task.result() for task in tasks]
+
+
+@pytest.fixture(scope="module")
+async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    async with embedded_gateway(tmp_path_factory.mktemp("data")) as gateway:
+        await gateway.sign_up(*(f"user{number}" for number in range(20)))
+        for number in range(20):
+            board = await gateway.board(f"user{number}", "A board")
+            await gateway.pin(f"user{number}", board, "A pin")
+        world = World(gateway)
+        for query in ATTACKS.values():
+            await world.ask(query, "10.0.0.1")  # known, and in the caches
+        yield world
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+async def test_many_requests_of_a_client_crowd_a_turn_no_more_than_one(
+    world: World, name: str
+) -> None:
+    alone, _ = await world.crowded(ATTACKS[name], 1)
+    together, answers = await world.crowded(ATTACKS[name], ATTACKERS)
+    assert together <= alone + 5
+    assert {answer.status for answer in answers} <= {200, 429}
