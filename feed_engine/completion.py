@@ -88,8 +88,8 @@ async def _complete(stores: Stores, row: OutboxRow | None, change: Change) -> No
         await fulfill(stores, change)
     except StoreError as error:
         raise Unfinished(
-            "The write is kept and will be completed, but not everything that shows it could be "
-            "brought up to date yet. Send it again with the same idempotency key for the answer."
+            "The write is kept and will be completed, but some shards or caches could not be "
+            "updated yet. Send it again with the same idempotency key to get the answer."
         ) from error
     if row is not None:
         keep(_hand_over(stores, row, change))

@@ -77,7 +77,7 @@ def parse(token: str) -> Written:
         follows = ends[0] is Kind.USER and ends[1] in FOLLOWS
         if follows or ends == (Kind.BOARD, Kind.PIN):
             return written
-    raise BadInput(f"{token[:60]!r} is not a feedToken: send one as a payload gave it", "seen")
+    raise BadInput(f"{token[:60]!r} is not a feedToken: send it as the payload had it", "seen")
 
 
 def check_token(token: str, viewer_id: int | None) -> Written:

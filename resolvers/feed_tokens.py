@@ -34,7 +34,7 @@ class FeedTokens:
         token, _, tag = signed.partition(".")
         if not (signed.isascii() and compare_digest(tag, self._tag(token))):
             raise BadInput(
-                f"{signed[:60]!r} is not a feedToken: send one as a payload gave it", "seen"
+                f"{signed[:60]!r} is not a feedToken: send it as the payload had it", "seen"
             )
         return token
 

@@ -106,8 +106,8 @@ async def reorder_pins(
         await asyncio.shield(keep(complete(stores, Job(shard, outbox_id), spacing)))
     except StoreError as error:
         raise Unfinished(
-            "The order is kept and will be completed, but it is not all done yet. Send it again "
-            "with the same idempotency key for the answer."
+            "The order is kept and will be completed, but not all pins are in their places yet. "
+            "Send it again with the same idempotency key for the answer."
         ) from error
     lists = ListKey(ON_BOARD, board_id)
     return (await stores.shards.mappings.heads([lists]))[lists].version
@@ -250,7 +250,7 @@ def _check(given: Arrange) -> None:
     if len(ids) > MOST:
         raise BadInput(
             f"pinIds has {len(ids)} entries: at most {MOST:,} at once. Send the rest in further "
-            "calls, each with the last pin of the one before as beforePinId",
+            "calls, each with the last pin of the call before as beforePinId",
             "pinIds",
         )
     if twice := [pin_id for pin_id, count in Counter(ids).items() if count > 1]:

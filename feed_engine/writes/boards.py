@@ -134,7 +134,7 @@ async def _replace(tx: ShardTx, board: Board, raw: bytes, changes: dict[str, Any
 async def _check_cover(tx: ShardTx, board_id: int, pin_id: int) -> None:
     row = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, board_id, pin_id))
     if row is None or not row.active:
-        raise BadInput(f"The cover has to be a pin of the board: {pin_id} is none.", "coverPinId")
+        raise BadInput(f"The cover must be a pin of the board: pin {pin_id} is not.", "coverPinId")
 
 
 async def _on_board(

@@ -180,7 +180,7 @@ async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:
             return await attempt()
         except Outdated:
             continue
-    raise StoreConflict("what is written changes again and again: try once more")
+    raise StoreConflict("the objects change while they are written, again and again: try once more")
 
 
 async def _transact(

@@ -37,7 +37,9 @@ async def reorder_pin(
         board_id=board_id, pin_id=pin_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
     )
     if before_pin_id is None and after_pin_id is None:
-        raise BadInput("Give beforePinId, afterPinId or both: where shall it go?", "beforePinId")
+        raise BadInput(
+            "Give beforePinId, afterPinId or both: the pin's new neighbors", "beforePinId"
+        )
     placing.check_distinct(pin_id, before_pin_id, after_pin_id)
 
     async def work(tx: ShardTx, _: None) -> Outcome[Reordered]:

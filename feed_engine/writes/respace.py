@@ -63,7 +63,9 @@ async def with_room(
             return await write()
         except Crowded as place:
             if reliefs == _RELIEFS:
-                raise StoreConflict(f"{place}, and others take it whenever some is made") from place
+                raise StoreConflict(
+                    f"{place}, and other writes take all room that is made"
+                ) from place
             await relieve(stores, place, spacing)
             reliefs += 1
 
