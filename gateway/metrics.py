@@ -1,5 +1,5 @@
-"""Metrics in Prometheus' text format: counts and gauges that the parts of a gateway keep anyway,
-collected when they are asked for, by one collector a part."""
+"""Metrics in Prometheus' text format: one collector for each part of a gateway reads that part's
+counters when the metrics are asked for."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -17,17 +17,13 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from feed_engine.speculation import Race, Stats
+from gateway import metric_help
 from gateway.cost.refusals import Refusals
 from gateway.execution.executor import Executor
 from gateway.served import BOUNDS, Served
 from gateway.serving.connections import Connections
 
-_GAUGES = {
-    "cutoff": "Seconds before a call is hedged.",
-    "trust": "Share of the calls that ask the primary first.",
-}
-
-_HELD = {"documents", "bytes"}
+_GAUGES = {"cutoff", "trust", "documents", "bytes"}
 
 
 def new_registry(*collectors: Collector) -> CollectorRegistry:
@@ -82,30 +78,39 @@ class FeedCollector(Collector):
         self._races = races
 
     def collect(self) -> Iterable[Metric]:
-        """`pinway_feed_NAME{store}` for each count of `Stats`, and what each race and side is."""
+        """`pinway_feed_NAME{store}` for each count of `Stats`, and the state of each race and
+        side."""
         reports = {name: race.report() for name, race in self._races.items()}
         for field in fields(Stats):
-            help = _GAUGES.get(field.name, f"See `{field.name}` of feed_engine.speculation.Stats.")
+            help = metric_help.FEED.get(field.name, "")
             family = GaugeMetricFamily if field.name in _GAUGES else CounterMetricFamily
             metric = family(f"pinway_feed_{field.name}", help, labels=["store"])
             for name, report in reports.items():
                 metric.add_metric([name], getattr(report.stats, field.name))
             yield metric
         budget = GaugeMetricFamily(
-            "pinway_feed_budget", "Calls that may be made besides.", labels=["store", "for"]
+            "pinway_feed_budget",
+            "Extra calls that may be made now, for late calls and while the primary is ill.",
+            labels=["store", "for"],
         )
         forced = GaugeMetricFamily(
-            "pinway_feed_forced", "1 where a person forced this side.", labels=["store", "side"]
+            "pinway_feed_forced",
+            "1 while an operator sends all reads to this side.",
+            labels=["store", "side"],
         )
         mode = GaugeMetricFamily(
-            "pinway_feed_mode", "1 for how the side stands.", labels=["store", "side", "mode"]
+            "pinway_feed_mode",
+            "1 for the side's mode: well, left or returning.",
+            labels=["store", "side", "mode"],
         )
         distrust = GaugeMetricFamily(
-            "pinway_feed_distrust", "0: no doubt; 1: the side is left.", labels=["store", "side"]
+            "pinway_feed_distrust",
+            "The doubt in the side, from 0 (none) to 1, where the side is left.",
+            labels=["store", "side"],
         )
         latency = GaugeMetricFamily(
             "pinway_feed_latency_seconds",
-            "Of the last half minute's calls.",
+            "The latency of the last half minute's calls, by quantile.",
             labels=["store", "side", "quantile"],
         )
         for name, report in reports.items():
@@ -130,8 +135,8 @@ class ExecutorCollector(Collector):
         """`pinway_executor_NAME` for each field of `Stats`."""
         stats = self._executor.stats
         for field in fields(stats):
-            family = GaugeMetricFamily if field.name in _HELD else CounterMetricFamily
-            help = f"See `{field.name}` of gateway.execution.documents.Stats."
+            family = GaugeMetricFamily if field.name in _GAUGES else CounterMetricFamily
+            help = metric_help.EXECUTOR.get(field.name, "")
             metric = family(f"pinway_executor_{field.name}", help)
             metric.add_metric([], getattr(stats, field.name))
             yield metric
@@ -166,7 +171,9 @@ class HttpCollector(Collector):
     def collect(self) -> Iterable[Metric]:
         """`pinway_http_request_seconds`, a histogram by status; `pinway_errors_total{code}`."""
         metric = HistogramMetricFamily(
-            "pinway_http_request_seconds", "From request to answer.", labels=["status"]
+            "pinway_http_request_seconds",
+            "Seconds from a request to its answer, by status.",
+            labels=["status"],
         )
         bounds = [*map(str, BOUNDS), "+Inf"]
         for status, latencies in sorted(self._served.by_status.items()):
