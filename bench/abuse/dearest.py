@@ -72,7 +72,7 @@ KNOWN = {
 
 @dataclass
 class Spent:
-    """What one operation took. Times in seconds, memory in bytes."""
+    """The resources that one operation took. Times in seconds, memory in bytes."""
 
     text: str
     estimate: int
@@ -88,7 +88,7 @@ class Bench:
         self._endpoint, self._executor, self._counts = endpoint, executor, counts
 
     def estimate(self, text: str, variables: dict[str, Any]) -> int | None:
-        """What an operation costs; None where it is refused whatever it costs."""
+        """The cost of an operation; None for an operation that is refused whatever it costs."""
         document = self._executor.documents.get(text)
         if document.errors:
             return None

@@ -33,7 +33,7 @@ GROWTH = 50.0
 
 @dataclass
 class Fuzzed:
-    """What came of the requests. `internal` are answers with the code INTERNAL."""
+    """The results of the requests. `internal` are answers with the code INTERNAL."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)

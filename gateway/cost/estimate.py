@@ -57,7 +57,7 @@ class Rules:
         self.schema = schema
         self._rules: dict[int, Rule] = {}
         self.lengths = lengths(schema)
-        """Of the lists of introspection, by type and field."""
+        """The lengths of the lists of introspection, by type and field."""
 
     def of(self, field: GraphQLField) -> Rule:
         rule = self._rules.get(id(field))

@@ -44,7 +44,8 @@ async def supervise(
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """What every worker is started with. Workers reach each other in `folder` (see siblings.py)."""
+    """The arguments with which every worker is started. Workers reach each other in `folder` (see
+    siblings.py)."""
 
     settings: Settings
     listener: socket.socket

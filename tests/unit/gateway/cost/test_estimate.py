@@ -175,7 +175,7 @@ def test_introspection_costs_by_the_length_of_the_schemas_lists() -> None:
 
 
 def _values(answer: Any) -> float:
-    """What making an answer costs: its objects and its leaves."""
+    """The cost of making an answer: its objects and its leaves."""
     if isinstance(answer, dict):
         return OBJECT + sum(map(_values, answer.values()))
     return sum(map(_values, answer)) if isinstance(answer, list) else LEAF
