@@ -39,7 +39,7 @@ USAGE = """usage: python3 bootstrap.py COMMAND
 
 
 class Failure(Exception):
-    """What the user has to know, in one line."""
+    """An error that the user has to know, in one line."""
 
 
 def say(line: str) -> None:
@@ -136,7 +136,7 @@ def ensure_compiler() -> None:
 
 
 def installed() -> dict:
-    """What was installed: {"root": FOLDER, LEVEL: DIGEST}."""
+    """The state of the installation: {"root": FOLDER, LEVEL: DIGEST}."""
     try:
         with open(STAMP) as file:
             return json.load(file)
@@ -172,7 +172,7 @@ def code(ending: str) -> list:
 
 
 def compiled() -> list:
-    """What is compiled, and what says how (see setup.py)."""
+    """The files that are compiled, and the files that say how (see setup.py)."""
     declared = code(".pxd")
     python = [path[: -len("pxd")] + "py" for path in declared]
     return sorted([*declared, *code(".pyx"), *filter(os.path.exists, python)])

@@ -1,4 +1,5 @@
-"""What is read from its place in memory is what Python reads, whatever becomes of its class."""
+"""Attributes read from their place in memory equal the attributes that Python reads, whatever
+happens to the class."""
 
 import sys
 from functools import cached_property
@@ -13,7 +14,7 @@ from gateway.execution.layout import found
 from gateway.execution.written import Form
 
 KNOWN = sys.version_info < (3, 14)
-"""Whether it is known where CPython keeps the values of objects without slots."""
+"""Whether CPython's place for the values of objects without slots is known."""
 
 
 class Plain:

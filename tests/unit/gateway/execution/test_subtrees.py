@@ -1,4 +1,4 @@
-"""What is made in one go where all is as usual, and again, by places, where something isn't.
+"""Subtrees that are made at once, and again by the plain path when a value is unusual.
 
 No resolver is called twice for that, and what is awaited is awaited by both.
 """
@@ -117,7 +117,7 @@ async def friend(context: Context, users: Sequence["User"]) -> Sequence[Any]:
 
 
 async def mood(context: Context, pin: "Pin") -> Any:
-    """Of the third pin alone it is known at once."""
+    """The mood; the third pin's mood alone is known at once."""
     if pin.n != 2:
         await context.mood_may.wait()
     return context.mood(pin.n)
@@ -207,7 +207,8 @@ async def turns_until(there: Callable[[], Any]) -> None:
 
 
 async def answer(query: str, behave: Callable[[Context], None] = lambda _: None) -> Context:
-    """As graphql-core answers it, without a bulk resolver called twice. The context of our own."""
+    """The answer of our executor, which equals graphql-core's, without a bulk resolver called
+    twice."""
     contexts = []
 
     def new_context() -> Context:
