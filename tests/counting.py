@@ -74,7 +74,8 @@ def _sides(sides: Sides, name: str, counts: Counts) -> Sides:
 
 
 def _entries(answer: Any) -> int:
-    """The rows, objects and cells of an answer. What fills a cache with a list's window is one."""
+    """The rows, objects and cells of an answer. A write that fills a cache with a list's window
+    counts as one entry."""
     if isinstance(answer, dict):
         return sum(not isinstance(value, Lease) for value in answer.values())
     if isinstance(answer, list) and answer and isinstance(answer[0], list | Lease | None):

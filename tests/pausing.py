@@ -13,8 +13,8 @@ from datasources.protocols import ShardTx, Stores
 
 
 class Pause:
-    """Stops whoever passes the seam number `at`, counted from 0. Nothing waits for it longer than
-    until `go`."""
+    """Stops the task that passes the seam number `at`, counted from 0. Nothing waits for it longer
+    than until `go`."""
 
     def __init__(self, at: int, *, within: bool = False) -> None:
         """`within` transactions as well."""

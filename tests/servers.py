@@ -18,7 +18,8 @@ MOD_SHARDS = 16
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """All servers, ready. Whoever kills one of them starts it again and waits until it is ready."""
+    """All servers, ready. A test that kills a server starts it again and waits until it is
+    ready."""
     given = os.environ.get("PINWAY_TEST_STACK")
     if given:
         servers = Stack.open(Path(given))

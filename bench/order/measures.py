@@ -56,7 +56,7 @@ async def drag(rig: Rig, board: BigBoard, chooser: random.Random) -> None:
 
 
 async def latencies(rig: Rig, large: BigBoard, small: BigBoard, rounds: int) -> Latencies:
-    """In turn on both boards, so that whatever else the machine does falls on both."""
+    """In turn on both boards, so that other load of the machine falls on both."""
     chooser = random.Random(1)
     found = Latencies([], [])
     for number in range(-rounds // 4, rounds):
@@ -116,7 +116,7 @@ Work = Callable[[int], Awaitable[None]]
 
 async def rates(works: Sequence[Work], clients: int, seconds: float) -> list[float]:
     """How often a second clients at once do each of some works, each again when it was answered.
-    In turn, so that whatever else the machine does falls on all."""
+    In turn, so that other load of the machine falls on all."""
     done = [0.0] * len(works)
     for _ in range(ROUNDS):
         for number, work in enumerate(works):

@@ -1,6 +1,6 @@
 """Other projects' rules for hedged calls, as their documentation states them, in virtual time.
 
-None of them leaves a side: each asks the primary first for ever. Each is written down in a few
+No such rule leaves a side: each asks the primary first for ever. Each is written down in a few
 lines, from its public documentation, so that all of them can be held against the race on the same
 seeded latencies.
 

@@ -127,7 +127,7 @@ async def test_no_order_of_readers_and_moves_shows_a_list_that_never_was(
     kit: Kit, steps: list[tuple[str, int, int]], count: int
 ) -> None:
     """Writers commit moves and tell the cache in any order; readers fill it whenever they come.
-    What it shows is a state of the list, not older than the newest of which all were told."""
+    The shown rows are a state of the list, not older than the newest acknowledged state."""
     (key,) = fresh()
     states = [[(id, 1000 * id) for id in range(count, 0, -1)]]  # by version, from the top down
     untold: list[ListMove] = []

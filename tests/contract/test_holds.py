@@ -1,4 +1,4 @@
-"""Holds of lists over SQLite and MySQL: whoever reads a list while it is held is told."""
+"""Holds of lists over SQLite and MySQL: a reader of a list that is held sees that it is held."""
 
 from collections.abc import Sequence
 

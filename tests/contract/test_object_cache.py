@@ -209,8 +209,8 @@ async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
     """Two gateways' readers ask, read the store when they hold a lease, and fill at any time;
-    writers commit and then drop. What a reader is shown is at least the newest version whose drop
-    has returned."""
+    writers commit and then drop. A reader sees at least the newest version whose drop has
+    returned."""
     (id,) = fresh()
     stored = dropped = 0
     held: dict[int, tuple[Lease, int]] = {}

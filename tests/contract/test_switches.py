@@ -59,7 +59,7 @@ async def test_changes_at_the_same_time_lose_nothing_of_each_other(kit: Kit) -> 
 
 
 class Overtaken(ZooKeeperSwitches):
-    """Others change the node between each of the first reads and the write that follows."""
+    """Other writers change the node between each of the first reads and the write that follows."""
 
     def __init__(self, hosts: str, path: str, other: ZooKeeperSwitches, times: int) -> None:
         super().__init__(hosts, path)

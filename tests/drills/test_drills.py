@@ -24,7 +24,7 @@ async def site(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
 
 @pytest.mark.parametrize("drill", DRILLS, ids=lambda drill: f"{drill.number}-{drill.name}")
 async def test_no_request_fails(site: Site, drill: Drill) -> None:
-    # One that met the last drill keeps away from its primary, and would see little of this one.
+    # A gateway that ran in the last drill avoids its primary, and would see little of this drill.
     async with site.serving():
         outcome = await run(site, drill, rate=RATE, plan=Plan.of(SECONDS))
     assert len(outcome.seen) == RATE * SECONDS

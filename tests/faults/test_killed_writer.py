@@ -263,7 +263,7 @@ async def test_a_write_killed_at_each_seam_happens_whole_or_not_at_all(
 ) -> None:
     seen: list[bool] = []
     for seam in range(1000):
-        # What this process has in its own cache, a write of another process can't drop.
+        # A write of another process can't drop this process's own cache.
         stores = stores._replace(object_cache=MemoryObjectCache(1 << 20))
         people = People(stores)
         ids = await _scene(people, seam)

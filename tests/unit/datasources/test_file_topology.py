@@ -1,4 +1,4 @@
-"""The topology's file: replaced as a whole, whoever reads it meanwhile."""
+"""The topology's file: replaced as a whole, also while it is read."""
 
 import asyncio
 import json

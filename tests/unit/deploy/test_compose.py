@@ -15,7 +15,7 @@ from deploy.stack.secrets import Secrets
 from gateway.settings import read_settings
 
 DEPLOY = Path(deploy.__file__).parent
-# Of the Compose Specification, what this file may use.
+# The parts of the Compose Specification that this file may use.
 SERVICE_KEYS = {
     "build",
     "cap_drop",

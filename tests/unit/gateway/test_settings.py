@@ -178,7 +178,9 @@ def test_production_hides_the_schema_unless_a_setting_shows_it(
         override(read_settings(auth_secret="s" * 32), production=True),
     ):
         assert [getattr(settings, name) for name in shown] == [False, False, False]
-        again = Settings.model_validate_json(settings.model_dump_json())  # as a worker gets it
+        again = Settings.model_validate_json(
+            settings.model_dump_json()
+        )  # the form in which a worker gets them
         assert [getattr(again, name) for name in shown] == [False, False, False]
     monkeypatch.setenv("PINWAY_PRODUCTION", "1")
     monkeypatch.setenv("PINWAY_GRAPHIQL", "1")

@@ -217,7 +217,7 @@ async def test_what_was_stopped_half_way_is_completed_once(
     me, wanted = board.owner_id, ids[::-1]
     job = await _stopped(stores, board, wanted, 2)
     assert await people.list(ON_BOARD, board.id) == [*wanted[:6], *ids[:6]]
-    # What is dragged meanwhile from where it was put stays, and what is deleted stays away.
+    # Pins that are dragged meanwhile stay where they were put, and deleted pins stay deleted.
     await writes.reorder_pin(stores, me, board.id, wanted[1], ids[0])
     await writes.delete_pin(stores, me, wanted[7])
     await writes.delete_pin(stores, me, wanted[5])
