@@ -24,7 +24,7 @@ T = TypeVar("T")
 TURN = 0.0001
 """Seconds that the thread has the interpreter for, where the loop asks for it. uvloop asks anew for
 each socket that can be read, so that a turn of the loop takes many of them."""
-REST = 1.0
+REST = 2.0
 """The thread rests after a piece of work, as a multiple of the time that the piece took: other
 requests have the interpreter to themselves meanwhile."""
 WAITING = 256

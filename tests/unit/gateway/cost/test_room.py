@@ -2,10 +2,11 @@
 
 import asyncio
 import random
+from collections.abc import Callable
 
 import pytest
 
-from gateway.cost.room import Room
+from gateway.cost.room import REST, Room
 
 pytestmark = pytest.mark.anyio
 
@@ -51,6 +52,26 @@ async def test_clients_do_not_wait_for_one_another() -> None:
     assert room.enter("a", 10)
     assert not room.enter("a", 1)
     assert room.enter("b", 10)
+
+
+async def test_the_room_of_a_dear_operation_stays_taken_for_a_while() -> None:
+    timers = list[tuple[float, Callable[[], None]]]()
+    room = Room(10_000, later=lambda seconds, call: timers.append((seconds, call)))
+    assert room.enter("a", 9_000)
+    room.leave("a", 9_000)
+    [(seconds, ends)] = timers
+    assert seconds == pytest.approx(9_000 * REST)
+    assert not room.enter("a", 2_000)
+    assert room.enter("b", 2_000)
+    waiting = asyncio.ensure_future(room.wait("a", 2_000))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    ends()
+    await waiting
+    room.leave("a", 1_000)
+    assert timers.pop()[0] == pytest.approx(5_000 * REST)
+    room.leave("a", 100)  # a cheap one leaves at once
+    assert len(timers) == 1
 
 
 async def test_without_a_bound_nobody_waits() -> None:

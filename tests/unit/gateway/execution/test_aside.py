@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 
-from gateway.execution.aside import Aside, Overloaded
+from gateway.execution.aside import REST, Aside, Overloaded
 
 pytestmark = pytest.mark.anyio
 
@@ -81,7 +81,7 @@ async def test_many_pieces_from_many_turns_are_all_done() -> None:
         assert found == list(range(20))
 
 
-async def test_the_thread_rests_for_as_long_as_it_worked() -> None:
+async def test_the_thread_rests_by_the_time_that_it_worked() -> None:
     now, rests = 0.0, list[float]()
 
     def rest(seconds: float) -> None:
@@ -99,4 +99,4 @@ async def test_the_thread_rests_for_as_long_as_it_worked() -> None:
     now += 10.0  # long after
     await aside.do(1, lambda: work(1.0))
     await aside.do(1, lambda: work(0.0))
-    assert rests == [0.25, 1.0]
+    assert rests == [REST * 0.25, REST * 1.0]
