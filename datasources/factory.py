@@ -75,8 +75,9 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class StoresConfig:
-    """Where each store is: URLs, named as the settings are. The servers of the shards stand in the
-    topology; `mysql_user` and `mysql_password` are for all of them."""
+    """The URLs of the stores, with the settings' names. URLs, named as the settings are. The
+    servers of the shards stand in the topology; `mysql_user` and `mysql_password` are for all of
+    them."""
 
     topology: str
     object_cache: str

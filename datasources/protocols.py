@@ -54,7 +54,7 @@ class Parked(NamedTuple):
 
 
 Places = Mapping[int, tuple[int, int]]
-"""By shard, the due time and the id of an outbox row: a place in the shard's order of due rows."""
+"""A place in each shard's order of due rows: the due time and the id of an outbox row."""
 
 
 class Due(NamedTuple):
@@ -149,7 +149,7 @@ class ShardTx(Protocol):
         """Up to `limit` rows with higher sequences, nearest first, active or not."""
 
     async def era(self, key: ListKey) -> int:
-        """How often an ordered list was re-spaced; 0 for other lists."""
+        """The number of respacings of an ordered list; 0 for other lists."""
 
     async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
         """Begin the list's next era, and remember which sequences became which: (old, new)
@@ -475,7 +475,7 @@ class JobQueue(Protocol):
 
 
 class TopologySource(Protocol):
-    """Where the shard configuration is kept, and who hears of its changes."""
+    """The source of the shard configuration, which tells its watchers of changes."""
 
     async def load(self) -> Topology:
         """Raises StoreUnavailable, or StoreCorrupt when there is none or it is not valid."""
@@ -591,7 +591,7 @@ class Sides(NamedTuple):
 
 
 class Stores(NamedTuple):
-    """Everything that Pinway reads and writes, as `datasources.factory` opens it."""
+    """The stores of Pinway, as `datasources.factory` opens them."""
 
     shards: ShardStore
     object_cache: ObjectCache

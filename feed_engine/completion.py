@@ -96,8 +96,8 @@ async def _complete(stores: Stores, row: OutboxRow | None, change: Change) -> No
 
 
 async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
-    """Nobody waits for this: a queue that is down costs freshness alone, as the relay finds the
-    row."""
+    """Queue the tasks. The caller does not wait: a queue that is down costs freshness only, because
+    the relay finds the row."""
     if change.tasks:
         await stores.queue.enqueue([Job(row.shard, row.id)])
     else:

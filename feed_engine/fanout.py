@@ -44,7 +44,8 @@ FOLLOWED_BY = {
 
 
 class Reached(NamedTuple):
-    """How far a fan-out came: the last follower written, among those of the number-th cause."""
+    """The progress of a fan-out: the last follower written, among the followers of the number-th
+    cause."""
 
     number: int
     sequence: str  # up to 38 digits

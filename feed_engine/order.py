@@ -39,8 +39,8 @@ def bisections(lower: int, upper: int) -> int:
 
 
 def translate(sequence: int, respacings: Iterable[Respacing]) -> int:
-    """Where a place is after re-spacings: of the rows that were moved, those that were below it are
-    below it still, the row at it is at it, and the same holds for all other rows."""
+    """The position of a place after respacings: rows below the place stay below it, the row at the
+    place stays at it, and rows above stay above."""
     for respacing in respacings:
         moves = respacing.moves
         at = bisect_left(moves, (sequence, 0))

@@ -35,7 +35,7 @@ _REFILL_BITS = 42  # epoch ms until the year 2109, and two million versions of a
 
 
 class Source(IntEnum):
-    """Where a pool's pins come from; the number is part of the row key and never changes."""
+    """The source of a pool's pins; the number is part of the row key and never changes."""
 
     FOLLOWED = 1
     INTEREST = 2
@@ -66,7 +66,7 @@ class PoolColumn(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where in the materialized feed: the visit's generation, and the position in its chunk."""
+    """A place in the materialized feed: the visit's generation, and the position in its chunk."""
 
     generation: int
     position: int

@@ -179,7 +179,7 @@ async def read_seeing(
 
 
 def _until(deadline: float) -> float:
-    """When to stop waiting, in the loop's time."""
+    """The time at which to stop waiting, by the loop's clock."""
     now, ends = asyncio.get_running_loop().time(), request.ends.get()
     return now + (deadline if ends is None else min(deadline, (ends - now) * KEPT))
 

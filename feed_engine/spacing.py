@@ -33,7 +33,7 @@ _CROWD = 256  # rows on each side that are spread for being crowded too
 
 @dataclass(frozen=True, slots=True)
 class Spacing:
-    """When rows are spread, and how far."""
+    """The conditions and the extent of respacing."""
 
     threshold: int = 8
     """Bisections that a gap has left when a job is asked to spread its neighbors."""
@@ -60,7 +60,8 @@ class Window(NamedTuple):
     shift: int = 0
     """Each row takes this power of a half of what those before it left, or less."""
     side: int = 0
-    """Where the middle goes: below all of the rows (-1), above all (1), or beside the crowded."""
+    """The side of the free middle: below all of the rows (-1), above all (1), or beside the crowded
+    row."""
 
     def room(self, rows: int) -> int:
         """Bisections that each gap takes, at least, when so many rows are spread."""

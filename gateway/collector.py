@@ -42,7 +42,7 @@ def short_passes(
     in_use: Callable[[], int] = sys.getallocatedblocks,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[None]:
-    """Have short passes; when it ends, the collector is as it was."""
+    """Use short passes inside the block; restore the collector's settings afterwards."""
     thresholds = gc.get_threshold()
     global _short
     frozen = _Frozen(in_use, clock)
@@ -67,13 +67,13 @@ class _Frozen:
     def __init__(self, in_use: Callable[[], int], clock: Callable[[], float]) -> None:
         self._in_use, self._clock = in_use, clock
         self._base = 0
-        """Memory in use when all was looked at."""
+        """The memory in use at the last full pass."""
         self._looked = float("-inf")
-        """When the memory in use was looked at."""
+        """The time of the last measurement of the memory in use."""
         self._doubled: float | None = None
-        """Since when it is more than twice that."""
+        """The time since which the memory in use is more than twice that; None if it is not."""
         self._all = False
-        """Whether the next full pass looks at the frozen too."""
+        """Whether the next full pass looks at frozen objects too."""
 
     def begin(self) -> None:
         gc.freeze()

@@ -59,8 +59,8 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
 
 
 def check_made(settings: Settings) -> None:
-    """For commands that only read: raises ConfigError where no embedded stores were ever made,
-    rather than make them."""
+    """Check, for commands that only read, that embedded stores were made. Raises ConfigError
+    otherwise."""
     if settings.topology == EMBEDDED and not (settings.data_dir / _TOPOLOGY).exists():
         raise ConfigError(
             f"there is no content in {settings.data_dir.resolve()}: fill it with `pinway run` or "
@@ -69,7 +69,7 @@ def check_made(settings: Settings) -> None:
 
 
 def topology_url(settings: Settings) -> str:
-    """Where the topology is, without making anything."""
+    """The URL of the topology; makes nothing."""
     if settings.topology != EMBEDDED:
         return settings.topology
     return f"file://{quote(str(settings.data_dir.resolve() / 'topology.json'))}"

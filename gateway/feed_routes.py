@@ -23,7 +23,7 @@ async def route(switches: Switches, stores: tuple[str, ...], side: Side | None) 
 
 
 def routes(switched: Mapping[str, str]) -> dict[str, str]:
-    """By store: `primary`, `standby` or `auto`."""
+    """The route of each store: `primary`, `standby` or `auto`."""
     return {store: switched.get(_name(store), AUTO) for store in STORES}
 
 

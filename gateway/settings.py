@@ -205,7 +205,7 @@ class Settings(BaseSettings):
 
     @property
     def spacing(self) -> Spacing:
-        """When crowded pins of a board are spread, and how far."""
+        """The conditions and the extent of respacing."""
         return Spacing(self.respace_threshold, self.respace_room, self.respace_rows)
 
     @property
@@ -216,7 +216,7 @@ class Settings(BaseSettings):
 
     @property
     def operators_url(self) -> str:
-        """Where metrics are told."""
+        """The address where metrics are served."""
         host = f"[{self.admin_host}]" if ":" in self.admin_host else self.admin_host
         return f"http://{host}:{self.admin_port}" if self.admin_port else self.url
 

@@ -20,7 +20,7 @@ _LONGEST = 60  # characters of a value that a message repeats
 
 @dataclass(frozen=True)
 class Sources:
-    """Where values come from, the strongest first: the command line, the environment, a file."""
+    """The sources of values, the strongest first: the command line, the environment, a file."""
 
     overrides: Mapping[str, Any]
     environment: Mapping[str, str]

@@ -84,4 +84,4 @@ class Cursors:
 
 
 OF_THIS_PROCESS = Cursors(os.urandom(32))
-"""For a context that is given no other: its cursors are valid until the process ends."""
+"""Cursors for a context that has no others; they are valid until the process ends."""

@@ -44,4 +44,4 @@ class FeedTokens:
 
 
 TOKENS_OF_THIS_PROCESS = FeedTokens(os.urandom(32))
-"""For a context that is given no other: its tokens are valid until the process ends."""
+"""Tokens for a context that has no others; they are valid until the process ends."""

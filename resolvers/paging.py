@@ -123,8 +123,8 @@ async def list_pages(
 
 
 class _Reading(Generic[R]):
-    """How far a list was read to fill its page: `page` when it is full, is as full as it may
-    become, or can't be read; till then `wanted` is what to read next."""
+    """The state of filling a page from a list: `page` when the page is full, is as full as it may
+    become, or can't be read; until then, `wanted` is the next read."""
 
     def __init__(self, context: Context, key: ListKey, size: int, place: Place | None) -> None:
         self.wanted = Wanted(key, place, size + 1)
@@ -176,7 +176,7 @@ def _page(
 
 
 async def everything(_: Context, records: Sequence[R]) -> Mapping[int, R]:
-    """For objects that all may see."""
+    """Keeps all objects, for lists that everybody may see."""
     return {record.id: record for record in records}
 
 

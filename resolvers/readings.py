@@ -10,7 +10,7 @@ from typing import Any
 from loaders import Loaders
 
 READINGS = 5
-"""How often a field is read, at most."""
+"""The maximum number of readings of a field."""
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ class Scanning:
 
 
 class Further:
-    """How far one page has read behind what it asked for."""
+    """The number of entries that one page has read beyond its own."""
 
     __slots__ = ("_next", "_scanning", "_used")
 

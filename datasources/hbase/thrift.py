@@ -95,7 +95,7 @@ class _Incomplete(Exception):
 
 
 class _Sink:
-    """Where the encoder puts its bytes."""
+    """A buffer for the encoder's bytes."""
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
@@ -108,7 +108,7 @@ class _Sink:
 
 
 class _Source:
-    """Where the decoder takes its bytes."""
+    """A buffer of bytes for the decoder."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0

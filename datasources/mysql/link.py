@@ -32,7 +32,8 @@ class Login:
 
     @classmethod
     def of(cls, url: str, user: str, password: str) -> "Login":
-        """From `mysql://[user[:password]@]host[:port]`; what the URL leaves out is given."""
+        """Read the parts of `mysql://[user[:password]@]host[:port]`; defaults replace the parts
+        that are missing."""
         parts = urlsplit(url)
         return cls(
             parts.hostname or "127.0.0.1",

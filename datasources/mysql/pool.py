@@ -11,7 +11,7 @@ from datasources.mysql.link import Link
 
 
 class Pool:
-    """At most `size` links at a time. A taken link must be given back or discarded."""
+    """A pool of at most `size` links. A taken link must be given back or discarded."""
 
     def __init__(self, connect: Callable[[], Awaitable[Link]], size: int) -> None:
         self._connect = connect

@@ -50,8 +50,8 @@ def ddl(database: str, table: Table) -> str:
 
 
 def script(place: Place, epoch: int) -> str:
-    """Everything that a shard's database needs; its fence comes last, so a database with a fence
-    is whole."""
+    """All tables of a shard's database. The fence comes last, so a database with a fence is
+    complete."""
     database = place.database
     tables: Sequence[Table] = MOD_SHARD if database.startswith("mod") else OBJECT_SHARD
     return ";\n".join(

@@ -59,7 +59,7 @@ class MySqlSession(GuardedSession):
             writers.give(link)
 
     def idle(self) -> bool:
-        """Nothing is left to roll back, or nothing can be."""
+        """Whether there is nothing to roll back, or no way to do it."""
         return self._committed or self._waiting or self._link is None
 
     async def _take(self, *, fresh: bool) -> None:

@@ -247,7 +247,8 @@ def _page(
 
 
 def _rows(cells: Rdict, start: bytes) -> tuple[list[tuple[bytes, list[Cell]]], bytes | None]:
-    """Some whole rows from a key on, and the key to go on from (None: that was all)."""
+    """Read whole rows from a key on; returns them and the key to continue from (None: no more
+    rows)."""
     rows: list[tuple[bytes, list[Cell]]] = []
     row, prefix = b"", b""
     for seen, (key, value) in enumerate(_walk(cells, start, None)):

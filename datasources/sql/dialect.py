@@ -1,4 +1,4 @@
-"""Where SQLite and MySQL differ in the statements of the shared stores."""
+"""The differences of SQLite and MySQL in the statements of the shared stores."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -64,7 +64,7 @@ class Gates:
             raise
 
     def leave(self, key: Key) -> None:
-        """Let the next one through."""
+        """Let the next transaction through."""
         queue = self._queues.get(key)
         while queue:
             turn = queue.popleft()

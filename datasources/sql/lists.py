@@ -114,7 +114,7 @@ class Lists:
                 await self._put_some(mapping, {key: newest[key] for key in some})
 
     def finish(self) -> None:
-        """Have the heads that changed written with the commit."""
+        """Write the changed heads with the commit."""
         changed = sorted(self._changed, key=_order)
         for at in range(0, len(changed), ROWS_A_STATEMENT):
             some = changed[at : at + ROWS_A_STATEMENT]

@@ -43,7 +43,7 @@ class Router:
         self._gates = Gates()
 
     def place(self, shard: int) -> Place:
-        """Where an object shard is. Raises KeyError for one that is not open."""
+        """The place of an object shard. Raises KeyError for a shard that is not open."""
         return object_place(self.topology.master_of(shard), shard)
 
     def mod_place(self, mod_shard: int) -> Place:
@@ -161,7 +161,7 @@ class Router:
             raise self._not_open(f"shard {shard}") from None
 
     def _place_now(self, place: Place) -> Place:
-        """Where the shard of a place is in the topology in use."""
+        """The place of the same shard in the topology in use."""
         is_mod, shard = shard_at(place)
         try:
             return self.mod_place(shard) if is_mod else self.place(shard)

@@ -67,7 +67,7 @@ class GuardedSession(ABC):
             raise self._broken
 
     def broke(self, error: BaseException) -> None:
-        """From here on nothing runs, so that no part of the transaction can be committed."""
+        """Refuse all further statements, so that no part of the transaction can be committed."""
         where = f"{self.place.database} on {self.place.server}"
         self._broken = (
             error

@@ -213,7 +213,7 @@ class SqlTx:
         )
 
     def finish(self) -> None:
-        """Have the commit write what waits for it."""
+        """Write the waiting changes with the commit."""
         self._lists.finish()
 
     def _hold(self, keys: Sequence[ListKey], times: int) -> None:

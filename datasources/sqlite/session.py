@@ -53,7 +53,7 @@ class SqliteSession(GuardedSession):
             await asyncio.sleep(_PAUSE)
 
     def idle(self) -> bool:
-        """Nothing is running, and nothing waits to be committed or rolled back."""
+        """Whether nothing is running, and nothing waits to be committed or rolled back."""
         ran = self._hop is None or self._hop.done()
         return ran and (self._connection is None or not self._connection.in_transaction)
 

@@ -31,5 +31,5 @@ def _wait_until_readable(stream: Any, loop: AbstractEventLoop) -> "Future[None]"
 
 
 def mend() -> None:
-    """Have reads wait so, in this process."""
+    """Make reads wait in this way, in this process."""
     UNIXSocketStream._wait_until_readable = _wait_until_readable  # type: ignore[assignment]

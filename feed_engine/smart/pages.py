@@ -111,7 +111,8 @@ async def visit_pins(
         newest_of.update((pin_id, visit.generation) for pin_id, _ in visit.chunk.pins)
 
     def once(of: int, pins: Iterable[ShownPin]) -> list[ShownPin]:
-        """Without those chosen again later, while nobody could say what had been shown."""
+        """The entries without pins that were chosen again later, while no store could say what had
+        been shown."""
         return [pin for pin in pins if newest_of.get(pin.pin_id, 0) <= of]
 
     def chunk(of: int) -> list[ShownPin]:

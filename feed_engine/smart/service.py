@@ -186,7 +186,7 @@ async def _page(
 
 
 def _last_chosen(known: Sequence[Remembered], generation: int) -> int | None:
-    """When the pools were last asked and answered, for this visit or one before."""
+    """The time when the pools last answered, for this visit or an earlier one."""
     asked = (v.created for v in known if v.generation <= generation and v.chunk.pools)
     return next(asked, None)
 

@@ -3,5 +3,5 @@
 from contextvars import ContextVar
 
 ends: ContextVar[float | None] = ContextVar("ends", default=None)
-"""In the time of the running event loop. Code that runs where the deadline is set, and the tasks
+"""A time of the running event loop's clock. Code that runs where the deadline is set, and the tasks
 started there, ask no store past it."""

@@ -111,7 +111,7 @@ class Rows:
 
 
 async def nothing() -> None:
-    """For a write that needs to read nothing before its transaction."""
+    """A `prepare` for a write that reads nothing before its transaction."""
 
 
 async def mutate(

@@ -84,7 +84,8 @@ async def _put(tx: ShardTx, mapping: Mapping, edge: Edge, tasks: Tasks) -> Outco
 
 
 def _unchanged(mapping: Mapping, edge: Edge) -> Outcome[Edge]:
-    """Nothing to write; but what the write before owes must be done when this one is answered."""
+    """The outcome of a write that changes nothing. The unfinished work of the earlier write must be
+    done before this write is answered."""
     following = Change()
     if edge.version:
         following = change(

@@ -28,7 +28,7 @@ class Anchors(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Where a pin goes: the active rows around the place, None at an end of the board."""
+    """The place where a pin goes: the active rows around it, None at an end of the board."""
 
     above: Edge | None
     below: Edge | None

@@ -206,7 +206,7 @@ class Neighbors:
         return below + above, max(len(below) - 1, 0)
 
     async def _read(self, reach: int) -> None:
-        """At least so many on each side, as far as there are."""
+        """Read at least so many rows on each side, as far as they exist."""
         while not self._bottom and len(self._below) < reach:
             start = self._below[-1].sequence if self._below else self._center + 1
             count = reach - len(self._below) + 1

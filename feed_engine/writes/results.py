@@ -33,8 +33,8 @@ class CommentWritten:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """Where a pin ended: its row, the board's order version, and its neighbors on the board (None
-    at an end of it)."""
+    """The new place of a pin: its row, the board's order version, and its neighbors on the board
+    (None at an end of it)."""
 
     edge: Edge
     version: int

@@ -36,7 +36,7 @@ def feed() -> None:
 @click.option("--feeds", is_flag=True, help="The stores of feeds as shown and following alone.")
 @with_settings
 def route_command(settings: Settings, side: str, pools: bool, feeds: bool) -> None:
-    """Let all running gateways ask SIDE alone, whatever becomes of it, until `auto`."""
+    """Make all running gateways ask SIDE only, also while it fails, until `auto`."""
     chosen = tuple(s for s, on in zip(STORES, (pools, feeds), strict=True) if on) or STORES
     wanted = None if side == AUTO else Side(side)
 

@@ -43,7 +43,7 @@ class Client:
             del running[self.name]
 
     def enter(self, cost: int) -> bool:
-        """Have an operation of this cost run; False where `wait` must be asked."""
+        """Admit an operation of this cost; False if the caller has to `wait`."""
         return self._clients.room.enter(self.name, cost)
 
     async def wait(self, cost: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 Variables = Mapping[str, Any]
 Factor = Callable[[Variables], float]
-"""How often a part counts, by the variables as they were sent."""
+"""The number of times that a part counts, by the variables as they were sent."""
 
 
 KNOWN = 64

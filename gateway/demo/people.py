@@ -37,7 +37,7 @@ class Person(NamedTuple):
 
 
 def people(rng: random.Random) -> list[Person]:
-    """Everybody, curators first, the viewer last; no two with one user name."""
+    """All people, curators first, the viewer last; user names are unique."""
     pairs = [(first, last) for first in _FIRST.split() for last in _LAST.split()]
     rng.shuffle(pairs)
     found = [

@@ -205,8 +205,8 @@ def time_of(ms: int) -> datetime | None:
 
 
 def sequence_of(key: str, created: int) -> int:
-    """Where a pin stands on its board unless its line says: by time, and within one millisecond by
-    a hash of its key, so that no two pins meet and the order of the file's lines means nothing."""
+    """The default place of a pin on its board: by time, and within a millisecond by a hash of its
+    key, so that no two pins share a place, whatever the order of the file's lines."""
     digest = hashlib.blake2b(key.encode(), digest_size=12).digest()
     return created * SEQUENCE_STEP + int.from_bytes(digest, "big") % (SEQUENCE_STEP - 1) + 1
 

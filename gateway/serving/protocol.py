@@ -93,9 +93,10 @@ class Protocol(HttpToolsProtocol):
         self._chunks = self._size = 0
         """Chunks of the body, or parts; and their bytes."""
         self._deadline: float | None = None
-        """When what is being read must have come, or a new request must have begun."""
+        """The time by which the expected part of a request must have come, or a new request must
+        have begun."""
         self._unread_deadline: float | None = None
-        """When the client must have read what was sent."""
+        """The time by which the client must have read the bytes that were sent."""
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -348,7 +349,7 @@ class Protocol(HttpToolsProtocol):
     # it is and looks again.
 
     def _unset_keepalive_if_required(self) -> None:
-        """Nothing: the deadline tells when the connection is idle too long."""
+        """Do nothing: the deadline finds connections that are idle too long."""
 
     def on_response_complete(self) -> None:
         self.server_state.total_requests += 1
@@ -402,7 +403,7 @@ class Protocol(HttpToolsProtocol):
 
 class _Unheard:
     def set(self) -> None:
-        """Nobody waits for more of a request that has come whole."""
+        """Do nothing: no task waits for more of a request that came as a whole."""
 
 
 class Exchange:
@@ -446,7 +447,7 @@ class Exchange:
             del self.task
 
     async def _by_uvicorn(self, protocol: Protocol, app: ASGIApp) -> None:
-        """Have an application answer in this exchange's place."""
+        """Start an application that answers in this exchange's place."""
         cycle = RequestResponseCycle(
             scope=cast(Any, {"type": "http", "method": "POST"}),
             transport=protocol.transport,

@@ -140,7 +140,7 @@ def _anchor(text: str | None, argument: str) -> int | None:
 async def _placed(
     context: Context, board_id: int, pin_id: int, at: Reordered | Crossed
 ) -> dict[str, Any]:
-    """Where a pin stands, as the client's cache needs it."""
+    """A pin's place, in the form that a client's cache needs."""
     context.loaders.reset()
     ids = [id for id in (pin_id, at.above_id, at.below_id) if id is not None]
     found = await visibility.pins(context, ids)
