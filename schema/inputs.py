@@ -52,7 +52,7 @@ class SignUpInput:
 class CreateBoardInput:
     name: str = _given("The name, 1 to 180 characters.")
     description: str = _given("The description.", "")
-    secret: bool = _given("Whether only the viewer can see it.", False)
+    secret: bool = _given("Whether only the viewer can see the board.", False)
     idempotency_key: str | None = _key()
 
 
@@ -63,7 +63,7 @@ class UpdateBoardInput(Change):
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     name: str | None = _kept("The name; it can't be cleared.")
     description: str | None = _kept("The description.")
-    secret: bool | None = _kept("Whether only the viewer can see it.")
+    secret: bool | None = _kept("Whether only the viewer can see the board.")
     cover_pin_id: strawberry.ID | None = _kept("A pin on the board; null: the newest pin.")
     idempotency_key: str | None = _key()
 
@@ -186,10 +186,10 @@ class MovePinInput:
     "of the board. Example: a board shows A, B, C, D from top to bottom. With `pinIds: [D, B]` and "
     "`beforePinId: A` it shows A, D, B, C. To sort a whole board, name all of its pins. Sort a "
     "board of more than 10,000 pins in several calls: each call passes the last pin of the call "
-    "before as `beforePinId`. Pins that are not named keep their order. All pins must be on the "
-    "board, and each may be named once; otherwise nothing changes. If `beforePinId` is below "
-    "`afterPinId` now, the error is `CONFLICT` and nothing changes. Pins that other users drag, "
-    "save or delete meanwhile stay where those users put them."
+    "before as `beforePinId`. Pins that are not named keep their order. All named pins, the two "
+    "neighbors included, must be on the board and different; otherwise nothing changes. If "
+    "`beforePinId` is below `afterPinId` now, the error is `CONFLICT` and nothing changes. Pins "
+    "that other users drag, save or delete meanwhile stay where those users put them."
 )
 class ReorderPinsInput:
     board_id: strawberry.ID = _given("A board that the viewer owns.")
