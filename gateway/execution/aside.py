@@ -137,16 +137,15 @@ class Aside:
                 piece = self._waiting.pop(0)
             if piece.future.done():
                 continue
+            result: Any = None
+            error: BaseException | None = None
             began = self._clock()
             try:
                 with _collected_after():
                     result = piece.work()
-            except BaseException as error:
-                piece.settle(None, error)
-                del error
-            else:
-                piece.settle(result, None)
-                del result
-            del piece
+            except BaseException as raised:
+                error = raised
             ended = self._clock()
             self._rests_until = ended + REST * (ended - began)
+            piece.settle(result, error)
+            del piece, result, error

@@ -15,8 +15,12 @@ ANSWER_SECONDS = 1.0
 class Siblings:
     """The workers 1 to `workers`, of which this process is `number`."""
 
-    def __init__(self, folder: Path, number: int, workers: int) -> None:
+    def __init__(
+        self, folder: Path, number: int, workers: int, *, patience: float = ANSWER_SECONDS
+    ) -> None:
+        """A worker that does not answer within `patience` seconds counts as down."""
         self._folder, self._number, self._workers = folder, number, workers
+        self._patience = patience
 
     @asynccontextmanager
     async def telling(self, metrics: Callable[[], bytes]) -> AsyncIterator[None]:
@@ -44,7 +48,7 @@ class Siblings:
 
     async def _ask(self, number: int) -> bytes | None:
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(self._patience):
                 reader, writer = await asyncio.open_unix_connection(self._path(number))
                 try:
                     return await reader.read()

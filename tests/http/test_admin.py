@@ -132,9 +132,10 @@ async def test_a_process_answers_operators_while_it_serves(tmp_path: Path) -> No
 
 async def test_any_worker_tells_the_metrics_of_all(tmp_path: Path) -> None:
     def counted(value: int) -> bytes:
-        return f'# TYPE pinway_things counter\npinway_things_total{{kind="a"}} {value}\n'.encode()
+        sample = f'pinway_things_total{{kind="a"}} {value}'
+        return f"# TYPE pinway_things_total counter\n{sample}\n".encode()
 
-    one, two, three = (Siblings(tmp_path, number, 3) for number in (1, 2, 3))
+    one, two, three = (Siblings(tmp_path, number, 3, patience=60.0) for number in (1, 2, 3))
     async with one.telling(lambda: counted(1)), two.telling(lambda: counted(2)):
         for worker, own in ((one, counted(1)), (two, counted(2))):
             text = of_workers(await worker.metrics(own)).decode()

@@ -89,7 +89,7 @@ async def test_every_write_sent_many_times_at_once_has_one_effect_and_one_answer
         answers: list[Any] = []
 
         async def send(name: str = name, write: Write = write, to: list[Any] = answers) -> None:
-            to.append(await write(f"at once {name}"))
+            to.append(await write(f"sent at once: {name}"))
 
         before = await _content(stores)
         async with anyio.create_task_group() as group:
