@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test drill check bench lock dist stack-up stack-down stack-status graphiql
+.PHONY: help run test drill check bench lock dist stack-up stack-down stack-status graphiql web
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
@@ -18,6 +18,7 @@ help:
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
 	@echo "make dist        build the wheel and the source distribution, try them on every Python here"
 	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
+	@echo "make web         build gateway/static/web anew from gateway/web"
 
 run:
 	@$(BOOTSTRAP) run $(ARGS)
@@ -54,3 +55,6 @@ dist:
 
 graphiql:
 	@$(BOOTSTRAP) exec python -m tests.outside.node_tools graphiql
+
+web:
+	@$(BOOTSTRAP) exec python -m tests.outside.node_tools web

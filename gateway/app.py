@@ -34,6 +34,7 @@ from gateway.runtime import Runtime
 from gateway.served import Served
 from gateway.serving.siblings import Siblings
 from gateway.settings import Settings
+from gateway.web_client import WebClient
 from resolvers.context import Context
 from resolvers.cursors import Cursors
 from resolvers.feed_tokens import FeedTokens
@@ -105,9 +106,11 @@ def create_site(
         *admin.public(),
         Mount("/images", images_app),
     ]
+    if settings.web:
+        routes += WebClient(settings, tokens, new_context).routes()
     if settings.graphiql:
         routes += [
-            Route("/", _to_graphiql),
+            Route("/", _to_graphiql),  # where the web client does not answer
             Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
             Mount("/graphiql", console.Files(directory=console.STATIC)),
         ]

@@ -62,7 +62,7 @@ class Boot:
 
     async def __call__(self, request: Request) -> Response:
         name, token, filled = self._settings.demo_viewer, None, dict[str, str]()
-        if name and is_local(request) and _host(request) in self._settings.allowed_hosts:
+        if may_have_tokens(request, self._settings):
             context: Context = self._context(None)
             viewer_id = await context.loaders.user_ids.load(name)
             if viewer_id is not None:
@@ -75,6 +75,13 @@ class Boot:
             "tabs": [_tab(path, filled) for path in sorted(_SAMPLES.glob("*.graphql"))],
         }
         return JSONResponse(boot, headers={"cache-control": "no-store"})
+
+
+def may_have_tokens(request: Request, settings: Settings) -> bool:
+    """Whether a browser may get demo users' tokens without a password: a demo viewer is set, the
+    client is on this machine, and the page's host name is one of the gateway's own."""
+    allowed = _host(request) in settings.allowed_hosts
+    return bool(settings.demo_viewer) and is_local(request) and allowed
 
 
 def _host(request: Request) -> str:

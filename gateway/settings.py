@@ -72,6 +72,7 @@ class Settings(BaseSettings):
     )
     trusted_proxies: Names = ("127.0.0.1", "::1")
     graphiql: bool = True
+    web: bool = True
     demo_viewer: str = ""
     production: bool = False
 

@@ -26,12 +26,42 @@ const COVERED_BY = {
   "@graphiql/plugin-doc-explorer": "graphiql",
   "@graphiql/plugin-explorer": "graphiql",
   "@graphiql/plugin-history": "graphiql",
+  "@wry/context": "@wry/equality",
+  "@wry/trie": "@wry/equality",
   "react-compiler-runtime": "react",
   "react-remove-scroll-bar": "react-remove-scroll",
 };
 
+// Texts of licenses that name no author, for packages that ship no license text.
+const COMMON = {
+  Unlicense: `This is free and unencumbered software released into the public domain.
+
+Anyone is free to copy, modify, publish, use, compile, sell, or distribute this software, either in
+source code form or as a compiled binary, for any purpose, commercial or non-commercial, and by any
+means.
+
+In jurisdictions that recognize copyright laws, the author or authors of this software dedicate any
+and all copyright interest in the software to the public domain. We make this dedication for the
+benefit of the public at large and to the detriment of our heirs and successors. We intend this
+dedication to be an overt act of relinquishment in perpetuity of all present and future rights to
+this software under copyright law.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
+NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
+NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY,
+WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE
+SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+
+For more information, please refer to <https://unlicense.org/>`,
+};
+
 export class Notices {
   #folders = new Set();
+  #header;
+
+  constructor(header = HEADER) {
+    this.#header = header;
+  }
 
   // Notes the package of each module that went into a chunk: of the page, and of each worker.
   collector() {
@@ -73,13 +103,13 @@ export class Notices {
     const textOf = (name) => packages.find((manifest) => manifest.name === name)?.text;
     const titles = new Map();
     for (const { name, version, license, text } of packages) {
-      const own = text || textOf(COVERED_BY[name]);
+      const own = text || textOf(COVERED_BY[name]) || COMMON[license];
       if (!own) throw new Error(`no license text for ${name} ${version}: see COVERED_BY`);
       titles.set(own, [...(titles.get(own) ?? []), `${name} ${version} (${license})`]);
     }
     const sections = [...titles].map(([text, names]) => [[...new Set(names)].sort(), text]);
     sections.sort(([[a]], [[b]]) => (a < b ? -1 : 1));
     const body = sections.map(([names, text]) => `${RULE}\n${names.join("\n")}\n\n${text}\n`);
-    return [HEADER, ...body].join("\n");
+    return [this.#header, ...body].join("\n");
   }
 }

@@ -144,7 +144,8 @@ async def _greet(settings: Settings, runtime: Runtime) -> None:
     """Say what to open, and as whom."""
     found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
     tokens = Tokens(settings.secret, settings.token_hours)  # an unfit key is told first
-    click.echo(f"\n  GraphiQL   {settings.url}/graphql", err=True)
+    click.echo(f"\n  Pinway     {settings.url}/", err=True)
+    click.echo(f"  GraphiQL   {settings.url}/graphql", err=True)
     if viewer_id := found.get(settings.demo_viewer):
         token = tokens.issue(viewer_id)
         click.echo(f"  Signed in  {settings.demo_viewer}", err=True)

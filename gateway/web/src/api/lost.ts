@@ -1,0 +1,46 @@
+// Sends an operation again when its answer was lost.
+//
+// A mutation may have been done although no answer came: its idempotency key makes the second try
+// safe. The gateway also asks for a second try itself, with the codes below.
+import { ApolloLink } from "@apollo/client";
+import { RetryLink } from "@apollo/client/link/retry";
+import { map } from "rxjs";
+
+const TRY_AGAIN = new Set(["UNAVAILABLE", "TIMEOUT"]);
+const TRIES = 5;
+
+class LostAnswer extends Error {
+  constructor(readonly result: ApolloLink.Result) {
+    super("The answer was lost.");
+  }
+}
+
+function isMutation(operation: ApolloLink.Operation): boolean {
+  return operation.operationType === "mutation";
+}
+
+// Turns an answer that asks for a second try into a failure, which RetryLink sends again. A query
+// keeps its answer: what could be read is shown, with a banner.
+const failLost = new ApolloLink((operation, forward) =>
+  forward(operation).pipe(
+    map((result) => {
+      const codes = result.errors?.map((error) => String(error.extensions?.["code"])) ?? [];
+      if (isMutation(operation) && codes.some((code) => TRY_AGAIN.has(code))) {
+        throw new LostAnswer(result);
+      }
+      return result;
+    }),
+  ),
+);
+
+const retry = new RetryLink({
+  delay: { initial: 300, max: 4_000, jitter: true },
+  attempts: (count, _operation, error) =>
+    count < TRIES && (error instanceof LostAnswer || isNetworkFailure(error)),
+});
+
+export function isNetworkFailure(error: unknown): boolean {
+  return error instanceof TypeError; // what fetch throws when no answer came
+}
+
+export const sendAgain = ApolloLink.from([retry, failLost]);

@@ -1,0 +1,59 @@
+// Who is signed in: a user's name and bearer token, kept for the next visit.
+
+export interface Session {
+  username: string;
+  token: string;
+}
+
+const KEY = "pinway:session";
+
+export function currentSession(): Session | null {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? "null") as Partial<Session> | null;
+    return kept?.username && kept.token ? { username: kept.username, token: kept.token } : null;
+  } catch {
+    return null;
+  }
+}
+
+// A full load of the page follows: nothing that the last user saw stays in memory.
+export function startSession(session: Session): void {
+  localStorage.setItem(KEY, JSON.stringify(session));
+  sessionStorage.clear();
+  location.assign("/");
+}
+
+export function endSession(): void {
+  localStorage.removeItem(KEY);
+  sessionStorage.clear();
+  location.assign("/");
+}
+
+// Another tab that signs in or out takes this one along, so that no tab writes as somebody else.
+export function followOtherTabs(): void {
+  addEventListener("storage", (event) => {
+    if (event.key === KEY) location.reload();
+  });
+}
+
+// The demo user that the development server offers; null where a token is needed.
+export async function demoViewer(): Promise<string | null> {
+  try {
+    const response = await fetch("/web/boot.json");
+    const boot = (await response.json()) as { demoViewer: string | null };
+    return boot.demoViewer;
+  } catch {
+    return null;
+  }
+}
+
+export async function signInAs(username: string): Promise<void> {
+  const response = await fetch("/web/sign-in", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username }),
+  });
+  const answer = (await response.json()) as Session & { message?: string };
+  if (!response.ok) throw new Error(answer.message ?? "Signing in failed.");
+  startSession(answer);
+}

@@ -1,0 +1,37 @@
+// A modal dialog: the browser's own keeps the focus inside and closes with Escape.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+export function Dialog({ title, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={title}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === dialog.current) dialog.current?.close(); // the backdrop
+      }}
+    >
+      <div class="dialog-body">
+        <header class="dialog-head">
+          <h2>{title}</h2>
+          <button type="button" class="icon" onClick={() => dialog.current?.close()}>
+            <span aria-hidden="true">✕</span>
+            <span class="visually-hidden">Close</span>
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,83 @@
+// A pin in a wall of pins: its picture, title, owner and, in a feed, the reason it is there.
+import { useFragment } from "@apollo/client/react";
+import { Link } from "wouter-preact";
+import { useState } from "preact/hooks";
+import { graphql } from "../gen";
+import { hide } from "../feed/hidden";
+import { LikeButton } from "./LikeButton";
+import { Picture } from "./Picture";
+import { SaveDialog } from "./SaveDialog";
+
+export const PinCardFragment = graphql(`
+  fragment PinCard on Pin {
+    id
+    title
+    link
+    image {
+      url
+      width
+      height
+      dominantColor
+    }
+    likeCount
+    viewerHasLiked
+    owner {
+      id
+      username
+      fullName
+    }
+  }
+`);
+
+interface Props {
+  id: string;
+  reason?: string;
+  eager?: boolean;
+  canHide?: boolean;
+}
+
+// Reads its pin from the cache, not from the list around it: a like draws one card anew, whatever
+// the length of the list.
+export function PinCard({ id, reason, eager, canHide }: Props) {
+  const { data: pin, complete } = useFragment({ fragment: PinCardFragment, from: { __typename: "Pin", id } });
+  const [saving, setSaving] = useState(false);
+  if (!complete) return <MissingCard />;
+  return (
+    <article class="card">
+      <Link href={`/pin/${id}`} class="card-picture" aria-label={pin.title || "A pin without a title"}>
+        <Picture image={pin.image} alt="" eager={eager} />
+      </Link>
+      <div class="card-tools">
+        <button type="button" class="primary" onClick={() => setSaving(true)}>
+          Save<span class="visually-hidden"> {pin.title}</span>
+        </button>
+        <LikeButton id={id} title={pin.title} likeCount={pin.likeCount} liked={pin.viewerHasLiked ?? false} />
+        {canHide && (
+          <button type="button" class="icon" onClick={() => hide(id)} title="Hide this pin here">
+            <span aria-hidden="true">✕</span>
+            <span class="visually-hidden">Hide {pin.title}</span>
+          </button>
+        )}
+      </div>
+      <div class="card-words">
+        <p class="card-title">{pin.title}</p>
+        <p class="card-owner">
+          {pin.owner ? <Link href={`/user/${pin.owner.username}`}>{pin.owner.fullName || pin.owner.username}</Link> : "Somebody"}
+        </p>
+        {reason && <p class="card-reason">{reason}</p>}
+      </div>
+      {saving && <SaveDialog pinId={id} title={pin.title} onClose={() => setSaving(false)} />}
+    </article>
+  );
+}
+
+// Stands for a pin whose server does not answer.
+export function MissingCard() {
+  return (
+    <article class="card missing">
+      <div class="card-picture">
+        <p>This pin can't be shown right now. It will be back when its server answers.</p>
+      </div>
+    </article>
+  );
+}

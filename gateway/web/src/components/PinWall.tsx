@@ -1,0 +1,27 @@
+// A wall of pins that a list of the cache holds: pages of a profile, related pins.
+import { useMemo } from "preact/hooks";
+import { ratioOf } from "../api/images";
+import { Masonry, type Tile } from "./Masonry";
+import { PinCard } from "./PinCard";
+
+const BELOW_PICTURE = 100;
+
+export interface PinEdge {
+  // Null stands for pins whose server does not answer.
+  node: { id: string; image: { width: number | null; height: number | null } | null } | null;
+}
+
+interface Props {
+  label: string;
+  edges: PinEdge[];
+  onEnd: () => void;
+}
+
+export function PinWall({ label, edges, onEnd }: Props) {
+  const tiles = useMemo(
+    () =>
+      edges.map(({ node }, place): Tile => ({ id: node?.id ?? `away-${place}`, ratio: ratioOf(node?.image ?? null) })),
+    [edges],
+  );
+  return <Masonry label={label} tiles={tiles} below={BELOW_PICTURE} onEnd={onEnd} card={({ id }) => <PinCard id={id} />} />;
+}

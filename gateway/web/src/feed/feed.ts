@@ -1,0 +1,141 @@
+// An endless feed: its entries so far, and how to get more. It outlives the screen that shows it,
+// so that going back finds the same pins.
+import { hiddenPins, onHidden } from "./hidden";
+
+export interface Entry {
+  id: string;
+  ratio: number;
+  reason?: string;
+}
+
+export interface Health {
+  mayBeStale: boolean;
+  staleSince: string | null;
+  // The feed stores that answered: "new" pins and "shown" ones, or the one store of other feeds.
+  stores: ("PRIMARY" | "STANDBY" | null)[];
+}
+
+export interface Page {
+  entries: Entry[];
+  more: boolean;
+  health: Health;
+  // Some of the page could not be read.
+  partial: boolean;
+}
+
+export interface State {
+  entries: Entry[];
+  health: Health | null;
+  partial: boolean;
+  loading: boolean;
+  failed: boolean;
+  ended: boolean;
+  // Grows when the feed is begun anew.
+  round: number;
+}
+
+const EMPTY: State = {
+  entries: [],
+  health: null,
+  partial: false,
+  loading: false,
+  failed: false,
+  ended: false,
+  round: 0,
+};
+
+// Reads the feed's next page; `begin` starts a new feed, after the write that `seen` names.
+export interface Source {
+  begin(seen: string | null): Promise<Page>;
+  next(): Promise<Page>;
+}
+
+export class Feed {
+  state = EMPTY;
+  // Names the newest write that this feed is to show, until it has been asked for.
+  #expected: string | null = null;
+  #listeners = new Set<() => void>();
+  #round = 0;
+
+  constructor(readonly source: Source) {
+    onHidden(() => this.#set({ entries: this.#visible(this.state.entries) }));
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  snapshot = (): State => this.state;
+
+  // The viewer followed or pinned something that this feed will show.
+  expect(token: string | null | undefined): void {
+    if (token) {
+      this.#expected = token;
+      this.#set({});
+    }
+  }
+
+  get isOutdated(): boolean {
+    return this.#expected !== null;
+  }
+
+  async open(): Promise<void> {
+    if (this.isOutdated || (!this.state.entries.length && !this.state.ended)) await this.renew();
+  }
+
+  // Starts the feed anew: with what was followed, and with pins that came meanwhile.
+  async renew(): Promise<void> {
+    const seen = this.#expected;
+    this.#expected = null;
+    const done = await this.#load(() => this.source.begin(seen), true);
+    if (!done) this.#expected ??= seen;
+  }
+
+  async more(): Promise<void> {
+    if (this.state.loading || this.state.ended || this.state.failed) return;
+    await this.#load(() => this.source.next(), false);
+  }
+
+  async retry(): Promise<void> {
+    await (this.state.entries.length ? this.#load(() => this.source.next(), false) : this.renew());
+  }
+
+  async #load(read: () => Promise<Page>, anew: boolean): Promise<boolean> {
+    const round = ++this.#round;
+    this.#set({ loading: true, failed: false });
+    try {
+      const page = await read();
+      if (round !== this.#round) return true; // a newer request has taken over
+      const before = anew ? [] : this.state.entries;
+      this.#set({
+        entries: this.#visible([...before, ...fresh(before, page.entries)]),
+        health: page.health,
+        partial: page.partial,
+        ended: !page.more,
+        loading: false,
+        round: this.state.round + (anew ? 1 : 0),
+      });
+      return true;
+    } catch {
+      if (round === this.#round) this.#set({ loading: false, failed: true });
+      return false;
+    }
+  }
+
+  #visible(entries: Entry[]): Entry[] {
+    const hidden = hiddenPins();
+    return entries.filter((entry) => !hidden.has(entry.id));
+  }
+
+  #set(change: Partial<State>): void {
+    this.state = { ...this.state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+// The entries that are not there yet. The pages of one visit never repeat a pin, but two visits do.
+function fresh(known: Entry[], page: Entry[]): Entry[] {
+  const there = new Set(known.map((entry) => entry.id));
+  return page.filter((entry) => !there.has(entry.id) && there.add(entry.id));
+}

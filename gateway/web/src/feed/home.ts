@@ -1,0 +1,97 @@
+// The home feed. A visit uses up new pins, and its pages are always the same: so a reload asks for
+// the visit that it showed. Where a visit ends, the next one begins: the feed is endless while
+// there are new pins.
+import { client } from "../api/client";
+import { ratioOf } from "../api/images";
+import { graphql } from "../gen";
+import type { HomeFeedQuery } from "../gen/graphql";
+import { Feed, type Page, type Source } from "./feed";
+import { REASONS } from "./reasons";
+
+const HomeFeed = graphql(`
+  query HomeFeed($first: Int!, $after: String, $visit: ID, $seen: String) {
+    homeFeed(first: $first, after: $after, visit: $visit, seen: $seen) {
+      visitId
+      health {
+        pools
+        materialized
+        mayBeStale
+        staleSince
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      edges {
+        reason
+        node {
+          id
+          ...PinCard
+        }
+      }
+    }
+  }
+`);
+
+const FIRST = 25;
+const VISIT = "pinway:visit";
+
+class HomeSource implements Source {
+  #visit: string | null = null;
+  #after: string | null = null;
+  #visitEnded = false;
+
+  begin(seen: string | null): Promise<Page> {
+    // Only a reload goes on with the visit before: whoever asks for a new feed gets new pins.
+    const reloaded = this.#visit === null && seen === null;
+    return this.#ask(reloaded ? sessionStorage.getItem(VISIT) : null, null, seen);
+  }
+
+  next(): Promise<Page> {
+    return this.#visitEnded ? this.#nextVisit() : this.#ask(this.#visit, this.#after, null);
+  }
+
+  // Only its new pins are wanted: what it showed before, this feed has shown.
+  async #nextVisit(): Promise<Page> {
+    const page = await this.#ask(null, null, null);
+    const entries = page.entries.filter((entry) => entry.reason !== REASONS.SHOWN_BEFORE);
+    this.#visitEnded = entries.length < page.entries.length || !page.more;
+    return { ...page, entries, more: entries.length > 0 };
+  }
+
+  async #ask(visit: string | null, after: string | null, seen: string | null): Promise<Page> {
+    const { data, error } = await client.query({
+      query: HomeFeed,
+      variables: { first: FIRST, after, visit, seen },
+      fetchPolicy: "network-only",
+    });
+    if (!data?.homeFeed) throw error ?? new Error("The home feed did not answer.");
+    const { visitId, pageInfo, health } = data.homeFeed as Connection;
+    this.#visit = visitId;
+    this.#after = pageInfo.endCursor;
+    this.#visitEnded = !pageInfo.hasNextPage;
+    sessionStorage.setItem(VISIT, visitId);
+    return {
+      entries: entriesOf(data.homeFeed as Connection),
+      more: true, // a next visit may have more
+      health: {
+        mayBeStale: health.mayBeStale,
+        staleSince: health.staleSince,
+        stores: [health.pools, health.materialized],
+      },
+      partial: error !== undefined,
+    };
+  }
+}
+
+type Connection = NonNullable<HomeFeedQuery["homeFeed"]>;
+
+function entriesOf({ edges }: Connection) {
+  return edges.map(({ node, reason }) => ({
+    id: node.id,
+    ratio: ratioOf(node.image),
+    reason: REASONS[reason],
+  }));
+}
+
+export const homeFeed = new Feed(new HomeSource());

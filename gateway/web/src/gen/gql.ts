@@ -1,0 +1,196 @@
+/* eslint-disable */
+import * as types from './graphql';
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+
+/**
+ * Map of all GraphQL operations in the project.
+ *
+ * This map has several performance disadvantages:
+ * 1. It is not tree-shakeable, so it will include all operations in the project.
+ * 2. It is not minifiable, so the string of a GraphQL query will be multiple times inside the bundle.
+ * 3. It does not support dead code elimination, so it will add unused operations.
+ *
+ * Therefore it is highly recommended to use the babel or swc plugin for production.
+ * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
+ */
+type Documents = {
+    "\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreateBoardDocument,
+    "\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.ReorderPinsDocument,
+    "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreateCommentDocument,
+    "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.FollowUserDocument,
+    "\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnfollowUserDocument,
+    "\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.FollowBoardDocument,
+    "\n  mutation UnfollowBoard($input: FollowBoardInput!) {\n    unfollowBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnfollowBoardDocument,
+    "\n  mutation LikePin($input: LikePinInput!) {\n    likePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.LikePinDocument,
+    "\n  mutation UnlikePin($input: LikePinInput!) {\n    unlikePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.UnlikePinDocument,
+    "\n  mutation CreatePin($input: CreatePinInput!) {\n    createPin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.CreatePinDocument,
+    "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.RepinDocument,
+    "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.MovePinDocument,
+    "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": typeof types.DeletePinDocument,
+    "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": typeof types.BoardCardFragmentDoc,
+    "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.MyBoardsDocument,
+    "\n  fragment PinCard on Pin {\n    id\n    title\n    link\n    image {\n      url\n      width\n      height\n      dominantColor\n    }\n    likeCount\n    viewerHasLiked\n    owner {\n      id\n      username\n      fullName\n    }\n  }\n": typeof types.PinCardFragmentDoc,
+    "\n  query FollowingFeed($first: Int!, $after: String, $seen: String) {\n    followingFeed(first: $first, after: $after, seen: $seen) {\n      health {\n        store\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n": typeof types.FollowingFeedDocument,
+    "\n  query HomeFeed($first: Int!, $after: String, $visit: ID, $seen: String) {\n    homeFeed(first: $first, after: $after, visit: $visit, seen: $seen) {\n      visitId\n      health {\n        pools\n        materialized\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        reason\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n": typeof types.HomeFeedDocument,
+    "\n  query NewestPins($first: Int!) {\n    viewer {\n      id\n    }\n    followingFeed(first: $first) {\n      edges {\n        node {\n          id\n          owner {\n            id\n          }\n        }\n      }\n    }\n  }\n": typeof types.NewestPinsDocument,
+    "\n  query BoardPage($id: ID!, $after: String) {\n    board(id: $id) {\n      id\n      name\n      description\n      secret\n      pinCount\n      followerCount\n      viewerFollows\n      viewerCanEdit\n      owner {\n        id\n        username\n        fullName\n      }\n      pins(first: 100, after: $after) {\n        edges {\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.BoardPageDocument,
+    "\n  query PinPage($id: ID!) {\n    pin(id: $id) {\n      id\n      ...PinCard\n      description\n      owner {\n        id\n        avatar {\n          url\n        }\n        viewerFollows\n      }\n      board {\n        id\n        name\n        secret\n        viewerCanEdit\n      }\n      commentCount\n      comments(first: 20) {\n        edges {\n          node {\n            id\n            ...CommentRow\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.PinPageDocument,
+    "\n  fragment CommentRow on Comment {\n    id\n    text\n    createdAt\n    author {\n      id\n      username\n      fullName\n    }\n  }\n": typeof types.CommentRowFragmentDoc,
+    "\n  query Related($id: ID!) {\n    pin(id: $id) {\n      id\n      interests {\n        id\n        pins(first: 12) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n      board {\n        id\n        related: pins(first: 24) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n    }\n  }\n": typeof types.RelatedDocument,
+    "\n  query ProfilePage($name: String!) {\n    user(username: $name) {\n      id\n      username\n      fullName\n      about\n      avatar {\n        url\n      }\n      followerCount\n      followingCount\n      viewerFollows\n      boards(first: 50) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.ProfilePageDocument,
+    "\n  query ProfilePins($name: String!, $after: String) {\n    user(username: $name) {\n      id\n      pins(first: 50, after: $after) {\n        edges {\n          cursor\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": typeof types.ProfilePinsDocument,
+    "\n  query People {\n    users(first: 24) {\n      edges {\n        node {\n          id\n          username\n          fullName\n          avatar {\n            url\n          }\n        }\n      }\n    }\n  }\n": typeof types.PeopleDocument,
+};
+const documents: Documents = {
+    "\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.CreateBoardDocument,
+    "\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n": types.ReorderPinsDocument,
+    "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.CreateCommentDocument,
+    "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.FollowUserDocument,
+    "\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UnfollowUserDocument,
+    "\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.FollowBoardDocument,
+    "\n  mutation UnfollowBoard($input: FollowBoardInput!) {\n    unfollowBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UnfollowBoardDocument,
+    "\n  mutation LikePin($input: LikePinInput!) {\n    likePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.LikePinDocument,
+    "\n  mutation UnlikePin($input: LikePinInput!) {\n    unlikePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.UnlikePinDocument,
+    "\n  mutation CreatePin($input: CreatePinInput!) {\n    createPin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.CreatePinDocument,
+    "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.RepinDocument,
+    "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.MovePinDocument,
+    "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n": types.DeletePinDocument,
+    "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n": types.BoardCardFragmentDoc,
+    "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.MyBoardsDocument,
+    "\n  fragment PinCard on Pin {\n    id\n    title\n    link\n    image {\n      url\n      width\n      height\n      dominantColor\n    }\n    likeCount\n    viewerHasLiked\n    owner {\n      id\n      username\n      fullName\n    }\n  }\n": types.PinCardFragmentDoc,
+    "\n  query FollowingFeed($first: Int!, $after: String, $seen: String) {\n    followingFeed(first: $first, after: $after, seen: $seen) {\n      health {\n        store\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n": types.FollowingFeedDocument,
+    "\n  query HomeFeed($first: Int!, $after: String, $visit: ID, $seen: String) {\n    homeFeed(first: $first, after: $after, visit: $visit, seen: $seen) {\n      visitId\n      health {\n        pools\n        materialized\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        reason\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n": types.HomeFeedDocument,
+    "\n  query NewestPins($first: Int!) {\n    viewer {\n      id\n    }\n    followingFeed(first: $first) {\n      edges {\n        node {\n          id\n          owner {\n            id\n          }\n        }\n      }\n    }\n  }\n": types.NewestPinsDocument,
+    "\n  query BoardPage($id: ID!, $after: String) {\n    board(id: $id) {\n      id\n      name\n      description\n      secret\n      pinCount\n      followerCount\n      viewerFollows\n      viewerCanEdit\n      owner {\n        id\n        username\n        fullName\n      }\n      pins(first: 100, after: $after) {\n        edges {\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.BoardPageDocument,
+    "\n  query PinPage($id: ID!) {\n    pin(id: $id) {\n      id\n      ...PinCard\n      description\n      owner {\n        id\n        avatar {\n          url\n        }\n        viewerFollows\n      }\n      board {\n        id\n        name\n        secret\n        viewerCanEdit\n      }\n      commentCount\n      comments(first: 20) {\n        edges {\n          node {\n            id\n            ...CommentRow\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.PinPageDocument,
+    "\n  fragment CommentRow on Comment {\n    id\n    text\n    createdAt\n    author {\n      id\n      username\n      fullName\n    }\n  }\n": types.CommentRowFragmentDoc,
+    "\n  query Related($id: ID!) {\n    pin(id: $id) {\n      id\n      interests {\n        id\n        pins(first: 12) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n      board {\n        id\n        related: pins(first: 24) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n    }\n  }\n": types.RelatedDocument,
+    "\n  query ProfilePage($name: String!) {\n    user(username: $name) {\n      id\n      username\n      fullName\n      about\n      avatar {\n        url\n      }\n      followerCount\n      followingCount\n      viewerFollows\n      boards(first: 50) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.ProfilePageDocument,
+    "\n  query ProfilePins($name: String!, $after: String) {\n    user(username: $name) {\n      id\n      pins(first: 50, after: $after) {\n        edges {\n          cursor\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n": types.ProfilePinsDocument,
+    "\n  query People {\n    users(first: 24) {\n      edges {\n        node {\n          id\n          username\n          fullName\n          avatar {\n            url\n          }\n        }\n      }\n    }\n  }\n": types.PeopleDocument,
+};
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ *
+ *
+ * @example
+ * ```ts
+ * const query = graphql(`query GetUser($id: ID!) { user(id: $id) { name } }`);
+ * ```
+ *
+ * The query argument is unknown!
+ * Please regenerate the types.
+ */
+export function graphql(source: string): unknown;
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation CreateBoard($input: CreateBoardInput!) {\n    createBoard(input: $input) {\n      board {\n        id\n        ...BoardCard\n      }\n      user {\n        id\n        boardCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation ReorderPins($input: ReorderPinsInput!) {\n    reorderPins(input: $input) {\n      board {\n        id\n      }\n      orderVersion\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation CreateComment($input: CreateCommentInput!) {\n    createComment(input: $input) {\n      comment {\n        id\n        ...CommentRow\n      }\n      pin {\n        id\n        commentCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation FollowUser($input: FollowUserInput!) {\n    followUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UnfollowUser($input: FollowUserInput!) {\n    unfollowUser(input: $input) {\n      feedToken\n      user {\n        id\n        viewerFollows\n        followerCount\n      }\n      viewer {\n        id\n        followingCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation FollowBoard($input: FollowBoardInput!) {\n    followBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation UnfollowBoard($input: FollowBoardInput!) {\n    unfollowBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UnfollowBoard($input: FollowBoardInput!) {\n    unfollowBoard(input: $input) {\n      feedToken\n      board {\n        id\n        viewerFollows\n        followerCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation LikePin($input: LikePinInput!) {\n    likePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation LikePin($input: LikePinInput!) {\n    likePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation UnlikePin($input: LikePinInput!) {\n    unlikePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation UnlikePin($input: LikePinInput!) {\n    unlikePin(input: $input) {\n      pin {\n        id\n        likeCount\n        viewerHasLiked\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation CreatePin($input: CreatePinInput!) {\n    createPin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation CreatePin($input: CreatePinInput!) {\n    createPin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation Repin($input: RepinInput!) {\n    repin(input: $input) {\n      feedToken\n      pin {\n        id\n        ...PinCard\n      }\n      board {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation MovePin($input: MovePinInput!) {\n    movePin(input: $input) {\n      feedToken\n      pin {\n        id\n        board {\n          id\n          name\n        }\n      }\n      fromBoard {\n        id\n        pinCount\n      }\n      toBoard {\n        id\n        name\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"): (typeof documents)["\n  mutation DeletePin($input: DeletePinInput!) {\n    deletePin(input: $input) {\n      deletedPinId\n      board {\n        id\n        pinCount\n      }\n      errors {\n        message\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n"): (typeof documents)["\n  fragment BoardCard on Board {\n    id\n    name\n    secret\n    pinCount\n    cover {\n      id\n      image {\n        url\n        width\n        height\n        dominantColor\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query MyBoards {\n    viewer {\n      id\n      boards(first: 100) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment PinCard on Pin {\n    id\n    title\n    link\n    image {\n      url\n      width\n      height\n      dominantColor\n    }\n    likeCount\n    viewerHasLiked\n    owner {\n      id\n      username\n      fullName\n    }\n  }\n"): (typeof documents)["\n  fragment PinCard on Pin {\n    id\n    title\n    link\n    image {\n      url\n      width\n      height\n      dominantColor\n    }\n    likeCount\n    viewerHasLiked\n    owner {\n      id\n      username\n      fullName\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query FollowingFeed($first: Int!, $after: String, $seen: String) {\n    followingFeed(first: $first, after: $after, seen: $seen) {\n      health {\n        store\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query FollowingFeed($first: Int!, $after: String, $seen: String) {\n    followingFeed(first: $first, after: $after, seen: $seen) {\n      health {\n        store\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query HomeFeed($first: Int!, $after: String, $visit: ID, $seen: String) {\n    homeFeed(first: $first, after: $after, visit: $visit, seen: $seen) {\n      visitId\n      health {\n        pools\n        materialized\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        reason\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query HomeFeed($first: Int!, $after: String, $visit: ID, $seen: String) {\n    homeFeed(first: $first, after: $after, visit: $visit, seen: $seen) {\n      visitId\n      health {\n        pools\n        materialized\n        mayBeStale\n        staleSince\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n      edges {\n        reason\n        node {\n          id\n          ...PinCard\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query NewestPins($first: Int!) {\n    viewer {\n      id\n    }\n    followingFeed(first: $first) {\n      edges {\n        node {\n          id\n          owner {\n            id\n          }\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query NewestPins($first: Int!) {\n    viewer {\n      id\n    }\n    followingFeed(first: $first) {\n      edges {\n        node {\n          id\n          owner {\n            id\n          }\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query BoardPage($id: ID!, $after: String) {\n    board(id: $id) {\n      id\n      name\n      description\n      secret\n      pinCount\n      followerCount\n      viewerFollows\n      viewerCanEdit\n      owner {\n        id\n        username\n        fullName\n      }\n      pins(first: 100, after: $after) {\n        edges {\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query BoardPage($id: ID!, $after: String) {\n    board(id: $id) {\n      id\n      name\n      description\n      secret\n      pinCount\n      followerCount\n      viewerFollows\n      viewerCanEdit\n      owner {\n        id\n        username\n        fullName\n      }\n      pins(first: 100, after: $after) {\n        edges {\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query PinPage($id: ID!) {\n    pin(id: $id) {\n      id\n      ...PinCard\n      description\n      owner {\n        id\n        avatar {\n          url\n        }\n        viewerFollows\n      }\n      board {\n        id\n        name\n        secret\n        viewerCanEdit\n      }\n      commentCount\n      comments(first: 20) {\n        edges {\n          node {\n            id\n            ...CommentRow\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query PinPage($id: ID!) {\n    pin(id: $id) {\n      id\n      ...PinCard\n      description\n      owner {\n        id\n        avatar {\n          url\n        }\n        viewerFollows\n      }\n      board {\n        id\n        name\n        secret\n        viewerCanEdit\n      }\n      commentCount\n      comments(first: 20) {\n        edges {\n          node {\n            id\n            ...CommentRow\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  fragment CommentRow on Comment {\n    id\n    text\n    createdAt\n    author {\n      id\n      username\n      fullName\n    }\n  }\n"): (typeof documents)["\n  fragment CommentRow on Comment {\n    id\n    text\n    createdAt\n    author {\n      id\n      username\n      fullName\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query Related($id: ID!) {\n    pin(id: $id) {\n      id\n      interests {\n        id\n        pins(first: 12) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n      board {\n        id\n        related: pins(first: 24) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query Related($id: ID!) {\n    pin(id: $id) {\n      id\n      interests {\n        id\n        pins(first: 12) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n      board {\n        id\n        related: pins(first: 24) {\n          edges {\n            node {\n              id\n              ...PinCard\n            }\n          }\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query ProfilePage($name: String!) {\n    user(username: $name) {\n      id\n      username\n      fullName\n      about\n      avatar {\n        url\n      }\n      followerCount\n      followingCount\n      viewerFollows\n      boards(first: 50) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query ProfilePage($name: String!) {\n    user(username: $name) {\n      id\n      username\n      fullName\n      about\n      avatar {\n        url\n      }\n      followerCount\n      followingCount\n      viewerFollows\n      boards(first: 50) {\n        edges {\n          node {\n            id\n            ...BoardCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query ProfilePins($name: String!, $after: String) {\n    user(username: $name) {\n      id\n      pins(first: 50, after: $after) {\n        edges {\n          cursor\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query ProfilePins($name: String!, $after: String) {\n    user(username: $name) {\n      id\n      pins(first: 50, after: $after) {\n        edges {\n          cursor\n          node {\n            id\n            ...PinCard\n          }\n        }\n        pageInfo {\n          hasNextPage\n          endCursor\n        }\n      }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query People {\n    users(first: 24) {\n      edges {\n        node {\n          id\n          username\n          fullName\n          avatar {\n            url\n          }\n        }\n      }\n    }\n  }\n"): (typeof documents)["\n  query People {\n    users(first: 24) {\n      edges {\n        node {\n          id\n          username\n          fullName\n          avatar {\n            url\n          }\n        }\n      }\n    }\n  }\n"];
+
+export function graphql(source: string) {
+  return (documents as any)[source] ?? {};
+}
+
+export type DocumentType<TDocumentNode extends DocumentNode<any, any>> = TDocumentNode extends DocumentNode<  infer TType,  any>  ? TType  : never;

@@ -1,0 +1,17 @@
+// Starts the client: cache, routes and what other tabs tell.
+import { ApolloProvider } from "@apollo/client/react";
+import { render } from "preact";
+import { followOtherTabsChanges } from "./api/change";
+import { client } from "./api/client";
+import { followOtherTabs } from "./api/session";
+import { App } from "./app";
+import "./style.css";
+
+followOtherTabs();
+followOtherTabsChanges();
+render(
+  <ApolloProvider client={client}>
+    <App />
+  </ApolloProvider>,
+  document.getElementById("root") as HTMLElement,
+);

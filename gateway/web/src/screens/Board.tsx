@@ -1,0 +1,211 @@
+// A board: its pins in their order, which its owner changes by dragging or with the keyboard.
+import { useQuery } from "@apollo/client/react";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Link } from "wouter-preact";
+import { make } from "../api/change";
+import { useDrag } from "../board/drag";
+import { dropAt, placed } from "../board/order";
+import { reorder } from "../changes/boards";
+import { movePin } from "../changes/pins";
+import { BoardPicker } from "../components/BoardPicker";
+import { Dialog } from "../components/Dialog";
+import { FollowButton } from "../components/FollowButton";
+import { Picture } from "../components/Picture";
+import { announce } from "../components/Toasts";
+import { graphql } from "../gen";
+import type { PinCardFragment } from "../gen/graphql";
+import { Absent } from "./Pin";
+
+const BoardPage = graphql(`
+  query BoardPage($id: ID!, $after: String) {
+    board(id: $id) {
+      id
+      name
+      description
+      secret
+      pinCount
+      followerCount
+      viewerFollows
+      viewerCanEdit
+      owner {
+        id
+        username
+        fullName
+      }
+      pins(first: 100, after: $after) {
+        edges {
+          node {
+            id
+            ...PinCard
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+interface Held {
+  id: string;
+  place: number;
+}
+
+export function BoardScreen({ id }: { id: string }) {
+  const { data, loading, error, fetchMore } = useQuery(BoardPage, { variables: { id } });
+  const board = data?.board;
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
+  const [held, hold] = useState<Held | null>(null);
+  const [moving, setMoving] = useState<string[] | null>(null);
+  const [said, say] = useState("");
+  const focused = useRef<HTMLButtonElement>(null);
+
+  const pins = useMemo(() => (board?.pins?.edges ?? []).flatMap(({ node }) => (node ? [node] : [])), [board]);
+  const ids = useMemo(() => pins.map((pin) => pin.id), [pins]);
+  const put = (moved: string[], place: number) => void make(reorder, { boardId: id, ...dropAt(ids, moved, place) });
+  const { drag, begin } = useDrag(ids, ({ moved, place }) => put(moved, place));
+
+  // A pin that the keyboard holds is shown where it would land.
+  const shown = held ? placed(pins, (pin) => pin.id, dropAt(ids, [held.id], held.place)) : pins;
+  useEffect(() => {
+    if (held) focused.current?.focus(); // a browser takes the focus from an element that is moved
+  }, [held]);
+
+  if (!board) return <Absent loading={loading} failed={error !== undefined} what="board" />;
+  const canEdit = board.viewerCanEdit;
+  const owner = board.owner?.fullName || board.owner?.username;
+  const after = board.pins?.pageInfo.hasNextPage ? board.pins.pageInfo.endCursor : null;
+
+  const onKey = (event: KeyboardEvent, pin: PinCardFragment) => {
+    const place = held?.place ?? ids.indexOf(pin.id);
+    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+    if (event.key === " " || event.key === "Enter") {
+      if (held) {
+        put([held.id], held.place);
+        say(`${pin.title} is now pin ${held.place + 1} of ${ids.length}.`);
+      } else say(`${pin.title} is held. Arrow keys move the pin, Space drops it, Escape puts it back.`);
+      hold(held ? null : { id: pin.id, place });
+    } else if (held && step) {
+      const next = Math.min(Math.max(place + step, 0), ids.length - 1);
+      hold({ id: pin.id, place: next });
+      say(`Place ${next + 1} of ${ids.length}.`);
+    } else if (held && event.key === "Escape") {
+      hold(null);
+      say("The pin is back in its place.");
+    } else return;
+    event.preventDefault();
+  };
+
+  const movedWith = (pinId: string) => (chosen.has(pinId) ? ids.filter((other) => chosen.has(other)) : [pinId]);
+  const others = drag ? ids.filter((other) => !drag.moved.includes(other)) : [];
+  const classOf = (pinId: string) => {
+    if (!drag) return held?.id === pinId ? "cell held" : "cell";
+    if (drag.moved.includes(pinId)) return "cell dragged";
+    if (others[drag.place] === pinId) return "cell drop-before";
+    if (drag.place === others.length && others.at(-1) === pinId) return "cell drop-after";
+    return "cell";
+  };
+  const toggle = (pinId: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(pinId)) next.add(pinId);
+    choose(next);
+  };
+  const moveAll = async (boardId: string, name: string) => {
+    const wanted = moving ?? [];
+    setMoving(null);
+    choose(new Set());
+    let done = 0;
+    // From the last to the first: each goes on top of the other board, so their order stays.
+    for (const pinId of [...wanted].reverse()) if (await make(movePin, { pinId, boardId })) done += 1;
+    if (done) announce(`Moved ${done} ${done === 1 ? "pin" : "pins"} to ${name}.`);
+  };
+
+  return (
+    <>
+      <header class="profile">
+        <h1>
+          {board.name} {board.secret && <span class="badge">Secret: only you see it</span>}
+        </h1>
+        <p class="quiet">
+          {board.pinCount} {board.pinCount === 1 ? "pin" : "pins"} · {board.followerCount}{" "}
+          {board.followerCount === 1 ? "follower" : "followers"}
+          {board.owner && (
+            <>
+              {" · "}by <Link href={`/user/${board.owner.username}`}>{owner}</Link>
+            </>
+          )}
+        </p>
+        {board.description && <p>{board.description}</p>}
+        {!canEdit && <FollowButton kind="board" id={id} name={board.name} follows={board.viewerFollows ?? false} />}
+        {canEdit && ids.length > 1 && <p class="quiet">Drag the pins into the order you like.</p>}
+        {chosen.size > 0 && (
+          <p class="row">
+            <button type="button" class="primary" onClick={() => setMoving(ids.filter((other) => chosen.has(other)))}>
+              Move {chosen.size} to another board
+            </button>
+            <button type="button" onClick={() => choose(new Set())}>
+              Clear
+            </button>
+          </p>
+        )}
+      </header>
+      <p class="visually-hidden" aria-live="assertive">
+        {said}
+      </p>
+      <ol class={drag ? "grid dragging" : "grid"} aria-label={`Pins of ${board.name}`}>
+        {shown.map((pin) => (
+          <li
+            key={pin.id}
+            data-pin={pin.id}
+            class={classOf(pin.id)}
+            onPointerDown={(event) => {
+              // A finger scrolls the page; only the grip drags.
+              if (canEdit && event.pointerType === "mouse" && !(event.target as Element).closest("button, input"))
+                begin(event, movedWith(pin.id));
+            }}
+          >
+            <Link href={`/pin/${pin.id}`} draggable={false} aria-label={pin.title || "A pin without a title"}>
+              <Picture image={pin.image} alt="" />
+            </Link>
+            <p class="card-title">{pin.title}</p>
+            {canEdit && (
+              <div class="cell-tools">
+                <input
+                  type="checkbox"
+                  aria-label={`Select ${pin.title}`}
+                  checked={chosen.has(pin.id)}
+                  onChange={() => toggle(pin.id)}
+                />
+                <button
+                  type="button"
+                  class="icon grip"
+                  ref={held?.id === pin.id ? focused : undefined}
+                  aria-pressed={held?.id === pin.id}
+                  onKeyDown={(event) => onKey(event, pin)}
+                  onPointerDown={(event) => begin(event, movedWith(pin.id))}
+                >
+                  <span aria-hidden="true">⠿</span>
+                  <span class="visually-hidden">Change the place of {pin.title}</span>
+                </button>
+              </div>
+            )}
+          </li>
+        ))}
+      </ol>
+      {after && (
+        <p class="feed-end">
+          <button type="button" disabled={loading} onClick={() => void fetchMore({ variables: { after } })}>
+            Show more pins
+          </button>
+        </p>
+      )}
+      {moving && (
+        <Dialog title="Move to…" onClose={() => setMoving(null)}>
+          <BoardPicker except={id} onChoose={(board, name) => void moveAll(board, name)} />
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+// A person: name, counts, boards and pins.
+import { useQuery } from "@apollo/client/react";
+import { useCallback, useState } from "preact/hooks";
+import { make } from "../api/change";
+import { session } from "../api/viewer";
+import { createBoard } from "../changes/boards";
+import { Avatar } from "../components/Avatar";
+import { BoardCard } from "../components/BoardCard";
+import { FollowButton } from "../components/FollowButton";
+import { PinWall } from "../components/PinWall";
+import { graphql } from "../gen";
+import { Absent } from "./Pin";
+
+const ProfilePage = graphql(`
+  query ProfilePage($name: String!) {
+    user(username: $name) {
+      id
+      username
+      fullName
+      about
+      avatar {
+        url
+      }
+      followerCount
+      followingCount
+      viewerFollows
+      boards(first: 50) {
+        edges {
+          node {
+            id
+            ...BoardCard
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+const ProfilePins = graphql(`
+  query ProfilePins($name: String!, $after: String) {
+    user(username: $name) {
+      id
+      pins(first: 50, after: $after) {
+        edges {
+          cursor
+          node {
+            id
+            ...PinCard
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+const NO_EDGES: never[] = [];
+
+export function ProfileScreen({ name }: { name: string }) {
+  const { data, loading, error } = useQuery(ProfilePage, { variables: { name } });
+  const user = data?.user;
+  if (!user) return <Absent loading={loading} failed={error !== undefined} what="person" />;
+  const own = user.username === session?.username;
+  const shown = user.fullName || user.username;
+  return (
+    <>
+      <header class="profile">
+        <Avatar avatar={user.avatar} size={96} />
+        <h1>{shown}</h1>
+        <p class="quiet">
+          @{user.username} · {user.followerCount} {user.followerCount === 1 ? "follower" : "followers"} ·{" "}
+          {user.followingCount} following
+        </p>
+        {user.about && <p>{user.about}</p>}
+        {!own && <FollowButton kind="user" id={user.id} name={shown} follows={user.viewerFollows ?? false} />}
+      </header>
+      <section aria-label="Boards">
+        <h2>Boards</h2>
+        {own && <NewBoard />}
+        <ul class="boards">
+          {(user.boards?.edges ?? []).map(
+            ({ node }) =>
+              node && (
+                <li key={node.id}>
+                  <BoardCard board={node} />
+                </li>
+              ),
+          )}
+        </ul>
+      </section>
+      <Pins name={name} />
+    </>
+  );
+}
+
+function NewBoard() {
+  const [name, setName] = useState("");
+  const [secret, setSecret] = useState(false);
+  const create = async (event: Event) => {
+    event.preventDefault();
+    if (await make(createBoard, { name: name.trim(), description: "", secret })) setName("");
+  };
+  return (
+    <form class="row" onSubmit={(event) => void create(event)}>
+      <input
+        aria-label="Name of a new board"
+        placeholder="New board"
+        required
+        value={name}
+        onInput={(event) => setName(event.currentTarget.value)}
+      />
+      <label>
+        <input type="checkbox" checked={secret} onChange={(event) => setSecret(event.currentTarget.checked)} /> Secret
+      </label>
+      <button type="submit">Create</button>
+    </form>
+  );
+}
+
+function Pins({ name }: { name: string }) {
+  const { data, loading, fetchMore } = useQuery(ProfilePins, { variables: { name } });
+  const pins = data?.user?.pins;
+  const after = pins?.pageInfo.hasNextPage ? pins.pageInfo.endCursor : null;
+  const more = useCallback(() => {
+    if (after && !loading) void fetchMore({ variables: { after } });
+  }, [after, loading, fetchMore]);
+  return (
+    <section aria-label="Pins">
+      <h2>Pins</h2>
+      <PinWall label="Pins" edges={pins?.edges ?? NO_EDGES} onEnd={more} />
+    </section>
+  );
+}
