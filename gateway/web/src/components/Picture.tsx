@@ -21,8 +21,9 @@ export function Picture({ image, alt, eager }: Props) {
   const color = image?.dominantColor ?? undefined;
   if (!address || failed) {
     return (
-      <span class="picture placeholder" aria-hidden={alt === ""} style={{ backgroundColor: color }}>
-        <span>{image ? hostOf(image.url) : "No picture"}</span>
+      <span class="picture placeholder" style={{ backgroundColor: color }}>
+        {/* Without an alternative text, the link around the picture has the name. */}
+        {alt && <span>{image ? hostOf(image.url) : "No picture"}</span>}
       </span>
     );
   }
