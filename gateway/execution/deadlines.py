@@ -60,7 +60,7 @@ class Deadline:
     def __init__(self, all_: Deadlines) -> None:
         self._all = all_
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Deadline:
         loop = get_running_loop()
         task = task_of(loop)
         assert task is not None
@@ -69,6 +69,17 @@ class Deadline:
         self.ends = loop.time() + self._all.seconds
         self._token: Token[float | None] = ends.set(self.ends)
         self._all.add(self, loop)
+        return self
+
+    @property
+    def seconds(self) -> float:
+        """How long the request may take."""
+        return self._all.seconds
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is up, and nobody else cancelled the request as well."""
+        return self._expired and self._task.cancelling() - 1 <= self._cancelling
 
     def expire(self) -> None:
         self._expired = True

@@ -27,3 +27,18 @@ def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLErr
     made.nodes, made.locations = list(field.nodes), place.locations and list(place.locations)
     made.source, made.positions = place.source, place.positions
     return made
+
+
+def late(seconds: float, *, begun: bool) -> GraphQLError:
+    """The error of a mutation's field that the deadline cut, or kept from beginning."""
+    if begun:
+        message = (
+            f"The operation took longer than {seconds:g} s and was cut in this field: it may be "
+            "done or not. Send it again with the same idempotencyKey."
+        )
+    else:
+        message = (
+            f"The operation took longer than {seconds:g} s: this field was not begun, and nothing "
+            "of it is done."
+        )
+    return GraphQLError(message, extensions={"code": "TIMEOUT"})

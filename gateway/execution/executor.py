@@ -134,9 +134,9 @@ class Executor:
         context: Context,
     ) -> Result:
         try:
-            with self._deadlines.begin():
+            with self._deadlines.begin() as deadline:
                 outcome = await operation.plan.run(
-                    context=context, variables=variables, again=context.again
+                    context=context, variables=variables, again=context.again, deadline=deadline
                 )
         except TimeoutError:
             return _failed([b"null"], self._late())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio import CancelledError
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -27,6 +28,7 @@ from gateway.execution.run import Again, Run
 from gateway.execution.variables import Variables
 
 if TYPE_CHECKING:
+    from gateway.execution.deadlines import Deadline
     from gateway.execution.engine import Engine
 
 VARIANTS = 16
@@ -105,6 +107,7 @@ class Plan:
         variables: dict[str, Any] | None = None,
         root: Any = None,
         again: Again | None = None,
+        deadline: Deadline | None = None,
     ) -> Outcome:
         """The operation's outcome; never raises for what a resolver raised, unless that is no
         Exception: a cancelled resolver cancels the request, as under graphql-core.
@@ -112,6 +115,9 @@ class Plan:
         `again` is asked whenever a step was run: a query's only one, or a mutation's field. If it
         says so, the step is run once more, and what it gave is forgotten. (Under graphql-core an
         operation is run once.)
+
+        A mutation that `deadline` cancels gives the fields that are done (`Run.cut`); a query gives
+        nothing, and stays cancelled.
         """
         inputs = variables or {}
         if self.fallback is not None:
@@ -129,8 +135,14 @@ class Plan:
                 return Outcome(None, [overloaded.error()], started=False)
         run = Run(variant, context, root, coerced, values, inputs, again)
         try:
-            await run.execute()
-            parts = [dumps(run.data)] if run.made <= SMALL else await encode(run.data)
+            try:
+                await run.execute()
+                parts = await _encoded(run)
+            except CancelledError:
+                if deadline is None or not deadline.passed or not self.operation.serial:
+                    raise
+                run.cut(deadline.seconds)
+                parts = await _encoded(run)
         finally:
             if len(run.litter) > BULK:
                 run.data = None
@@ -184,6 +196,10 @@ class Plan:
         # graphql-core answers wrong variables with errors without a path, and no data.
         started = result.data is not None or any(error.path for error in errors)
         return Outcome([dumps(result.data)] if started else None, errors, started)
+
+
+async def _encoded(run: Run) -> list[bytes]:
+    return [dumps(run.data)] if run.made <= SMALL else await encode(run.data)
 
 
 class Variant:

@@ -9,6 +9,7 @@ from loaders.batches cimport Batch, Load
 
 cdef class Run(Response):
     cdef list _arrivals, _latest
+    cdef tuple _done
     cdef object _again, _inputs, _task, _values, _waiter
     cdef Py_ssize_t _unwanted
     cdef double _since

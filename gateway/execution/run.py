@@ -23,6 +23,7 @@ from gateway.execution.bind import Attribute, Call
 from gateway.execution.completed import SLICE, Completed
 from gateway.execution.current import enter, leave, task_of
 from gateway.execution.dropped import drop
+from gateway.execution.errors import late, located
 from gateway.execution.frames import without_frame
 from gateway.execution.goals import Goal, WaitingLoad
 from gateway.execution.groups import Group, make_group
@@ -52,8 +53,8 @@ class Run(Response):
     """The state of one execution."""
 
     __slots__ = (
-        *("_again", "_arrivals", "_inputs", "_latest", "_since", "_task", "_unwanted", "_values"),
-        "_waiter",
+        *("_again", "_arrivals", "_done", "_inputs", "_latest", "_since", "_task", "_unwanted"),
+        *("_values", "_waiter"),
     )
 
     def __init__(
@@ -78,6 +79,8 @@ class Run(Response):
         self._arrivals: list[Waiting | WaitingLoad] = []
         self._latest: list[int] = []
         """The ranks of the latest of what is awaited in line."""
+        self._done = (0, 0)
+        """How many steps are done, and how many errors there were then."""
         self._unwanted = 0
         """Cancelled coroutines that have not ended yet."""
         self._waiter: asyncio.Future[None] | None = None
@@ -117,6 +120,7 @@ class Run(Response):
                     del self.errors[errors:]
                 if self.data is None:
                     break
+                self._done = (self._done[0] + 1, len(self.errors))
             while self._unwanted:
                 await self._wait()
         except BaseException:
@@ -124,6 +128,22 @@ class Run(Response):
             raise
         finally:
             self._task = None
+
+    def cut(self, seconds: float) -> None:
+        """Leave the steps that are done in the response; the field that was cut and the fields that
+        were not begun are null, each with an error."""
+        if self.data is None:
+            return
+        done, errors = self._done
+        del self.errors[errors:]
+        left = [field for step in self.variant.steps[done:] for field in step.fields]
+        for field in left:
+            error = late(seconds, begun=field is left[0])
+            self.errors.append(located(error, field, [field.key]))
+            if field.nonnull:
+                self.data = None
+                return
+            self.data[field.key] = None
 
     def _begin_step(self, step: Selection) -> tuple[Field, Any, Place] | None:
         """Begin it. A step's only field is awaited in the request's own task, if it is to be (then

@@ -10,7 +10,10 @@ import pytest
 from datasources.protocols import Sides, WideColumnStore
 from feed_engine.speculation import ADAPTIVE, Race
 from feed_engine.speculation.deadline import ends
+from gateway.execution import new_executor
+from gateway.settings import Settings
 from tests.gateways import embedded_gateway
+from tests.pausing import Pause
 
 pytestmark = pytest.mark.anyio
 
@@ -36,8 +39,9 @@ class Hanging:
 
 
 async def test_a_request_that_is_over_has_left_no_call_behind(tmp_path: Path) -> None:
-    async with embedded_gateway(tmp_path, request_timeout=SECONDS) as gateway:
+    async with embedded_gateway(tmp_path) as gateway:
         await gateway.sign_up("ann")
+        gateway.executor = new_executor(Settings(request_timeout=SECONDS))
         hanging = Hanging()
         sides = Sides(*[cast(WideColumnStore, hanging)] * 2)
         races = [Race(sides, cutoff=0.01, deadline=60, policy=QUIET) for _ in range(2)]
@@ -51,3 +55,23 @@ async def test_a_request_that_is_over_has_left_no_call_behind(tmp_path: Path) ->
         assert len(hanging.told) >= 4
         now = asyncio.get_running_loop().time()
         assert all(began < (told or 0) <= now for told in hanging.told)
+
+
+async def test_a_mutation_that_is_cut_tells_for_each_field_what_is_known(tmp_path: Path) -> None:
+    async with embedded_gateway(tmp_path) as gateway:
+        await gateway.sign_up("ann")
+        stores, patient = gateway.stores, gateway.executor
+        gateway.executor = new_executor(Settings(request_timeout=SECONDS))
+        gateway.runtime = replace(gateway.runtime, stores=Pause(0).of(stores))
+        fields = " ".join(
+            f'b{n}: createBoard(input: {{name: "Board {n}"}}) {{ board {{ id }} }}'
+            for n in range(3)
+        )
+        response = await gateway.ask(f"mutation {{ {fields} }}", "ann")
+        assert response["data"] == {"b0": None, "b1": None, "b2": None}
+        assert [(e["path"], e["extensions"]["code"]) for e in response["errors"]] == [
+            ([f"b{n}"], "TIMEOUT") for n in range(3)
+        ]
+        gateway.runtime, gateway.executor = replace(gateway.runtime, stores=stores), patient
+        boards = "{ viewer { boards { edges { node { name } } } } }"
+        assert (await gateway.data(boards, "ann"))["viewer"]["boards"]["edges"] == []
