@@ -19,8 +19,14 @@ STAMP = os.path.join(VENV, "pinway-installed.json")
 OLDEST, NEWEST = (3, 11), (3, 14)
 LEVELS = ("run", "test")  # requirements/NAME.lock; each holds all that the one before it holds
 LOCKED_FROM = {
-    "run": ["pyproject.toml", "requirements/build.in", "--extra", "servers"],
-    "test": ["pyproject.toml", "requirements/build.in", "--extra", "servers", "--extra", "dev"],
+    level: [
+        *("pyproject.toml", "requirements/build.in"),
+        *(word for extra in extras for word in ("--extra", extra)),
+    ]
+    for level, extras in (
+        ("run", ("servers", "telemetry")),
+        ("test", ("servers", "telemetry", "dev")),
+    )
 }
 CHECKS = (
     ["ruff", "format", "--check"],
