@@ -53,6 +53,16 @@ class Parked(NamedTuple):
     reason: str
 
 
+class Backlog(NamedTuple):
+    """The outbox rows of the servers that answered: how many, how many of these are parked, when
+    the oldest was written (epoch ms; None without rows); and the error of each other server."""
+
+    rows: int
+    parked: int
+    oldest: int | None
+    lost: Mapping[str, StoreError]
+
+
 Places = Mapping[int, tuple[int, int]]
 """A place in each shard's order of due rows: the due time and the id of an outbox row."""
 
@@ -271,6 +281,9 @@ class Outbox(Protocol):
     async def parked(self) -> Parked:
         """The parked rows of all shards that can be reached."""
 
+    async def backlog(self) -> Backlog:
+        """All rows, counted. A server that fails costs its own rows only."""
+
     async def finish(self, shard: int, id: int) -> None:
         """The work is done: remove the row. Done twice is no error."""
 
@@ -342,6 +355,10 @@ class ShardStore(Protocol):
     def reload_with(self, reload: Callable[[], Awaitable[None]]) -> None:
         """Have `reload` read the topology again, and `use` it, when a server refuses a call as
         StaleTopology: then the call is made once more, if the topology did change."""
+
+    async def replication(self) -> dict[str, float | None]:
+        """The seconds that each slave of the topology is behind its master; None for a slave that
+        does not replicate. Slaves that can't be asked are left out."""
 
     async def create(self, progress: Callable[[int, int], None] = ...) -> None:
         """Make the databases and tables that the topology names and that do not exist; `progress`
@@ -456,6 +473,15 @@ class Job(NamedTuple):
     outbox_id: int
 
 
+class Lane(NamedTuple):
+    """The jobs of one priority that are queued or running, and for how many seconds the oldest has
+    been due (None: there is none)."""
+
+    priority: str
+    jobs: int
+    oldest: float | None
+
+
 class JobQueue(Protocol):
     """Durable background work: a job runs at least once, again when its worker dies or it fails
     (with growing delays), and two of the same job are not queued at once."""
@@ -468,6 +494,9 @@ class JobQueue(Protocol):
 
     async def depth(self) -> int:
         """Jobs queued or running."""
+
+    async def lanes(self) -> list[Lane]:
+        """The same by priority, and the age of the oldest."""
 
     async def ping(self) -> None: ...
 

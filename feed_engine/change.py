@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from datasources.mappings import BY_CODE, Edge, ListKey, ListMove, Mapping
+from datasources.recording import current
 
 KIND = "change"  # the outbox rows' kind
 
@@ -116,6 +117,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     lists: tuple[tuple[int, int], ...] = ()
     moves: tuple[tuple[int, int, int, str, str, int], ...] = ()
     tasks: tuple[AnyTask, ...] = ()
+    traceparent: str = ""  # of the request that wrote, where its trace is collected
 
     def remote_edges(self) -> list[tuple[Mapping, Edge]]:
         """Rows to write on other shards."""
@@ -167,6 +169,9 @@ _DECODER = msgspec.json.Decoder(Change)
 
 
 def encode(change: Change) -> bytes:
+    """The payload of an outbox row. It names the trace of the request that is being recorded."""
+    if (span := current()) is not None and span.recording.sampled:
+        change = msgspec.structs.replace(change, traceparent=span.recording.sampled)
     return msgspec.json.encode(change)
 
 

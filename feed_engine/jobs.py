@@ -12,6 +12,7 @@ import msgspec
 
 from datasources.errors import StoreCorrupt, StoreError
 from datasources.protocols import Job, OutboxRow, Stores
+from datasources.recording import current, parse_traceparent
 from feed_engine import feed_tasks
 from feed_engine.change import Advance, Task
 from feed_engine.completion import change_of, fulfill
@@ -70,6 +71,8 @@ async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> No
 
 async def _complete(stores: Stores, row: OutboxRow, does: Mapping[type[Task], Handler]) -> None:
     change, progress = change_of(row), _progress(row)
+    if (span := current()) is not None and change.traceparent:
+        span.recording.link = parse_traceparent(change.traceparent)
     unknown = [task for task in change.tasks if type(task) not in does]
     if unknown:
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")

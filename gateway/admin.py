@@ -21,6 +21,7 @@ from datasources.protocols import Stores
 from gateway.health import readiness
 from gateway.metrics import exposition, of_workers
 from gateway.serving.siblings import Siblings
+from gateway.telemetry.state import Watch
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 KEPT_SECONDS = 1.0
@@ -51,7 +52,7 @@ class Admin:
         """`own_port`: operators have a listener of their own. `siblings`: the other workers, whose
         metrics are told too."""
         self._stores, self._registry, self._own_port = stores, registry, own_port
-        self._siblings = siblings
+        self._siblings, self._watch = siblings, Watch(stores)
         self._kept: tuple[float, bool] | None = None
         self._asking = asyncio.Lock()
 
@@ -105,7 +106,8 @@ class Admin:
         text = self.metrics()
         if self._siblings is not None:
             text = of_workers(await self._siblings.metrics(text))
-        return exposition(text)
+        # The stores' state is everybody's: one worker tells it, without the label of a worker.
+        return exposition(text + await self._watch.metrics())
 
     def metrics(self) -> bytes:
         """This process's metrics, in Prometheus' text format."""

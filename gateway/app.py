@@ -34,6 +34,7 @@ from gateway.runtime import Runtime
 from gateway.served import Served
 from gateway.serving.siblings import Siblings
 from gateway.settings import Settings
+from gateway.telemetry.stores import JobCollector, PoolCollector, StoreCollector
 from gateway.web_client import WebClient
 from resolvers.context import Context
 from resolvers.cursors import Cursors
@@ -84,6 +85,9 @@ def create_site(
         ExecutorCollector(executor),
         HttpCollector(served),
         RefusalCollector(executor.refusals),
+        StoreCollector(runtime.calls),
+        PoolCollector(runtime.stores),
+        JobCollector(runtime.jobs),
         *counting,
     )
     admin = Admin(runtime.stores, registry, own_port=bool(settings.admin_port), siblings=siblings)

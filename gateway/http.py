@@ -162,7 +162,11 @@ class GraphQLEndpoint:
             log.exception("a request failed")
             result, status = _problem(FAILED, "INTERNAL"), 500
         parts = result.parts()
-        self._served.add(status, perf_counter() - began, result.codes)
+        seconds = perf_counter() - began
+        self._served.add(status, seconds, result.codes)
+        if result.started:
+            assert result.operation is not None
+            self._served.ran(result.operation.type.value, result.operation.name, seconds)
         return Answer(status, media, parts, sum(map(len, parts)), extra)
 
     async def _run(

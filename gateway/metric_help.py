@@ -2,6 +2,9 @@
 
 from typing import Final
 
+NAMES: Final = {"bytes": "document_bytes", "cutoff": "cutoff_seconds", "trust": "trust_ratio"}
+"""The metrics whose name says more than the field's name: the unit."""
+
 FEED: Final = {
     "calls": "Reads of the feed store.",
     "primary_answers": "Reads that the primary answered.",

@@ -3,7 +3,7 @@ counters when the metrics are asked for."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from itertools import accumulate
+from math import isfinite
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -20,8 +20,10 @@ from feed_engine.speculation import Race, Stats
 from gateway import metric_help
 from gateway.cost.refusals import Refusals
 from gateway.execution.executor import Executor
-from gateway.served import BOUNDS, Served
+from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, Served
 from gateway.serving.connections import Connections
+from gateway.telemetry import histograms
+from gateway.telemetry.process import register_process
 
 _GAUGES = {"cutoff", "trust", "documents", "bytes"}
 
@@ -31,6 +33,7 @@ def new_registry(*collectors: Collector) -> CollectorRegistry:
     registry = CollectorRegistry()
     for collector in collectors:
         registry.register(collector)
+    register_process(registry)
     return registry
 
 
@@ -83,10 +86,11 @@ class FeedCollector(Collector):
         reports = {name: race.report() for name, race in self._races.items()}
         for field in fields(Stats):
             help = metric_help.FEED.get(field.name, "")
+            name = metric_help.NAMES.get(field.name, field.name)
             family = GaugeMetricFamily if field.name in _GAUGES else CounterMetricFamily
-            metric = family(f"pinway_feed_{field.name}", help, labels=["store"])
-            for name, report in reports.items():
-                metric.add_metric([name], getattr(report.stats, field.name))
+            metric = family(f"pinway_feed_{name}", help, labels=["store"])
+            for store, report in reports.items():
+                metric.add_metric([store], getattr(report.stats, field.name))
             yield metric
         budget = GaugeMetricFamily(
             "pinway_feed_budget",
@@ -104,13 +108,13 @@ class FeedCollector(Collector):
             labels=["store", "side", "mode"],
         )
         distrust = GaugeMetricFamily(
-            "pinway_feed_distrust",
+            "pinway_feed_distrust_ratio",
             "The doubt in the side, from 0 (none) to 1, where the side is left.",
             labels=["store", "side"],
         )
         latency = GaugeMetricFamily(
             "pinway_feed_latency_seconds",
-            "The latency of the last half minute's calls, by quantile.",
+            "The latency of the last half minute's calls, by quantile; no sample before any.",
             labels=["store", "side", "quantile"],
         )
         for name, report in reports.items():
@@ -121,7 +125,8 @@ class FeedCollector(Collector):
                 mode.add_metric([name, side.value, one.mode], 1)
                 distrust.add_metric([name, side.value], one.distrust)
                 for share, seconds in one.quantiles.items():
-                    latency.add_metric([name, side.value, f"{share:g}"], seconds)
+                    if isfinite(seconds):  # measured
+                        latency.add_metric([name, side.value, f"{share:g}"], seconds)
         yield from (budget, forced, mode, distrust, latency)
 
 
@@ -137,7 +142,8 @@ class ExecutorCollector(Collector):
         for field in fields(stats):
             family = GaugeMetricFamily if field.name in _GAUGES else CounterMetricFamily
             help = metric_help.EXECUTOR.get(field.name, "")
-            metric = family(f"pinway_executor_{field.name}", help)
+            name = metric_help.NAMES.get(field.name, field.name)
+            metric = family(f"pinway_executor_{name}", help)
             metric.add_metric([], getattr(stats, field.name))
             yield metric
 
@@ -169,17 +175,25 @@ class HttpCollector(Collector):
         self._served = served
 
     def collect(self) -> Iterable[Metric]:
-        """`pinway_http_request_seconds`, a histogram by status; `pinway_errors_total{code}`."""
+        """`pinway_http_request_duration_seconds{status}`, `pinway_errors_total{code}` and
+        `pinway_operation_duration_seconds{type, operation}`."""
         metric = HistogramMetricFamily(
-            "pinway_http_request_seconds",
+            "pinway_http_request_duration_seconds",
             "Seconds from a request to its answer, by status.",
             labels=["status"],
         )
-        bounds = [*map(str, BOUNDS), "+Inf"]
         for status, latencies in sorted(self._served.by_status.items()):
-            buckets = list(zip(bounds, accumulate(latencies.counts), strict=True))
-            metric.add_metric([str(status)], buckets, latencies.seconds)
-        yield metric
+            histograms.add(metric, [str(status)], latencies)
+        operations = HistogramMetricFamily(
+            "pinway_operation_duration_seconds",
+            "Seconds of the operations that ran, by type and name. The name is the client's: the "
+            f"first {MOST_NAMES} names are counted by themselves, all others as {FURTHER}, and "
+            f"operations without a name as {ANONYMOUS}.",
+            labels=["type", "operation"],
+        )
+        for (type_, name), latencies in sorted(self._served.operations.items()):
+            histograms.add(operations, [type_, name], latencies)
+        yield from (metric, operations)
         errors = CounterMetricFamily(
             "pinway_errors",
             "GraphQL errors in answers, by extensions.code. An answer with errors usually has the "

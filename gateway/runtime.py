@@ -4,11 +4,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from time import perf_counter
 
+from datasources.calls import Calls, observed
 from datasources.factory import close_stores, open_stores, open_switches
-from datasources.protocols import Sides, Stores
+from datasources.protocols import Job, Sides, Stores
+from datasources.recording import OK, outcome_of
 from feed_engine.completion import settle
 from feed_engine.expiry import expire
 from feed_engine.feeds import Feeds
@@ -18,6 +21,7 @@ from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway.embedded import embedded
 from gateway.feed_routes import follow_routes
 from gateway.settings import Settings
+from gateway.telemetry.stores import Jobs
 
 log = logging.getLogger("pinway")
 
@@ -28,6 +32,10 @@ class Runtime:
 
     stores: Stores
     feeds: Feeds
+    calls: Calls = field(default_factory=Calls)
+    """The measured calls of the stores."""
+    jobs: Jobs = field(default_factory=Jobs)
+    """The jobs that this process ran."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -39,10 +47,11 @@ class Runtime:
 async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncIterator[Runtime]:
     """Open everything the settings name, and work on jobs (unless told not to) until the end."""
     async with embedded(settings) as config:
-        stores = await open_stores(config)
+        opened, calls = await open_stores(config), Calls()
+        stores = observed(opened, calls)
         switches = open_switches(config.topology)
         feeds = Feeds(stores, _race(settings, stores.pools), _race(settings, stores.feeds))
-        runtime = Runtime(stores, feeds)
+        runtime = Runtime(stores, feeds, calls)
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
@@ -50,7 +59,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
         try:
             if settings.run_jobs if jobs is None else jobs:
                 tasks += [
-                    asyncio.create_task(_work(stores, settings)),
+                    asyncio.create_task(_work(runtime, settings)),
                     asyncio.create_task(
                         relay(
                             stores,
@@ -77,7 +86,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
             await settle()
             await feeds.pools_race.close()
             await feeds.feeds_race.close()
-            await close_stores(stores)
+            await close_stores(opened)
 
 
 def _race(settings: Settings, sides: Sides) -> Race:
@@ -93,14 +102,26 @@ def _race(settings: Settings, sides: Sides) -> Race:
     return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
 
 
-async def _work(stores: Stores, settings: Settings) -> None:
+async def _work(runtime: Runtime, settings: Settings) -> None:
     """Work on the queue; a queue that fails is tried again, for ever."""
     while True:
         try:
-            await stores.queue.work(
-                partial(run_job, stores, spacing=settings.spacing),
+            await runtime.stores.queue.work(
+                partial(_run_job, runtime, settings),
                 concurrency=settings.job_concurrency,
             )
         except Exception:
             log.exception("the queue's worker stopped; it starts again in a second")
             await asyncio.sleep(1)
+
+
+async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
+    """Run a job, and count it by its outcome."""
+    began, outcome = perf_counter(), OK
+    try:
+        await run_job(runtime.stores, job, spacing=settings.spacing)
+    except BaseException as error:
+        outcome = outcome_of(error)
+        raise
+    finally:
+        runtime.jobs.add(outcome, perf_counter() - began)

@@ -1,21 +1,15 @@
-"""The requests that an endpoint answered: how many, with which status and errors, in which time."""
+"""The requests that an endpoint answered: how many, with which status and errors, in which time,
+and for which operations."""
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 
-BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds; the upper ends of the classes that latencies are counted in. The last has none."""
+from datasources.latencies import Latencies
 
-
-class Latencies:
-    """The latencies of one status."""
-
-    __slots__ = ("counts", "seconds")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS) + 1)
-        self.seconds = 0.0
+MOST_NAMES = 200
+"""Names of operations that are counted by name: the first ones that ran. Clients choose names, so
+their number has no bound of its own."""
+ANONYMOUS, FURTHER = "(anonymous)", "(further)"
 
 
 class Served:
@@ -25,6 +19,8 @@ class Served:
         self.by_status: dict[int, Latencies] = {}
         self.errors: Counter[str] = Counter()
         """The errors of the answers, by code."""
+        self.operations: dict[tuple[str, str], Latencies] = {}
+        """The operations that ran, by type and name."""
 
     def add(self, status: int, seconds: float, codes: Iterable[str] = ()) -> None:
         """Count one answer, `seconds` after its request began to be read; `codes` of its errors."""
@@ -33,5 +29,14 @@ class Served:
         latencies = self.by_status.get(status)
         if latencies is None:
             latencies = self.by_status[status] = Latencies()
-        latencies.counts[bisect_left(BOUNDS, seconds)] += 1
-        latencies.seconds += seconds
+        latencies.add(seconds)
+
+    def ran(self, type_: str, name: str | None, seconds: float) -> None:
+        """Count an operation that ran."""
+        key = type_, name or ANONYMOUS
+        latencies = self.operations.get(key)
+        if latencies is None:
+            if len(self.operations) >= MOST_NAMES:
+                key = type_, FURTHER
+            latencies = self.operations.setdefault(key, Latencies())
+        latencies.add(seconds)

@@ -6,6 +6,7 @@ from asyncio import CancelledError
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from datasources.recording import current
 from loaders.batches import Batch, Load
 from loaders.compiled import Singles, place
 
@@ -89,7 +90,13 @@ class Book:
         another for the rest."""
         keys = self._begin(batch)
         try:
-            given = await loader.load_batch(list(keys))
+            above = current()
+            if above is None:
+                given = await loader.load_batch(list(keys))
+            else:
+                with above.within("batch", type(loader).__name__) as span:
+                    span.notes["keys"] = len(keys)
+                    given = await loader.load_batch(list(keys))
             if len(given) != len(keys):
                 raise ValueError(f"{len(given)} values were loaded for {len(keys)} keys")
         except BaseException as error:

@@ -73,7 +73,7 @@ async def _trust(site: Site) -> list[float]:
         sample.value
         for family in text_string_to_metric_families(await site.client.get("/metrics"))
         for sample in family.samples
-        if sample.name == "pinway_feed_trust"
+        if sample.name == "pinway_feed_trust_ratio"
     ]
 
 

@@ -16,7 +16,7 @@ from bench.execution.requests import Request, Workload
 SERVER_CORE, LOAD_CORE = "0", "1"
 START_SECONDS = 120.0
 CHECKED = 20  # requests whose answers are compared before anything is measured
-COUNTED = "pinway_http_request_seconds_count"
+COUNTED = "pinway_http_request_duration_seconds_count"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 

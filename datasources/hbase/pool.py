@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from datasources.errors import StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
 from datasources.hbase.thrift import Connection, Refused, idl
+from datasources.places import Places, PoolState
 
 T = TypeVar("T")
 
@@ -22,7 +23,7 @@ class Pool:
     ) -> None:
         self._host, self._port = host, port
         self._deadline, self._connect_timeout = deadline, connect_timeout
-        self._slots = asyncio.Semaphore(size)
+        self._slots = Places(size)
         self._idle: list[Connection] = []
         self._closed = False
 
@@ -49,6 +50,9 @@ class Pool:
             raise self._refusal(error) from error
         except OSError as error:
             raise StoreUnavailable(f"{self.name}: {error}") from error
+
+    def state(self) -> PoolState:
+        return self._slots.state(f"{self._host}:{self._port}")
 
     def close(self) -> None:
         """Close idle connections now, those in use when their call ends."""

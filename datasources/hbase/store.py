@@ -14,6 +14,7 @@ from datasources.errors import StoreUnavailable
 from datasources.hbase import filters
 from datasources.hbase.pool import Pool
 from datasources.hbase.thrift import Connection, Request, idl
+from datasources.places import PoolState
 from datasources.protocols import Cell, Table
 from datasources.together import together
 
@@ -164,6 +165,10 @@ class HBaseWideColumns:
                 attributes={},
             )
         )
+
+    def pools(self) -> list[PoolState]:
+        """The state of the pool of connections."""
+        return [self._pool.state()]
 
     async def close(self) -> None:
         self._pool.close()

@@ -33,6 +33,7 @@ from itertools import count
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.memcached.connection import Connection, Item, ProtocolError
 from datasources.memcached.node import Node, by_node
+from datasources.places import PoolState
 from datasources.protocols import Lease
 
 LEASED = 1  # the flags of a lease
@@ -91,6 +92,10 @@ class MemcachedObjectCache:
         async with self._guarded():
             for node in self._nodes:
                 await node.run(lambda connection: connection.gets([b"ping"]))
+
+    def pools(self) -> list[PoolState]:
+        """The states of the pools of connections."""
+        return [node.state() for node in self._nodes]
 
     async def close(self) -> None:
         for node in self._nodes:

@@ -1,11 +1,11 @@
 """One memcached server: its idle connections, and which server a key belongs to."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
 from datasources.memcached.connection import Connection, ProtocolError
+from datasources.places import Places, PoolState
 
 T = TypeVar("T")
 CONNECTIONS = 16
@@ -18,7 +18,7 @@ class Node:
         self._host, self._port = host, port
         self.name = f"{host}:{port}"
         self._idle: list[Connection] = []
-        self._slots = asyncio.Semaphore(CONNECTIONS)
+        self._slots = Places(CONNECTIONS)
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """`work` on a connection of its own; on a new one, if an idle one proves to be dead, so
@@ -30,6 +30,9 @@ class Node:
                 except (OSError, ProtocolError):
                     continue
             return await self._on(await Connection.open(self._host, self._port), work)
+
+    def state(self) -> PoolState:
+        return self._slots.state(self.name)
 
     def close(self) -> None:
         while self._idle:

@@ -8,6 +8,7 @@ from datasources.errors import StaleTopology
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
 from datasources.mysql.session import MySqlSession
+from datasources.places import PoolState
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Observe, Part, Place, Row
 from datasources.together import together
@@ -58,6 +59,10 @@ class MySqlEngine:
                 observe=self._observe,
             )
         return self._servers[name]
+
+    def pools(self) -> list[PoolState]:
+        """The states of the pools of all servers that were asked."""
+        return [state for server in self._servers.values() for state in server.pools()]
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         numbers: dict[str, list[int]] = {}

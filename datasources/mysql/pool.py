@@ -4,10 +4,10 @@ Unlike the driver's pool it never connects under a lock, so that one hanging con
 others from the idle connections.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from datasources.mysql.link import Link
+from datasources.places import Places
 
 
 class Pool:
@@ -15,7 +15,7 @@ class Pool:
 
     def __init__(self, connect: Callable[[], Awaitable[Link]], size: int) -> None:
         self._connect = connect
-        self._places = asyncio.Semaphore(size)
+        self.places = Places(size)
         self._idle: list[Link] = []
         self._closed = False
 
@@ -24,7 +24,7 @@ class Pool:
 
         `fresh` is for a caller that has just got a dead link: the other idle ones may be as dead.
         """
-        await self._places.acquire()
+        await self.places.acquire()
         try:
             if fresh:
                 self._close_idle()
@@ -36,7 +36,7 @@ class Pool:
                 link.close()
             return await self._connect()
         except BaseException:
-            self._places.release()
+            self.places.release()
             raise
 
     def give(self, link: Link) -> None:
@@ -44,11 +44,11 @@ class Pool:
             link.close()
         else:
             self._idle.append(link)
-        self._places.release()
+        self.places.release()
 
     def discard(self, link: Link) -> None:
         link.close()
-        self._places.release()
+        self.places.release()
 
     def close(self) -> None:
         """Close what is idle now, and everything that is given back later."""

@@ -10,6 +10,7 @@ from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from datasources.mysql.errors import Lost, answered, translate
 from datasources.mysql.link import Link, Login, connect
 from datasources.mysql.pool import Pool
+from datasources.places import PoolState
 from datasources.sql.engine import Observe, Result
 
 DRIVER_ERRORS = (Error, OSError, EOFError)
@@ -52,6 +53,13 @@ class Server:
             result = await link.run(sql, args)
         self._heard = _now()
         return result
+
+    def pools(self) -> list[PoolState]:
+        """The pools' states."""
+        return [
+            self.readers.places.state(f"{self.name} reads"),
+            self.writers.places.state(f"{self.name} transactions"),
+        ]
 
     def check(self) -> None:
         """Raises StoreUnavailable while the server is left alone after a silence."""

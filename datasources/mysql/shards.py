@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datasources.errors import StoreError
 from datasources.mysql import schema
 from datasources.mysql.engine import MySqlEngine
+from datasources.places import PoolState
 from datasources.sql.engine import Observe
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
@@ -13,6 +14,7 @@ from datasources.topology import Topology
 
 DEADLINE = 5.0  # seconds
 POOL_SIZE = 16
+SECONDS_BEHIND_MASTER = 32  # the column of SHOW REPLICA STATUS, in MySQL and MariaDB
 
 
 class MySqlShards(SqlShards):
@@ -55,8 +57,30 @@ class MySqlShards(SqlShards):
         faults = await together(self._fault(name) for name in masters)
         return dict(zip(masters, faults, strict=True))
 
+    async def replication(self) -> dict[str, float | None]:
+        topology = self.objects.topology()
+        ranges = (*topology.shards, *topology.mod.ranges)
+        slaves = sorted({r.slave for r in ranges if r.slave is not None})
+        lags = await together(self._lag(name) for name in slaves)
+        return {name: lag[0] for name, lag in zip(slaves, lags, strict=True) if lag}
+
+    def pools(self) -> list[PoolState]:
+        """The states of the pools of connections."""
+        return self._engine.pools()
+
     async def close(self) -> None:
         await self._engine.close()
+
+    async def _lag(self, server: str) -> list[float | None]:
+        """The slave's lag as the only element; nothing where it can't be asked."""
+        try:
+            found = await self._engine.server(server).query("lag", "SHOW REPLICA STATUS", (), "")
+        except StoreError:
+            return []
+        if not found.rows:
+            return [None]
+        seconds = found.rows[0][SECONDS_BEHIND_MASTER]
+        return [None if seconds is None else float(seconds)]
 
     async def _fault(self, server: str) -> str | None:
         try:

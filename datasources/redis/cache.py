@@ -13,6 +13,7 @@ from itertools import count
 
 from datasources.errors import StoreCorrupt
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest, Position
+from datasources.places import PoolState
 from datasources.protocols import Lease, Window
 from datasources.redis.connection import Argument, Connection
 
@@ -117,6 +118,10 @@ class RedisMappingCache:
 
     async def ping(self) -> None:
         await self._redis.command("PING")
+
+    def pools(self) -> list[PoolState]:
+        """The state of the pool of connections."""
+        return [self._redis.pool_state()]
 
     async def close(self) -> None:
         await self._redis.close()

@@ -13,6 +13,7 @@ from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from datasources.errors import StoreCorrupt, StoreTimeout, StoreUnavailable
+from datasources.places import PoolState
 from datasources.redis.scripts import Scripts, scripts_of
 
 Argument = str | bytes | int
@@ -61,6 +62,10 @@ class Connection:
                     if self._digests is digests:
                         self._digests = None
             raise StoreUnavailable("mapping cache: the server restarts again and again")
+
+    def pool_state(self) -> PoolState:
+        pool = self._pool
+        return PoolState("redis", len(pool._in_use_connections), pool.max_connections, 0)
 
     async def close(self) -> None:
         await self._redis.aclose()

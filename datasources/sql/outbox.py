@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice, zip_longest
 
 from datasources.errors import StoreError
-from datasources.protocols import Due, OutboxRow, Parked, Places
+from datasources.protocols import Backlog, Due, OutboxRow, Parked, Places
 from datasources.sql import codecs
 from datasources.sql.engine import Part, Session
 from datasources.sql.router import Router
@@ -112,6 +112,28 @@ class SqlOutbox:
             for [(some, why)] in filter(None, found):
                 count, reason = count + some, reason or why or b""
         return Parked(count, reason.decode())
+
+    async def backlog(self) -> Backlog:
+        rows, parked, oldest = 0, 0, list[int]()
+        lost: dict[str, StoreError] = {}
+        shards = self._router.topology.open_shards
+        for at in range(0, len(shards), SHARDS_AT_A_TIME):
+            parts = [
+                Part(
+                    place,
+                    "COUNT(*), COALESCE(SUM(attempts > 0), 0), MIN(created)",
+                    "FROM {db}.outbox",
+                    (),
+                )
+                for shard in shards[at : at + SHARDS_AT_A_TIME]
+                if (place := self._router.place(shard)).server not in lost
+            ]
+            found, failed = await self._router.read_reachable("outbox.backlog", parts)
+            lost |= failed
+            for [(some, some_parked, first)] in filter(None, found):
+                rows, parked = rows + int(some), parked + int(some_parked)
+                oldest += [] if first is None else [int(first)]
+        return Backlog(rows, parked, min(oldest, default=None), lost)
 
     async def finish(self, shard: int, id: int) -> None:
         # Rows that come while a shard's rows are removed go with the next removal: one commit.

@@ -48,6 +48,10 @@ class SqlShards(ABC):
     async def create(self, progress: Progress = lambda done, total: None) -> None:
         """Make the databases and tables that are missing; `progress` hears of it."""
 
+    async def replication(self) -> dict[str, float | None]:
+        """Nothing, for servers that have no slaves."""
+        return {}
+
     @abstractmethod
     async def ping(self) -> dict[str, str | None]: ...
 

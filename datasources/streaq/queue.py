@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from coredis.exceptions import RedisError
 
 from datasources.errors import StoreTimeout, StoreUnavailable
-from datasources.protocols import Job
+from datasources.protocols import Job, Lane
 from datasources.streaq.worker import PromptWorker, Run
 
 T = TypeVar("T")
@@ -67,6 +67,9 @@ class StreaqQueue:
 
     async def depth(self) -> int:
         return await self._client.call(lambda worker: worker.queue_size())
+
+    async def lanes(self) -> list[Lane]:
+        return await self._client.call(lambda worker: worker.lanes())
 
     async def ping(self) -> None:
         await self._client.call(lambda worker: _ping(worker))

@@ -18,7 +18,7 @@ from streaq import StreaqRetry, Worker
 from streaq.constants import REDIS_GROUP, REDIS_HEALTH
 from streaq.task import AsyncRegisteredTask
 
-from datasources.protocols import Job
+from datasources.protocols import Job, Lane
 from datasources.streaq.unix import mend
 
 Run = Callable[[Job], Awaitable[None]]
@@ -89,6 +89,28 @@ class PromptWorker(Worker[None]):
                             stream = self.stream_key + priority
                             pipe.xclaim(stream, REDIS_GROUP, self.id, 0, messages, justid=True)
                 await sleep(self.idle_timeout / 1000 / 4)
+
+    async def lanes(self) -> list[Lane]:
+        """The jobs of each priority. A job that waits for its time counts, but is not due yet."""
+        priorities = list(self.priorities)
+        async with self.redis.pipeline(transaction=False) as pipe:
+            sizes = [pipe.xlen(self.stream_key + priority) for priority in priorities]
+            waiting = [pipe.zcard(self.queue_key + priority) for priority in priorities]
+            firsts = [pipe.xrange(self.stream_key + priority, count=1) for priority in priorities]
+            now = pipe.time()
+        seconds = int((await now).timestamp())  # coredis reads the fraction as thousandths
+        return [
+            Lane(
+                priority,
+                await size + await later,
+                max(0.0, seconds - int(str(first[0].identifier).split("-")[0]) / 1000)
+                if (first := await oldest)
+                else None,
+            )
+            for priority, size, later, oldest in zip(
+                priorities, sizes, waiting, firsts, strict=True
+            )
+        ]
 
     async def _run_job(self, shard: int, outbox_id: int) -> None:
         """Run one job in a task of its own, which is cancelled once and may clean up; streaq's

@@ -60,6 +60,7 @@ FLUSH PRIVILEGES;
 CREATE USER '{user}'@'{host}' IDENTIFIED BY '{password}';
 GRANT ALL PRIVILEGES ON `db%`.* TO '{user}'@'{host}';
 GRANT ALL PRIVILEGES ON `mod%`.* TO '{user}'@'{host}';
+GRANT REPLICA MONITOR ON *.* TO '{user}'@'{host}';
 CREATE USER '{replica}'@'{host}' IDENTIFIED BY '{replica_password}';
 GRANT REPLICATION SLAVE ON *.* TO '{replica}'@'{host}';
 """

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from datasources.errors import StoreTimeout
 from datasources.protocols import Sides
+from datasources.recording import current
 from feed_engine.speculation import deadline as request
 from feed_engine.speculation.budget import Budget
 from feed_engine.speculation.call import Call, Raced
@@ -72,6 +73,15 @@ class Race:
         is first), StoreUnavailable when both sides failed, or one did and the budget is spent.
         Other errors that `ask` raises are its own faults and pass through.
         """
+        above = current()
+        if above is None:
+            return await self._raced(ask, only, kind)
+        with above.within("race", kind[0] if isinstance(kind, tuple) else str(kind)) as span:
+            raced = await self._raced(ask, only, kind)
+            span.notes["answered_by"] = raced.side.value
+            return raced
+
+    async def _raced(self, ask: Ask[T], only: Side | None, kind: Hashable) -> Raced[T]:
         bound = self.deadline
         ends = request.ends.get()
         if ends is not None:

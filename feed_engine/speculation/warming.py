@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from datasources.errors import StoreError
 from datasources.protocols import WideColumnStore
+from datasources.recording import unrecorded
 from feed_engine.speculation.contender import Contender
 from feed_engine.speculation.cutoff import Cutoff, RunOn
 from feed_engine.speculation.stats import Side, Stats
@@ -40,7 +41,7 @@ class Shadows:
         if loser is not None:
             self._losers.add(loser)
             loser.add_done_callback(self._losers.discard)
-        task = asyncio.get_running_loop().create_task(shadow)
+        task = asyncio.get_running_loop().create_task(shadow, context=unrecorded())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -105,14 +105,17 @@ class Document:
         estimate = self.engine.estimate(self.ast, chosen)
         size = self.selections.get(chosen.name.value if chosen.name else None, 0)
         plan = self.engine.compile(self.ast, name, selections=size, charge=self.charge)
-        return Operation(chosen.operation, plan, estimate)
+        own_name = chosen.name.value if chosen.name else ""
+        return Operation(chosen.operation, own_name, plan, estimate)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a document, its plan, and what it costs."""
+    """An operation of a document (its name is empty where it has none), its plan, and what it
+    costs."""
 
     type: OperationType
+    name: str
     plan: Plan
     estimate: Estimate
 

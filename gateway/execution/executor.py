@@ -26,11 +26,15 @@ _TORN = GraphQLError(
 class Result:
     """A response's content: `data` is JSON in parts, None when the operation was refused before it
     ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
-    refused because the request was a GET. `cost` is its estimate, if there was one; `extensions`
-    are JSON, empty where there are none. `retry_after` are seconds, where the client
-    has to wait. `codes` are the errors' codes (`extensions.code`), in their order."""
+    refused because the request was a GET. `operation` is the operation, if the document has it,
+    and `cost` its estimate, if there was one; `extensions` are JSON, empty where there are none.
+    `retry_after` are seconds, where the client has to wait. `codes` are the errors' codes
+    (`extensions.code`), in their order."""
 
-    __slots__ = ("by_post_only", "codes", "cost", "data", "errors", "extensions", "retry_after")
+    __slots__ = (
+        *("by_post_only", "codes", "cost", "data", "errors", "extensions", "operation"),
+        "retry_after",
+    )
 
     def __init__(
         self, data: list[bytes] | None, errors: list[bytes], by_post_only: bool = False
@@ -40,6 +44,7 @@ class Result:
         self.extensions = b""
         self.retry_after = 0
         self.codes: list[str] = []
+        self.operation: Operation | None = None
 
     @property
     def started(self) -> bool:
@@ -106,25 +111,25 @@ class Executor:
         cost = found.estimate.cost(variables)
         if 0 < self.max_cost < cost:
             self.refusals.cost += 1
-            return _costing(cost, refused(too_dear(cost, self.max_cost)))
+            return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
         context.asked = document.fields
         if client is None:
-            return _costing(cost, await self._run(found, query, variables, context))
+            return _costing(found, cost, await self._run(found, query, variables, context))
         if seconds := await _charged(client, cost):
             self.refusals.rate += 1
-            return _costing(cost, waiting(seconds, too_often(seconds)))
+            return _costing(found, cost, waiting(seconds, too_often(seconds)))
         if not client.enter(cost):
             try:
                 with self._deadlines.begin():
                     await client.wait(cost)
             except TimeoutError:
-                return _costing(cost, refused(self._late()))
+                return _costing(found, cost, refused(self._late()))
         try:
             result = await self._run(found, query, variables, context)
         finally:
             client.leave(cost)
         client.owe(context.scanning.used)
-        return _costing(cost, result)
+        return _costing(found, cost, result)
 
     async def _run(
         self,
@@ -178,8 +183,8 @@ def waiting(seconds: int, error: GraphQLError) -> Result:
     return result
 
 
-def _costing(cost: int, result: Result) -> Result:
-    result.cost = cost
+def _costing(operation: Operation, cost: int, result: Result) -> Result:
+    result.operation, result.cost = operation, cost
     return result
 
 

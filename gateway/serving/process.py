@@ -27,6 +27,7 @@ from gateway.serving.descriptors import room_for
 from gateway.serving.protocol import Protocol
 from gateway.serving.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
+from gateway.telemetry.process import ProcessHealth
 
 log = logging.getLogger("pinway")
 
@@ -63,13 +64,14 @@ async def serve(
                 settings.max_connections_per_client,
                 Proxies(settings.trusted_proxies).trusts,
             )
-            site = create_site(
-                settings, runtime, None, ConnectionCollector(connections), siblings=siblings
-            )
+            health = ProcessHealth()
+            counting = ConnectionCollector(connections), health
+            site = create_site(settings, runtime, None, *counting, siblings=siblings)
             server = Server(site.public, settings, ready, connections=connections)
             telling = siblings.telling(site.metrics) if siblings else nullcontext()
             async with _answering(operators, site.admin), telling:
-                await server.serve(sockets=[listener])
+                with health.watching():
+                    await server.serve(sockets=[listener])
 
 
 @asynccontextmanager

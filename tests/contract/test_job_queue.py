@@ -370,3 +370,16 @@ async def test_a_server_that_came_back_without_its_functions_is_taught_them_agai
             await drained(queue)
         assert runs.jobs == [TWO]
         await queue.close()
+
+
+async def test_lanes_tell_jobs_and_the_age_of_the_oldest_that_is_due(queue: StreaqQueue) -> None:
+    assert [(lane.jobs, lane.oldest) for lane in await queue.lanes()] == [(0, None)]
+    await queue.enqueue([ONE], delay=100.0)
+    assert [(lane.jobs, lane.oldest) for lane in await queue.lanes()] == [(1, None)]
+    await queue.enqueue([TWO])
+    [before] = await queue.lanes()
+    [after] = await queue.lanes()
+    assert before.jobs == after.jobs == 2
+    assert before.oldest is not None
+    assert after.oldest is not None
+    assert 0 <= before.oldest <= after.oldest

@@ -205,3 +205,22 @@ async def test_rows_that_are_finished_while_others_are_removed_go_together_after
     await asyncio.gather(first, *later)
     assert removals == 2
     assert [await shards.outbox.load(shard, id) for id in ids] == [None] * 5
+
+
+async def test_the_backlog_counts_rows_parked_rows_and_the_oldest(deployment: Deployment) -> None:
+    clock = Clock()
+    shards = deployment.open(clock=clock)
+    await empty(shards)
+    assert await shards.outbox.backlog() == (0, 0, None, {})
+    began, first, second = clock.now, deployment.shard(0), deployment.shard(1)
+    ids = [(first, await post(shards, first))]
+    clock.now += 5_000
+    ids += [(second, await post(shards, second)), (first, await post(shards, first))]
+    row = await shards.outbox.load(*ids[1])
+    assert row is not None
+    await shards.outbox.park(row, "unreadable", 1_000)
+    assert await shards.outbox.backlog() == (3, 1, began, {})
+    await shards.outbox.finish(*ids[0])
+    assert await shards.outbox.backlog() == (2, 1, began + 5_000, {})
+    await empty(shards)
+    await shards.close()

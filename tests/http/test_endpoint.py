@@ -341,8 +341,8 @@ async def test_metrics_count_every_request_and_what_the_executor_did(endpoint: E
 
     def requests(status: int, below: str = "") -> str:
         if not below:
-            return f'pinway_http_request_seconds_count{{status="{status}"}}'
-        return f'pinway_http_request_seconds_bucket{{le="{below}",status="{status}"}}'
+            return f'pinway_http_request_duration_seconds_count{{status="{status}"}}'
+        return f'pinway_http_request_duration_seconds_bucket{{le="{below}",status="{status}"}}'
 
     query = {"query": "{ viewer { id counted: username } }"}
     await endpoint.post({"query": 1}, accept=GRAPHQL_JSON)
@@ -358,7 +358,7 @@ async def test_metrics_count_every_request_and_what_the_executor_did(endpoint: E
     assert grown["pinway_executor_misses_total"] == 1
     assert grown["pinway_executor_documents"] == 1
     assert grown["pinway_executor_fallbacks_total"] == 0
-    assert after["pinway_executor_bytes"] > 0
+    assert after["pinway_executor_document_bytes"] > 0
 
 
 def test_our_own_server_answers_operations_the_short_way(endpoint: Endpoint) -> None:

@@ -148,7 +148,9 @@ def test_each_worker_answers_on_the_one_port(config: Path) -> None:
         assert answer.json() == ANSWER
         for _ in range(6):  # whichever worker it reaches
             told = httpx.get(f"{served.url}/metrics", timeout=30).text
-            answers = re.findall(r'pinway_http_request_seconds_count{.*"200".*} (\S+)', told)
+            answers = re.findall(
+                r'pinway_http_request_duration_seconds_count{.*"200".*} (\S+)', told
+            )
             assert sum(map(float, answers)) == 1
             assert told.count("pinway_worker_up{") == 2
 

@@ -17,6 +17,8 @@ from click.testing import CliRunner
 from kazoo.client import KazooClient
 from redis import Redis
 
+from datasources.mysql import MySqlShards
+from datasources.topology import parse
 from deploy.stack import Stack, StackError, State, layout, process, wire
 from deploy.stack.cli import stack as command
 from deploy.stack.mariadb import MariaDBSlave
@@ -118,6 +120,17 @@ def test_a_row_written_to_a_master_reaches_its_slave(own: Stack, pair: str) -> N
     )
     wait_for_slave(own, master, slave)
     assert ask(own, slave, f"SELECT word FROM {DATABASE}.words") == ((f"pin of {pair}",),)
+
+
+@pytest.mark.anyio
+async def test_the_gateway_reads_how_far_slaves_are_behind(own: Stack) -> None:
+    topology = parse((own.dir / "topology.json").read_bytes())
+    login = own.settings["mysql_user"], own.settings["mysql_password"]
+    shards = MySqlShards(topology, user=login[0], password=login[1])
+    for pair in ("001", "002"):
+        wait_for_slave(own, f"mysql{pair}a", f"mysql{pair}b")
+    assert await shards.replication() == {"MySQL001B": 0.0, "MySQL002B": 0.0}
+    await shards.close()
 
 
 def test_a_slave_refuses_to_be_written(own: Stack) -> None:

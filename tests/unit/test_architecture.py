@@ -10,7 +10,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NEUTRAL = {
     f"datasources.{name}"
-    for name in ("errors", "ids", "mappings", "outages", "protocols", "records", "topology")
+    for name in (
+        *("errors", "ids", "mappings", "outages", "protocols", "recording", "records"),
+        "topology",
+    )
 }
 MAY_IMPORT = {
     "schema": {"schema", "resolvers", "datasources.records"},

@@ -1,0 +1,23 @@
+"""Counts durations in classes, as Prometheus' histograms have them."""
+
+from bisect import bisect_left
+
+BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds; the upper ends of the classes of requests. The last class has none."""
+CALL_BOUNDS = (0.0001, 0.00025, 0.0005, *BOUNDS)
+"""Seconds; the upper ends of the classes of calls, which may take less than a millisecond."""
+
+
+class Latencies:
+    """The durations of one kind of event: how many are in each class, and their sum."""
+
+    __slots__ = ("bounds", "counts", "seconds")
+
+    def __init__(self, bounds: tuple[float, ...] = BOUNDS) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(self.bounds, seconds)] += 1
+        self.seconds += seconds

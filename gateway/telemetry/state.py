@@ -1,0 +1,156 @@
+"""The state of the stores that all gateways share: who answers, what waits in the queue and in the
+outbox, how far slaves are behind. It is asked when somebody wants it, and kept for a moment."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from datasources.errors import StoreError
+from datasources.protocols import Backlog, Lane, Stores
+from gateway.health import WELL, readiness
+
+T = TypeVar("T")
+
+KEPT_SECONDS = 2.0
+"""How long a state is told again."""
+PATIENCE = 3.0
+"""Seconds that each part of the state may take; a part that takes longer is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state at one time (epoch seconds). None: that part could not be learned."""
+
+    at: float
+    stores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Each store's `state`, and for a fault what it `costs`."""
+    ready: bool = False
+    lanes: Sequence[Lane] | None = None
+    backlog: Backlog | None = None
+    lags: Mapping[str, float | None] = field(default_factory=dict)
+
+
+class Watch:
+    """Asks for the state."""
+
+    def __init__(self, stores: Stores, clock: Callable[[], float] = time.time) -> None:
+        self._stores, self._clock = stores, clock
+        self._kept: State | None = None
+        self._asking = asyncio.Lock()
+
+    async def state(self) -> State:
+        """The state now, or a moment ago."""
+        async with self._asking:
+            if self._kept is None or not 0 <= self._clock() - self._kept.at < KEPT_SECONDS:
+                self._kept = await self._ask()
+            return self._kept
+
+    async def metrics(self) -> bytes:
+        """The state in Prometheus' text format."""
+        registry = CollectorRegistry()
+        registry.register(StateCollector(await self.state()))
+        return generate_latest(registry)
+
+    async def _ask(self) -> State:
+        stores = self._stores
+        report, lanes, backlog, lags = await asyncio.gather(
+            readiness(stores),
+            _in_time(stores.queue.lanes()),
+            _in_time(stores.shards.outbox.backlog()),
+            _in_time(stores.shards.replication()),
+        )
+        ready = not report["required"]
+        return State(self._clock(), report["stores"], ready, lanes, backlog, lags or {})
+
+
+async def _in_time(asked: Awaitable[T]) -> T | None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await asked
+    except (StoreError, TimeoutError):
+        return None
+
+
+class StateCollector(Collector):
+    """A state as metrics. A part that could not be learned has no sample."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_store_up`, `pinway_queue_*`, `pinway_outbox_*`, `pinway_replication_*`."""
+        yield from (*self._up(), *self._queue(), *self._outbox(), *self._replication())
+
+    def _up(self) -> Iterable[Metric]:
+        ready = GaugeMetricFamily(
+            "pinway_ready", "1 while the gateway can serve somebody: a server of shards answers."
+        )
+        ready.add_metric([], self._state.ready)
+        up = GaugeMetricFamily(
+            "pinway_store_up",
+            "1 for a store that answers, else 0. /readyz says what the loss of a store costs.",
+            labels=["store"],
+        )
+        for name, one in self._state.stores.items():
+            up.add_metric([name], one["state"] == WELL)
+        return ready, up
+
+    def _queue(self) -> Iterable[Metric]:
+        jobs = GaugeMetricFamily(
+            "pinway_queue_jobs",
+            "Jobs that are queued, wait to be tried again, or run, by priority.",
+            labels=["priority"],
+        )
+        age = GaugeMetricFamily(
+            "pinway_queue_oldest_age_seconds",
+            "Seconds since the oldest job that is due was queued, by priority; 0 without one.",
+            labels=["priority"],
+        )
+        for lane in self._state.lanes or ():
+            jobs.add_metric([lane.priority], lane.jobs)
+            age.add_metric([lane.priority], lane.oldest or 0.0)
+        return jobs, age
+
+    def _outbox(self) -> Iterable[Metric]:
+        rows = GaugeMetricFamily(
+            "pinway_outbox_rows", "Committed writes whose further work is not finished."
+        )
+        age = GaugeMetricFamily(
+            "pinway_outbox_oldest_age_seconds",
+            "Seconds since the oldest of these writes was committed; 0 without one.",
+        )
+        parked = GaugeMetricFamily(
+            "pinway_outbox_parked_rows",
+            "Writes whose further work failed for a reason of its own, not for a store's (dead "
+            "letters): they are tried ever more rarely, and somebody has to look at them.",
+        )
+        backlog = self._state.backlog
+        if backlog is not None:
+            rows.add_metric([], backlog.rows)
+            parked.add_metric([], backlog.parked)
+            oldest = backlog.oldest
+            age.add_metric([], max(0.0, self._state.at - oldest / 1000) if oldest else 0.0)
+        return rows, age, parked
+
+    def _replication(self) -> Iterable[Metric]:
+        running = GaugeMetricFamily(
+            "pinway_replication_running",
+            "1 for a slave of a shard server that follows its master, 0 for one that does not.",
+            labels=["server"],
+        )
+        lag = GaugeMetricFamily(
+            "pinway_replication_lag_seconds",
+            "Seconds that a slave of a shard server is behind its master.",
+            labels=["server"],
+        )
+        for server, seconds in self._state.lags.items():
+            running.add_metric([server], seconds is not None)
+            if seconds is not None:
+                lag.add_metric([server], seconds)
+        return running, lag

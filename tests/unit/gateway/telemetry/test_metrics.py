@@ -1,0 +1,104 @@
+"""Metrics of the state and of the process: what is not known has no sample, and nothing is +Inf."""
+
+import asyncio
+import gc
+import math
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+from datasources.protocols import Backlog, Lane, Sides
+from feed_engine.speculation import Race
+from gateway.metrics import FeedCollector
+from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, Served
+from gateway.telemetry.process import LOOK_SECONDS, ProcessHealth
+from gateway.telemetry.state import State, StateCollector
+
+
+def samples(collector: Collector) -> dict[tuple[str, ...], float]:
+    registry = CollectorRegistry()
+    registry.register(collector)
+    return {
+        (sample.name, *(f"{k}={v}" for k, v in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(generate_latest(registry).decode())
+        for sample in family.samples
+    }
+
+
+def test_what_could_not_be_learned_has_no_sample() -> None:
+    told = samples(StateCollector(State(at=100.0)))
+    assert told == {("pinway_ready",): 0.0}
+
+
+def test_the_state_is_told_in_seconds_and_rows() -> None:
+    state = State(
+        at=100.0,
+        stores={"queue": {"state": "well"}, "feeds_primary": {"state": "no answer", "costs": "-"}},
+        ready=True,
+        lanes=[Lane("high", 3, 2.5), Lane("normal", 1, None)],
+        backlog=Backlog(7, 2, 40_000, {}),
+        lags={"MySQL001B": 1.0, "MySQL002B": None},
+    )
+    assert samples(StateCollector(state)) == {
+        ("pinway_ready",): 1.0,
+        ("pinway_store_up", "store=queue"): 1.0,
+        ("pinway_store_up", "store=feeds_primary"): 0.0,
+        ("pinway_queue_jobs", "priority=high"): 3.0,
+        ("pinway_queue_jobs", "priority=normal"): 1.0,
+        ("pinway_queue_oldest_age_seconds", "priority=high"): 2.5,
+        ("pinway_queue_oldest_age_seconds", "priority=normal"): 0.0,
+        ("pinway_outbox_rows",): 7.0,
+        ("pinway_outbox_parked_rows",): 2.0,
+        ("pinway_outbox_oldest_age_seconds",): 60.0,
+        ("pinway_replication_running", "server=MySQL001B"): 1.0,
+        ("pinway_replication_running", "server=MySQL002B"): 0.0,
+        ("pinway_replication_lag_seconds", "server=MySQL001B"): 1.0,
+    }
+
+
+def test_latencies_that_were_not_measured_have_no_sample() -> None:
+    async def idle() -> dict[tuple[str, ...], float]:
+        nothing = Sides(None, None)  # type: ignore[arg-type]
+        return samples(FeedCollector({"feeds": Race(nothing, cutoff=0.05, deadline=2.0)}))
+
+    told = asyncio.run(idle())
+    assert not [key for key in told if key[0] == "pinway_feed_latency_seconds"]
+    assert all(math.isfinite(value) for value in told.values())
+
+
+@pytest.mark.parametrize("generation", [0, 1, 2])
+def test_a_pass_of_the_collector_is_measured(generation: int) -> None:
+    now = iter([10.0, 10.25])
+    health = ProcessHealth(clock=lambda: next(now))
+    health.collected("start", {"generation": generation})
+    health.collected("stop", {"generation": generation})
+    name = "pinway_gc_pause_seconds_sum"
+    assert samples(health)[name, f"generation={generation}"] == 0.25
+
+
+def test_the_loop_is_watched_inside_the_block_alone() -> None:
+    async def watch() -> ProcessHealth:
+        health, before = ProcessHealth(), len(gc.callbacks)
+        with health.watching():
+            assert len(gc.callbacks) == before + 1
+            await asyncio.sleep(1.5 * LOOK_SECONDS)
+        assert len(gc.callbacks) == before
+        return health
+
+    health = asyncio.run(watch())
+    assert samples(health)[("pinway_event_loop_lag_seconds_count",)] >= 1
+
+
+def test_the_names_of_operations_are_bounded() -> None:
+    served = Served()
+    for number in range(MOST_NAMES + 50):
+        served.ran("query", f"Q{number}", 0.001)
+    served.ran("query", "Q1", 0.001)
+    served.ran("mutation", None, 0.001)
+    assert len(served.operations) == MOST_NAMES + 2
+    assert sum(served.operations["query", "Q1"].counts) == 2
+    assert sum(served.operations["query", FURTHER].counts) == 50
+    assert ("mutation", ANONYMOUS) not in served.operations
+    assert sum(served.operations["mutation", FURTHER].counts) == 1
