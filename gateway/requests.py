@@ -13,6 +13,7 @@ from starlette.types import Receive
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
 
+_OFFERED = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
 _BEGINS_A_VALUE = (b",", b"[", b"{")
 """Each value in JSON but the first follows one of these."""
 
@@ -85,8 +86,7 @@ def response_type(accept: bytes | None) -> str:
     for part in accept.decode("latin-1").split(","):
         media, _, options = part.strip().partition(";")
         weight = _weight(options)
-        offered = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
-        if (found := offered.get(media.strip().lower())) and weight > quality:
+        if (found := _OFFERED.get(media.strip().lower())) and weight > quality:
             best, quality = found, weight
     if best is None:
         raise Refused(406, f"accept {GRAPHQL_JSON} or {JSON}")

@@ -30,6 +30,7 @@ from pydantic_settings import (
 
 from datasources.errors import ConfigError
 from feed_engine.spacing import Spacing
+from gateway.serving.connections import CLIENTS_SHARE
 from gateway.wrong_settings import Sources, check_environment, wrong
 
 EMBEDDED = "embedded"
@@ -118,6 +119,7 @@ class Settings(BaseSettings):
     idle_timeout: Seconds = 5.0
     write_timeout: Seconds = 30.0
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
+    max_bodies_bytes: int = Field(default=64 * 1024**2, ge=4_000)
     max_body_values: int = Field(default=12_000, ge=100)
     max_query_tokens: int = Field(default=5_000, ge=100)
     max_query_depth: int = Field(default=16, ge=4)
@@ -172,6 +174,17 @@ class Settings(BaseSettings):
             raise ValueError(
                 f"must be at least twice respace_threshold, {least}: else gaps that were just "
                 "widened are narrow again after a few moves"
+            )
+        return value
+
+    @field_validator("max_bodies_bytes")
+    @classmethod
+    def _holds_one(cls, value: int, info: ValidationInfo) -> int:
+        least = CLIENTS_SHARE * info.data.get("max_body_bytes", 0)
+        if value < least:
+            raise ValueError(
+                f"must be at least {CLIENTS_SHARE} times max_body_bytes, {least}: a client may "
+                f"hold 1/{CLIENTS_SHARE} of it, and could not send the largest body otherwise"
             )
         return value
 

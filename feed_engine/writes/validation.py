@@ -20,6 +20,11 @@ _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
+MARKS = 30
+"""Combining marks that may follow one another, as in Unicode's Stream-Safe Text Format (UAX #15):
+writing needs a handful, and putting a run of them in order takes the square of its length."""
+DECOMPOSED = 4
+"""Characters that one character of form NFC has at most when it is taken apart."""
 UNGUESSABLE = 16
 """Characters that a key of a sign-up has at least: a client that repeats it gets the user's
 token."""
@@ -40,7 +45,9 @@ def text(value: str, field: str, most: int, *, least: int = 0) -> str:
     _must_be_unicode(value, field)
     if found := UNSEEN.search(value):
         raise BadInput(f"{field} holds {unseen(found[0])}: leave it out", field)
-    if not value.isascii():
+    if not value.isascii() and len(value) <= DECOMPOSED * most:
+        if _has_a_run_of_marks(value):
+            raise BadInput(f"{field} holds more than {MARKS} marks on one character", field)
         value = unicodedata.normalize("NFC", value)
     if not least <= len(value) <= most:
         if not value:
@@ -93,10 +100,11 @@ def link(value: str | None, field: str) -> str | None:
             and bool(parts.hostname)
             and parts.port != 0
             and "\\" not in value
+            and "@" not in parts.netloc  # a reader takes the user for the host
         )
     except ValueError:
         sound = False
-    if not sound or len(value) > URL_LENGTH or _UNPRINTABLE.search(value):
+    if not sound or len(value) > URL_LENGTH or _UNPRINTABLE.search(value) or UNSEEN.search(value):
         raise BadInput(
             f"{shown(value)} can't be the {field}: it needs an http:// or https:// address of up "
             f"to {URL_LENGTH} characters",
@@ -118,6 +126,7 @@ def image(value: Image | None, field: str) -> Image | None:
             or "%" in path
             or len(url) > URL_LENGTH
             or _UNPRINTABLE.search(url)
+            or UNSEEN.search(url)
         ):
             raise BadInput(f"{shown(url)} is not the path of a picture here", f"{field}.url")
         _must_be_unicode(url, f"{field}.url")
@@ -163,6 +172,15 @@ def unguessable_key(value: str | None) -> None:
             "that nobody can guess, as a random UUID has",
             "idempotencyKey",
         )
+
+
+def _has_a_run_of_marks(value: str) -> bool:
+    run = 0
+    for character in value:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run > MARKS:
+            return True
+    return False
 
 
 def unseen(character: str) -> str:

@@ -29,6 +29,8 @@ BYTES_A_NODE = 400
 BYTES_A_DOCUMENT = 4_000
 SMALL = 400
 """Characters of a document that is read at once: that takes as long as any small request."""
+NAME = 60
+"""Characters of an operation's unknown name that are repeated."""
 REFUSED = 64
 """Refused documents whose errors are remembered."""
 
@@ -98,7 +100,8 @@ class Document:
         if name is None and len(operations) > 1:
             return _bad(f"Name the operation to run: one of {', '.join(map(str, operations))}.")
         if name is not None and name not in operations:
-            return _bad(f"There is no operation {name!r} in this document.")
+            shown = name if len(name) <= NAME else f"{name[:NAME]}..."
+            return _bad(f"There is no operation {shown!r} in this document.")
         chosen = operations[name] if name is not None else next(iter(operations.values()), None)
         if chosen is None:
             return _bad("The document has no operation.")

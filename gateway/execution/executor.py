@@ -16,6 +16,9 @@ from gateway.execution.large import slices, sweep
 from gateway.execution.showing import FEW, shown, shown_in_slices
 from resolvers.context import Context
 
+A_SELECTION = 10
+"""The cost of compiling a selection again, for other values of @skip and @include: it takes as long
+as running what costs as much. The first time is paid for with the document's characters."""
 _TORN = GraphQLError(
     "Pins were moved from board to board whenever this was read: one of them may be shown on two "
     "boards, or on none. Read it again.",
@@ -124,11 +127,12 @@ class Executor:
                     await client.wait(cost)
             except TimeoutError:
                 return _costing(found, cost, refused(self._late()))
+        compiled = found.plan.compiled
         try:
             result = await self._run(found, query, variables, context)
         finally:
             client.leave(cost)
-        client.owe(context.scanning.used)
+        client.owe(context.scanning.used + A_SELECTION * (found.plan.compiled - compiled))
         return _costing(found, cost, result)
 
     async def _run(

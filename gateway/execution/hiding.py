@@ -43,16 +43,35 @@ class Hiding:
                 self._names.update(type_.fields)
         self._names |= self._types
 
-    def hidden(self, message: str, sent: Iterable[str]) -> str:
-        """The message; `sent` are texts of the client's, in which names may stand."""
-        known = {name for text in sent for name in _NAME.findall(text)}
+    def hidden(self, message: str, sent: "Sent") -> str:
+        """The message, with those names only that the client sent."""
         message = _SUGGESTION.sub("", message)
-        message = _QUOTED.sub(lambda quoted: self._without(quoted[0], self._names - known), message)
-        return self._without(message, self._types - known)
+        told = self._names.intersection(_NAME.findall(message))
+        hidden = {name for name in told if not sent.has(name)}
+        message = _QUOTED.sub(lambda quoted: self._without(quoted[0], hidden), message)
+        return self._without(message, hidden & self._types)
 
     @staticmethod
     def _without(text: str, names: set[str]) -> str:
         return _NAME.sub(lambda name: HIDDEN if name[0] in names else name[0], text)
+
+
+class Sent:
+    """The texts of a client's request, in which names may stand. Each name is looked for once: the
+    texts may be long, and the errors many."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+        self._known: dict[str, bool] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether the client sent this name."""
+        known = self._known.get(name)
+        if known is None:
+            # The name comes first in the pattern, so that the search goes from one to the next.
+            whole = re.compile(f"{name}(?<![_0-9A-Za-z]{name})(?![_0-9A-Za-z])")
+            known = self._known[name] = any(whole.search(text) for text in self._texts)
+        return known
 
 
 def hide(
@@ -60,7 +79,7 @@ def hide(
 ) -> None:
     """Hide the schema's names in the errors that graphql-core words: those of variables and of
     arguments. The words of resolvers are meant for clients."""
-    sent = [query, orjson.dumps(variables or {}).decode()]
+    sent = Sent(query, orjson.dumps(variables or {}).decode())
     for error in errors:
         if error.original_error is None or isinstance(error.original_error, GraphQLError):
             error.message = hiding.hidden(error.message, sent)

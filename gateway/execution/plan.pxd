@@ -11,6 +11,7 @@ cdef class Plan:
     cdef public object fallback, operation
     cdef public Variables variables
     cdef readonly int selections
+    cdef readonly Py_ssize_t compiled
     cdef public object charge
     cdef object _document, _engine, _name, _schema, _variants
     cdef tuple _conditions

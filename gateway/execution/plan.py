@@ -91,6 +91,8 @@ class Plan:
         self.fallback: str | None = None
         """Why graphql-core runs it, if so."""
         self._variants: OrderedDict[tuple[Any, ...], Variant] = OrderedDict()
+        self.compiled = 0
+        """Selections that were compiled once more, for other values of @skip and @include."""
         try:
             self.operation = Operation(schema, document, name)
             self._conditions = self.operation.conditions
@@ -161,6 +163,8 @@ class Plan:
         if any(type(value) is not bool for value in key):
             return None
         variant = Variant(self, dict(zip(self._conditions, key, strict=True)))
+        if self._variants:
+            self.compiled += self.selections
         self._variants[key] = variant
         if len(self._variants) > VARIANTS:
             _, dropped = self._variants.popitem(last=False)

@@ -22,7 +22,7 @@ from graphql import (
     validate,
 )
 
-from gateway.execution.hiding import Hiding
+from gateway.execution.hiding import Hiding, Sent
 from gateway.execution.limits import Limits, measured
 from gateway.execution.merging import FieldsMerge
 
@@ -83,13 +83,14 @@ class Reader:
         return Read(ast, [], counts.selections, *_without_tokens(ast))
 
     def _refused(self, text: str, errors: list[GraphQLError], code: str) -> Read:
-        return Read(None, [self._light(text, error, code) for error in errors])
+        sent = Sent(text)
+        return Read(None, [self._light(sent, error, code) for error in errors])
 
-    def _light(self, text: str, error: GraphQLError, code: str) -> GraphQLError:
+    def _light(self, sent: Sent, error: GraphQLError, code: str) -> GraphQLError:
         """The error as a client sees it, without the tree that it holds."""
         message = error.message
         if self.hiding is not None:
-            message = self.hiding.hidden(message, [text])
+            message = self.hiding.hidden(message, sent)
         if len(message) > MESSAGE:
             message = message[:MESSAGE] + "..."
         light = GraphQLError(message, extensions={**(error.extensions or {}), "code": code})

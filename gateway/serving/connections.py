@@ -1,5 +1,5 @@
-"""The open connections of a process: limits in total and for each client, and the connections that
-a new one replaces.
+"""The open connections of a process: limits in total and for each client, the connections that a
+new one replaces, and how many bytes of requests' bodies are held.
 
 When all places are taken, a connection that waits makes room for a new one: so idle connections
 can't keep an honest client out. Connections that have not sent a request yet go first, the oldest
@@ -13,6 +13,9 @@ from typing import Protocol
 
 from gateway.peers import site
 
+CLIENTS_SHARE = 4
+"""A client holds at most this part of the bytes of bodies, and of many clients one takes no more
+than that from the others."""
 _LOOKED_AT = 64
 """Connections looked at for one that may go: a bound on the work for each new connection."""
 
@@ -35,12 +38,21 @@ class Connection(Protocol):
 class Connections:
     """The open connections of one process. `most` is the bound in all, `most_of_client` the one
     for a client (see `gateway.peers.site`), `trusts` tells the proxies, which have no such bound.
-    """
+    `most_bytes` is the bound of the bodies' bytes."""
 
     def __init__(
-        self, most: int, most_of_client: int, trusts: Callable[[str], bool] = lambda peer: False
+        self,
+        most: int,
+        most_of_client: int,
+        trusts: Callable[[str], bool] = lambda peer: False,
+        *,
+        most_bytes: int = 64 * 1024**2,
     ) -> None:
         self.most, self._most_of_client, self._trusts = most, most_of_client, trusts
+        self._most_bytes = most_bytes
+        self._bytes: Counter[str] = Counter()
+        """The bytes of bodies that are held, by client; of all trusted proxies together under the
+        empty name."""
         self._new: dict[Connection, None] = {}
         self._used: dict[Connection, None] = {}
         self._of_site: Counter[str] = Counter()
@@ -87,6 +99,31 @@ class Connections:
             self._of_site[name] -= 1
             if self._of_site[name] <= 0:
                 del self._of_site[name]
+
+    def hold(self, peer: str, more: int) -> bool:
+        """Hold so many more bytes of a body that a client sends; False where that are too many."""
+        client = self._client(peer)
+        held = self._bytes[client] + more
+        most = self._most_bytes // CLIENTS_SHARE if client else self._most_bytes
+        if held > most or self._bytes.total() + more > self._most_bytes:
+            return False
+        self._bytes[client] = held
+        return True
+
+    def let_go(self, peer: str, held: int) -> None:
+        """The bytes of a body are not needed any more."""
+        client = self._client(peer)
+        self._bytes[client] -= held
+        if self._bytes[client] <= 0:
+            del self._bytes[client]
+
+    @property
+    def held(self) -> int:
+        """The bytes of bodies that are held now."""
+        return self._bytes.total()
+
+    def _client(self, peer: str) -> str:
+        return site(peer) if peer and not self._trusts(peer) else ""
 
     def _make_room(self) -> bool:
         """Close a connection that waits, if there is one among those looked at."""

@@ -63,6 +63,7 @@ async def serve(
                 settings.max_connections,
                 settings.max_connections_per_client,
                 Proxies(settings.trusted_proxies).trusts,
+                most_bytes=settings.max_bodies_bytes,
             )
             health = ProcessHealth()
             counting = ConnectionCollector(connections), health
@@ -111,6 +112,7 @@ class Server(uvicorn.Server):
             settings.max_connections,
             settings.max_connections_per_client,
             Proxies(settings.trusted_proxies).trusts,
+            most_bytes=settings.max_bodies_bytes,
         )
         self.connections.most, backlog = room_for(self.connections.most)
         config = uvicorn.Config(

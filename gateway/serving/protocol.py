@@ -47,6 +47,9 @@ SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
 _HOP = (b"connection", b"upgrade", b"http2-settings")
 """Headers that ask for an upgrade."""
 
+_UNCOUNTED = 16_384
+"""Bytes of a body that comes in pieces, up to which it is not counted."""
+
 # The part of a request that a connection reads now.
 IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
 
@@ -92,6 +95,8 @@ class Protocol(HttpToolsProtocol):
         """Bytes: of the last read; of the head or body before it; of the body, without framing."""
         self._chunks = self._size = 0
         """Chunks of the body, or parts; and their bytes."""
+        self._held = 0
+        """Those bytes of it that are counted (`Connections.hold`)."""
         self._deadline: float | None = None
         """The time by which the expected part of a request must have come, or a new request must
         have begun."""
@@ -114,6 +119,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._let_go()
         self._all.leave(self)
         if self._timer is not None:
             self._timer.cancel()
@@ -139,6 +145,8 @@ class Protocol(HttpToolsProtocol):
             self._head_came_in_part()
         elif self._reads == BODY:
             self._body_came_in_part()
+            if self._size > _UNCOUNTED and self._reads == BODY:
+                self._hold()
 
     def _feed(self, data: bytes) -> None:
         while data:
@@ -180,6 +188,19 @@ class Protocol(HttpToolsProtocol):
             self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
         elif self._came - self._taken > bounds.header_bytes + _FRAMING * self._taken:
             self._end(Refusal(431, "the trailers are too long"))
+
+    def _hold(self) -> None:
+        """Count the body's bytes, which are held until the request is answered."""
+        more = self._size - self._held
+        if more > 0 and not self._all.hold(self.peer, more):
+            self._end(Refusal(503, "too many bytes of requests' bodies are waiting: try again"))
+        elif more > 0:
+            self._held = self._size
+
+    def _let_go(self) -> None:
+        if self._held:
+            self._all.let_go(self.peer, self._held)
+            self._held = 0
 
     @property
     def _length(self) -> int:
@@ -256,7 +277,11 @@ class Protocol(HttpToolsProtocol):
         self.url = url
         for name, value in headers:
             super().on_header(name, value)
-        super().on_headers_complete()
+        try:
+            super().on_headers_complete()
+        except httptools.HttpParserInvalidURLError:
+            self._reads = HEAD  # no cycle was begun
+            raise Refusal(400, "the request's target is not a valid URL") from None
         if self.pipeline:
             self.flow.held = True
 
@@ -283,6 +308,7 @@ class Protocol(HttpToolsProtocol):
         if answering is None:
             super().on_message_complete()
             if self.cycle.response_complete:  # before its body had come whole
+                self._let_go()
                 self._wait_for_request()
             return
         self._answering = None
@@ -300,6 +326,7 @@ class Protocol(HttpToolsProtocol):
         refusal, where it can be told, ends the connection."""
         reading, self._reads = self._reads, ENDED
         self._came = 0
+        self._let_go()
         self._all.refused[str(why.status)] += 1
         cycle = self.cycle
         if reading != BODY and cycle is not None and not cycle.response_complete:
@@ -352,6 +379,7 @@ class Protocol(HttpToolsProtocol):
         """Do nothing: the deadline finds connections that are idle too long."""
 
     def on_response_complete(self) -> None:
+        self._let_go()
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return

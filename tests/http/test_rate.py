@@ -133,6 +133,21 @@ async def test_reading_a_new_document_is_charged_by_its_characters(gateway: Gate
     assert statuses == [200, 429, 200]  # the first is kept
 
 
+async def test_compiling_for_other_values_of_include_is_charged(gateway: Gateway) -> None:
+    app = app_of(gateway, rate_cost=1, rate_burst=2_000, max_cost=2_000)
+    flags = [f"v{n}" for n in range(10)]
+    fields = " ".join(f"{flag}: __typename @include(if: ${flag})" for flag in flags)
+    query = f"query ({', '.join(f'${flag}: Boolean!' for flag in flags)}) {{ {fields} }}"
+
+    async def status(number: int) -> int:
+        variables = {flag: bool(number >> n & 1) for n, flag in enumerate(flags)}
+        body = {"query": query, "variables": variables}
+        return (await post(app, body, "10.8.0.2")).status_code
+
+    assert [await status(5) for _ in range(30)] == [200] * 30
+    assert 429 in [await status(number) for number in range(30)]
+
+
 async def test_operations_at_a_time_wait_for_one_another(gateway: Gateway) -> None:
     app = app_of(gateway, max_running_cost=1)
     answers = await asyncio.gather(*(post(app, QUERY, "10.9.0.1") for _ in range(20)))

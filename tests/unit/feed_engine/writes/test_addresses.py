@@ -14,6 +14,19 @@ def test_a_link_with_a_backslash_is_refused(value: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "value",
+    ["https://bank.example@a.example/", "https://a.example/\u202ex", "https://a\u200b.example/"],
+)
+def test_a_link_that_reads_as_another_is_refused(value: str) -> None:
+    with pytest.raises(BadInput):
+        link(value, "link")
+    with pytest.raises(BadInput):
+        image(Image(value), "image")
+    with pytest.raises(BadInput):
+        image(Image(f"/images/{value[-3:]}\u202e"), "image")
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "/images/../metrics",

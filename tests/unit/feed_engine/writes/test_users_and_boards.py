@@ -1,6 +1,9 @@
 """Signing up, and making, changing and deleting boards."""
 
 import contextlib
+import unicodedata
+from types import SimpleNamespace
+from typing import Any
 
 import anyio
 import msgspec
@@ -13,6 +16,7 @@ from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Image, User
 from feed_engine import writes
 from feed_engine.edit import edited
+from feed_engine.writes import validation
 from tests.embedded import drain
 from tests.people import People
 
@@ -118,6 +122,32 @@ async def test_texts_are_kept_in_one_form_of_unicode(stores: Stores, people: Peo
     viewer = await people.user()
     written = await writes.create_board(stores, viewer.id, writes.NewBoard(name="Ame\u0301lie"))
     assert written.board.name == "Am\xe9lie"
+
+
+async def test_a_long_run_of_marks_is_refused_before_it_is_put_in_order(
+    stores: Stores, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths: list[int] = []
+
+    def normalize(form: Any, text: str) -> str:
+        lengths.append(len(text))
+        return unicodedata.normalize(form, text)
+
+    monkeypatch.setattr(
+        validation, "unicodedata", SimpleNamespace(**vars(unicodedata) | {"normalize": normalize})
+    )
+    viewer = await people.user()
+    for text, why in (
+        ("e" + "\u0301\u0327" * 16, "more than 30 marks"),
+        ("\xe9" * 200_000, "200000 characters"),
+    ):
+        with pytest.raises(BadInput, match=why):
+            await writes.create_board(stores, viewer.id, writes.NewBoard(name=text))
+    assert lengths == []
+    name = "e" + "\u0301\u0327" * 15
+    written = await writes.create_board(stores, viewer.id, writes.NewBoard(name=name))
+    assert written.board.name == unicodedata.normalize("NFC", name)
+    assert lengths == [len(name)]
 
 
 async def test_of_many_who_want_one_name_exactly_one_gets_it(

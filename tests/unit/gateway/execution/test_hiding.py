@@ -9,6 +9,7 @@ import pytest
 from graphql import GraphQLEnumType, GraphQLInputObjectType
 
 from gateway.execution import new_executor
+from gateway.execution.hiding import Hiding, Sent
 from gateway.settings import Settings
 from schema import schema
 
@@ -79,6 +80,34 @@ async def test_what_was_sent_is_repeated() -> None:
     assert await errors("{ viewe { id } }", None, HIDDEN) == [
         "Cannot query field 'viewe' on type '...'."
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "has"),
+    [("boardId", True), ("x.boardId)", True), ("aboardId", False), ("boardIdx boardId", True)],
+)
+def test_a_name_was_sent_where_it_stands_by_itself(text: str, has: bool) -> None:
+    assert Sent("", text).has("boardId") is has
+
+
+def test_what_was_sent_is_looked_through_once_for_each_name() -> None:
+    hiding, looked = Hiding(schema._schema), list[str]()
+
+    class Counting(Sent):
+        def __init__(self) -> None:
+            super().__init__("{ boardId }")
+            self._known = Known()
+
+    class Known(dict[str, bool]):
+        def __setitem__(self, name: str, known: bool) -> None:
+            looked.append(name)
+            super().__setitem__(name, known)
+
+    sent = Counting()
+    for _ in range(50):
+        told = hiding.hidden("'boardId' of 'CreatePinInput' is no 'wrong'", sent)
+        assert told == "'boardId' of '...' is no 'wrong'"
+    assert sorted(looked) == ["CreatePinInput", "boardId"]
 
 
 async def test_names_are_told_by_default() -> None:

@@ -64,6 +64,8 @@ async def refusal(transport: Transport) -> tuple[int, str]:
         ([CHUNKED, *[b"1\r\nx\r\n" * 600] * 3], 400, "chunks are too small"),
         ([CHUNKED + b"1\r\nx\r\n" * 1800], 400, "chunks are too small"),
         ([HEAD + b"no colon\r\n\r\n"], 400, "not a valid HTTP request"),
+        ([b"GET http://[::1/ HTTP/1.1\r\nhost: a\r\n\r\n"], 400, "not a valid URL"),
+        ([b"GET http://a:99999/ HTTP/1.1\r\n", b"host: a\r\n\r\n"], 400, "not a valid URL"),
     ],
 )
 def test_what_is_too_large_is_refused(sent: list[bytes], status: int, words: str) -> None:
@@ -420,6 +422,51 @@ async def test_one_client_has_a_bound_of_its_own_unless_it_is_a_trusted_proxy() 
     assert take("10.0.0.1", 4) == [False] * 4
     assert take("2001:db8::1", 1) + take("2001:db8::2", 2) == [False, False, True]
     assert server.connections.refused["connections of the client"] == 2
+
+
+@in_each_loop
+async def test_bytes_of_bodies_are_bounded_in_all_and_for_each_client() -> None:
+    app, clock = App(), Clock()
+    settings = Settings(max_body_bytes=100_000, max_bodies_bytes=400_000)
+    server = Server(app, settings)
+    opened: list[Protocol] = []
+
+    def send(peer: str, size: int) -> bool:
+        """Send so many bytes of a larger body; whether the client may go on."""
+        protocol, transport = connect(server, clock, peer)
+        opened.append(protocol)
+        protocol.data_received(b"POST /steps HTTP/1.1\r\ncontent-length: 99999\r\n\r\n")
+        protocol.data_received(b"x" * size)
+        return not transport.ended
+
+    assert [send("192.0.2.1", 60_000) for _ in range(3)] == [True, False, False]
+    assert send("192.0.2.1", 16_000)  # small ones are not counted
+    assert [send(f"192.0.2.{n}", 90_000) for n in range(2, 6)] == [True] * 3 + [False]
+    assert server.connections.held == 330_000
+    assert server.connections.refused["503"] == 3
+    for protocol in opened:
+        protocol.connection_lost(None)
+    assert server.connections.held == 0
+
+
+@in_each_loop
+async def test_the_bytes_of_a_body_are_let_go_with_the_answer() -> None:
+    app, clock = App(), Clock()
+    app.wait.clear()
+    server = Server(app)
+    body = "x" * 50_000
+    for path in ("/whole", "/stream", "/early", "/steps"):
+        protocol, transport = connect(server, clock)
+        sent = request(path, body=body)
+        protocol.data_received(sent[:40_000])
+        assert server.connections.held > 30_000
+        protocol.data_received(sent[40_000:])
+        tasks = [*protocol.tasks]
+        await asyncio.sleep(0)
+        app.wait.set()
+        await asyncio.gather(*tasks)
+        assert server.connections.held == 0, path
+        assert transport.written
 
 
 @in_each_loop
