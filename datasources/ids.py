@@ -67,7 +67,7 @@ def kind_of(id: int) -> Kind:
 
 def parse(text: str, kind: Kind | None = None) -> int:
     """The id written as a decimal string, of `kind` where one is asked. Raises InvalidId."""
-    if not (text.isascii() and text.isdecimal() and len(text) <= 19):
+    if len(text) > 19 or not (text.isascii() and text.isdecimal()):
         raise InvalidId(f"{text[:40]!r} is not an id: ids are decimal numbers of up to 19 digits")
     found = split(int(text)).kind
     if kind is not None and found is not kind:

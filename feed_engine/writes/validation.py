@@ -41,11 +41,13 @@ U+200F and the soft hyphen are allowed: scripts and emoji need them, and they hi
 def text(value: str, field: str, most: int, *, least: int = 0) -> str:
     """A text of `least` to `most` characters, in Unicode's form NFC, without the white space around
     it."""
+    if len(value) > DECOMPOSED * most:  # what follows takes as long as the text is long
+        raise BadInput(f"{field} has {len(value)} characters: at most {most} are kept", field)
     value = value.strip()
     _must_be_unicode(value, field)
     if found := UNSEEN.search(value):
         raise BadInput(f"{field} holds {unseen(found[0])}: leave it out", field)
-    if not value.isascii() and len(value) <= DECOMPOSED * most:
+    if not value.isascii():
         if _has_a_run_of_marks(value):
             raise BadInput(f"{field} holds more than {MARKS} marks on one character", field)
         value = unicodedata.normalize("NFC", value)

@@ -96,7 +96,7 @@ class Protocol(HttpToolsProtocol):
         self._chunks = self._size = 0
         """Chunks of the body, or parts; and their bytes."""
         self._held = 0
-        """Those bytes of it that are counted (`Connections.hold`)."""
+        """The counted bytes of the body (`Connections.hold`)."""
         self._deadline: float | None = None
         """The time by which the expected part of a request must have come, or a new request must
         have begun."""
