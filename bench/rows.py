@@ -58,6 +58,18 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def replace(name: str, prefixes: tuple[str, ...], rows: Sequence[Row]) -> list[Row]:
+    """Keep the rows in bench/results/NAME.json, in place of the rows whose measures begin with a
+    prefix. Return all rows that are kept now."""
+    path = RESULTS / f"{name}.json"
+    kept = json.loads(path.read_text()) if path.exists() else []
+    for row in kept:
+        del row["holds"]
+    others = [Row(**row) for row in kept if not row["measure"].startswith(prefixes)]
+    write(name, [*others, *rows])
+    return [*others, *rows]
+
+
 def write(name: str, rows: Sequence[Row]) -> Path:
     """Keep the rows as bench/results/NAME.json."""
     path = RESULTS / f"{name}.json"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +17,30 @@ from bench.execution.openloop import percentile
 from bench.execution.servers import LOAD_CORE
 from bench.rows import Row
 
-RATE = 20.0
 RATIO, WORST = 2.0, 250.0
 """The goals: of p99 with over p99 without, and of the worst in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Seconds of each window with an attack, and of each one without; `rounds` of both."""
+    """Seconds of each window with an attack, and of each one without; `rounds` of both; the honest
+    client's requests a second."""
 
     attack: float
     calm: float
     rounds: int
+    rate: float
 
 
-FULL, QUICK = Effort(10.0, 5.0, 3), Effort(4.0, 2.0, 1)
+FULL, QUICK = Effort(6.0, 1.5, 1, 50.0), Effort(3.0, 1.0, 1, 30.0)
 
 
 @dataclass
 class Window:
     """The honest client's answers in some seconds. Times in seconds."""
 
-    took: list[float]
-    failed: list[str]
+    took: list[float] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
     slowest: tuple[str, float] = ("", 0.0)
 
     @property
@@ -63,77 +65,101 @@ class Beside:
     """One attack's figures. `grown` is by how many bytes the server's memory grew."""
 
     name: str
-    calm: Window
     attacked: Window
     answers: dict[str, int]
     grown: int
 
-    def rows(self) -> list[Row]:
-        ratio = self.attacked.p99 / self.calm.p99
+    def rows(self, calm: Window, prefix: str, *, judged: bool) -> list[Row]:
+        ratio = self.attacked.p99 / calm.p99
         told = ", ".join(f"{answer}: {count}" for answer, count in sorted(self.answers.items()))
         details = (
-            f"p50 {self.attacked.p50 * 1e3:.1f} ms over {self.calm.p50 * 1e3:.1f}, p99 "
-            f"{self.attacked.p99 * 1e3:.1f} over {self.calm.p99 * 1e3:.1f}; "
+            f"p50 {self.attacked.p50 * 1e3:.1f} ms over {calm.p50 * 1e3:.1f}, p99 "
+            f"{self.attacked.p99 * 1e3:.1f} over {calm.p99 * 1e3:.1f}; "
             f"{len(self.attacked.failed)} failed; +{self.grown / 2**20:.0f} MiB"
         )
+        goals = (f"<= {RATIO:g}", f"<= {WORST:g}") if judged else ("", "")
+        worst = f"{self.attacked.slowest[0]}; {told}"
         return [
-            Row(f"{self.name}: p99", ratio, "x", f"<= {RATIO:g}", details),
-            Row(
-                f"{self.name}: worst",
-                self.attacked.worst * 1e3,
-                "ms",
-                f"<= {WORST:g}",
-                f"{self.attacked.slowest[0]}; {told}",
-            ),
+            Row(f"{prefix}{self.name}: p99", ratio, "x", goals[0], details),
+            Row(f"{prefix}{self.name}: worst", self.attacked.worst * 1e3, "ms", goals[1], worst),
         ]
 
 
-def measure(folder: Path, prepared: Path, names: Sequence[str], effort: Effort) -> list[Beside]:
-    """Each attack in turn on one site, from an address of its own."""
-    found = []
-    with site(prepared, folder) as one:
-        path = folder / "facts.json"
-        one.facts.write(path)
-        _honest(path, 3.0)  # warm up
+@dataclass
+class Course:
+    """One site's attacks in turn, each from an address of its own. `environment` is the clients'.
+    Latencies without an attack are taken of all windows together."""
+
+    one: Site
+    path: Path
+    effort: Effort
+    environment: Mapping[str, str] = field(default_factory=dict)
+    calm: Window = field(default_factory=Window)
+    found: list[Beside] = field(default_factory=list)
+
+    def run(self, names: Sequence[str]) -> None:
+        self.one.facts.write(self.path)
+        self._honest(3.0)  # warm up
         for name in names:
-            found.append(beside(one, path, name, effort))
-            print(_line(found[-1]), file=sys.stderr, flush=True)
-    return found
+            if self.one.server.process.poll() is not None:
+                print(f"the server has ended before {name}", file=sys.stderr, flush=True)
+                return
+            self._beside(name)
+
+    def rows(self, prefix: str, *, judged: bool = True) -> list[Row]:
+        if not self.found:
+            return []
+        rows = [row for each in self.found for row in each.rows(self.calm, prefix, judged=judged)]
+        ratios, worst = rows[::2], rows[1::2]
+        most, longest = (max(each, key=lambda row: row.value) for each in (ratios, worst))
+        many = f"{prefix}all {len(self.found)} attacks"
+        return [
+            Row(f"{many}: largest p99", most.value, "x", most.goal, most.measure),
+            Row(f"{many}: worst", longest.value, "ms", longest.goal, longest.measure),
+            *rows,
+        ]
+
+    def _beside(self, name: str) -> None:
+        effort, number = self.effort, list(ATTACKS).index(name)
+        attacked, answers = Window(), dict[str, int]()
+        before, most = self.one.memory, 0
+        for turn in range(effort.rounds):
+            self.calm += self._honest(effort.calm)
+            address = f"127.0.{turn + 2}.{number + 2}"
+            arguments = (str(self.path), str(number), address, str(effort.attack + 1.0))
+            attacker = self._spawn("bench.abuse.attacking", *arguments, nice=-10)
+            time.sleep(1.0)  # the attack begins
+            attacked += self._honest(effort.attack - 0.5)
+            most = max(most, self.one.memory)
+            printed, _ = attacker.communicate()
+            for answer, count in json.loads(printed or b"{}").items():
+                answers[answer] = answers.get(answer, 0) + count
+            time.sleep(0.5)  # what is left of it ends
+        self.found.append(Beside(name, attacked, answers, most - before))
+        first, second = self.found[-1].rows(self.calm, "", judged=True)
+        failed = f" FAILED {attacked.failed[0][:150]}" if attacked.failed else ""
+        print(
+            f"{name:42} {first.value:7.2f} x {second.value:8.1f} ms  {first.versus}; "
+            f"{second.versus}{failed}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def _honest(self, seconds: float) -> Window:
+        arguments = (str(self.path), str(self.effort.rate), str(seconds))
+        process = self._spawn("bench.abuse.honest", *arguments, nice=-20)
+        printed, _ = process.communicate()
+        found: dict[str, Any] = json.loads(printed)
+        return Window(found["took"], found["failed"], tuple(found["slowest"]))
+
+    def _spawn(self, module: str, *arguments: str, nice: int) -> Any:
+        environment = {**os.environ, **self.environment}
+        return spawn(module, *arguments, core=LOAD_CORE, nice=nice, environment=environment)
 
 
-def beside(one: Site, path: Path, name: str, effort: Effort) -> Beside:
-    number = list(ATTACKS).index(name)
-    calm, attacked = Window([], []), Window([], [])
-    answers: dict[str, int] = {}
-    before, most = one.memory, 0
-    for turn in range(effort.rounds):
-        calm += _honest(path, effort.calm)
-        address = f"127.0.{turn + 2}.{number + 2}"
-        arguments = (str(path), str(number), address, str(effort.attack + 1.0))
-        attacker = spawn("bench.abuse.attacking", *arguments, core=LOAD_CORE, nice=-10)
-        time.sleep(1.0)  # the attack begins
-        attacked += _honest(path, effort.attack - 0.5)
-        most = max(most, one.memory)
-        printed, _ = attacker.communicate()
-        for answer, count in json.loads(printed or b"{}").items():
-            answers[answer] = answers.get(answer, 0) + count
-        time.sleep(0.5)  # what is left of it ends
-    return Beside(name, calm, attacked, answers, most - before)
-
-
-def _honest(path: Path, seconds: float) -> Window:
-    process = spawn(
-        "bench.abuse.honest", str(path), str(RATE), str(seconds), core=LOAD_CORE, nice=-20
-    )
-    printed, _ = process.communicate()
-    found: dict[str, Any] = json.loads(printed)
-    return Window(found["took"], found["failed"], tuple(found["slowest"]))
-
-
-def _line(each: Beside) -> str:
-    first, second = each.rows()
-    failed = f" FAILED {each.attacked.failed[0][:150]}" if each.attacked.failed else ""
-    return (
-        f"{each.name:42} {first.value:7.2f} x {second.value:8.1f} ms  {first.versus}; "
-        f"{second.versus}{failed}"
-    )
+def measure(folder: Path, prepared: Path, names: Sequence[str], effort: Effort) -> list[Row]:
+    """The gateway beside each attack."""
+    with site(prepared, folder) as one:
+        course = Course(one, folder / "facts.json", effort)
+        course.run(names)
+        return course.rows("beside: ")

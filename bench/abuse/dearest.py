@@ -68,6 +68,33 @@ KNOWN = {
     "the schema": "__schema { types { name description fields { name description args { name "
     "description type { name kind } } type { name kind ofType { name } } } } }",
 }
+_LONG = 900_000
+DEAR_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
+    "a long id": ("query ($v: ID!) { node(id: $v) { id } }", {"v": "9" * _LONG}),
+    "a long user name": ("query ($v: String!) { user(username: $v) { id } }", {"v": "x" * _LONG}),
+    "a long cursor": (
+        "query ($v: String!) { pins(after: $v) { edges { cursor } } }",
+        {"v": "x" * _LONG},
+    ),
+    "many ids": (
+        "query ($v: [ID!]!) { nodes(ids: $v) { id } }",
+        {"v": [str(n << 46 | 1 << 36 | 10**9) for n in range(100)]},
+    ),
+    "wrong ids": ("query ($v: [ID!]!) { nodes(ids: $v) { id } }", {"v": [["x" * 80]] * 5_900}),
+    "unknown fields of an input": (
+        "mutation ($v: CreatePinInput!) { createPin(input: $v) { pin { id } } }",
+        {"v": {f"descriptio{'n' * (n % 40)}{n}": 1 for n in range(11_000)}},
+    ),
+    "a long name": (
+        "mutation ($v: CreateBoardInput!) { createBoard(input: $v) { errors { code } } }",
+        {"v": {"name": "\xe9" * (_LONG // 2)}},
+    ),
+    "a name of marks": (
+        "mutation ($v: CreateBoardInput!) { createBoard(input: $v) { errors { code } } }",
+        {"v": {"name": "a" + "\u0301\u0327" * (_LONG // 12)}},
+    ),
+}
+"""Operations whose variables take longer than what is read for them."""
 
 
 @dataclass
@@ -95,21 +122,19 @@ class Bench:
         operation = document.operation(None)
         return operation.estimate.cost(variables) if isinstance(operation, Operation) else None
 
-    async def ask(self, text: str, variables: dict[str, Any]) -> bool:
-        """Run an operation of nobody's; whether it ran."""
+    async def ask(self, text: str, variables: dict[str, Any]) -> None:
+        """Ask for an operation of nobody's."""
         body = json.dumps({"query": text, "variables": variables}).encode()
         headers = {b"content-type": b"application/json"}
-        answer = await self._endpoint.answer(headers, body, "192.0.2.1")
-        return b'"data"' in answer.parts[0][:10]
+        await self._endpoint.answer(headers, body, "192.0.2.1")
 
-    async def measure(self, text: str, variables: dict[str, Any], estimate: int) -> Spent | None:
+    async def measure(self, text: str, variables: dict[str, Any], estimate: int) -> Spent:
         best, calls = float("inf"), 0
         for _ in range(3):
             gc.collect()
             self._counts.clear()
             began = time.process_time()
-            if not await self.ask(text, variables):
-                return None
+            await self.ask(text, variables)
             best = min(best, time.process_time() - began)
             calls = max(calls, self._counts.calls.total())
         return Spent(text, estimate, best, calls)
@@ -146,9 +171,7 @@ async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) ->
             widened = _widened(text, lambda t, v=variables: bench.estimate(t, v), settings)
             if widened is None:
                 continue
-            spent = await bench.measure(widened[0], variables, widened[1])
-            if spent is not None:
-                found.append((spent, variables))
+            found.append((await bench.measure(widened[0], variables, widened[1]), variables))
         for key in (lambda each: each[0].seconds, lambda each: each[0].estimate):
             for spent, variables in sorted(found, key=key, reverse=True)[:MEASURED_AGAIN]:
                 spent.memory = spent.memory or await bench.memory(spent.text, variables)
@@ -189,6 +212,7 @@ async def _measured(settings: Settings, facts: Facts, drawn: int, told: bool) ->
 def _candidates(facts: Facts, drawn: int) -> Iterator[tuple[str, dict[str, Any]]]:
     for field in KNOWN.values():
         yield f"query {{ {field} }}", {}
+    yield from DEAR_VALUES.values()
     rng = random.Random(1)
     ids = {"User": facts.users, "Board": facts.boards, "Pin": facts.pins}
     for _ in range(drawn):

@@ -198,7 +198,7 @@ def row(rounds: int) -> Row:
     timings = time_documents(rounds=rounds)
     worst = max(timings, key=lambda timing: timing.seconds)
     told = f"worst: {worst.shape}, {worst.seconds * 1e3:.0f} ms"
-    measure = f"documents of {TOKENS:,} tokens: worst over median"
+    measure = f"documents: of {TOKENS:,} tokens, worst over median"
     return Row(measure, worst_over_median(timings), "x", "<= 10", told)
 
 

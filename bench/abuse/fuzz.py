@@ -50,15 +50,15 @@ class Fuzzed:
         fives = sum(count for status, count in self.statuses.items() if status >= 500)
         return [
             Row(
-                f"{self.count:,} mutated requests: 5xx or no answer",
+                f"mutants: {self.count:,} requests, 5xx or no answer",
                 fives + sum(not fault.startswith("5") for fault in self.faults),
                 "",
                 "<= 0",
                 told,
             ),
-            Row("mutated requests: internal errors", len(self.internal), "", "<= 0"),
+            Row("mutants: internal errors", len(self.internal), "", "<= 0"),
             Row(
-                "mutated requests: memory growth after warm-up",
+                "mutants: memory growth after warm-up",
                 self.grown / 2**20,
                 "MiB",
                 f"<= {GROWTH:g}",

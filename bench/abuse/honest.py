@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import random
 import sys
 import time
@@ -22,12 +23,20 @@ from typing import Any
 import uvloop
 
 from bench.abuse.site import Facts
-from bench.abuse.wire import Connection, post
+from bench.abuse.wire import PEER, Connection, post
+from bench.execution.data import VIEWERS, body
 
 SAMPLES = Path(__file__).parents[2] / "gateway" / "samples"
 PATIENCE = 30.0
 IDLE_SECONDS = 2.0
 """How long a connection is kept unused; the gateway closes it after five seconds."""
+
+
+def feeds() -> Iterator[tuple[str, bytes]]:
+    """A page of ten pins of each viewer's home feed, for the peers, which answer nothing else."""
+    rng = random.Random(1)
+    while True:
+        yield "home-feed", post(body(10), {"authorization": f"Bearer {rng.randrange(VIEWERS)}"})
 
 
 def operations(facts: Facts) -> Iterator[tuple[str, bytes]]:
@@ -121,7 +130,8 @@ def main() -> None:
     facts = Facts.read(Path(path))
     gc.disable()  # a collection would make it late
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        found = runner.run(drive(operations(facts), facts.port, float(rate), float(seconds)))
+        requests = feeds() if PEER in os.environ else operations(facts)
+        found = runner.run(drive(requests, facts.port, float(rate), float(seconds)))
     print(json.dumps({"took": found.took, "failed": found.failed, "slowest": found.slowest}))
 
 

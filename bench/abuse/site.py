@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -38,6 +38,11 @@ class Facts:
     """The attacker's token."""
     secret_board: str = ""
     """A secret board of many pins, whose owner the attacker isn't."""
+    own_boards: list[str] = field(default_factory=list)
+    own_pins: list[str] = field(default_factory=list)
+    """The attacker's boards, and the pins of the first."""
+    feed_token: str = ""
+    """A token of a write of the attacker's that feeds follow."""
     cursor: str = ""
     """A cursor of the attacker's own, on the secret board while it was public."""
 
@@ -169,15 +174,36 @@ def _hide_pins(facts: Facts) -> None:
     stranger = Client(facts.port, facts.stranger)
     page = stranger.ask("{ pins(first: 1) { edges { cursor } } }")
     facts.cursor = page["pins"]["edges"][0]["cursor"]
+    for name in ("one", "other"):
+        made = stranger.ask(
+            f'mutation {{ createBoard(input: {{name: "{name}"}}) {{ board {{ id }} }} }}'
+        )
+        facts.own_boards.append(made["createBoard"]["board"]["id"])
+    fields = " ".join(
+        f'p{n}: createPin(input: {{boardId: "{board}", title: "p"}}) {{ pin {{ id }} }}'
+        for n, board in enumerate(facts.own_boards[:1] * 25)
+    )
+    own = stranger.ask(f"mutation {{ {fields} }}")
+    facts.own_pins = [made["pin"]["id"] for made in own.values()]
+    followed = stranger.ask(
+        f'mutation {{ followUser(input: {{userId: "{facts.users[0]}"}}) {{ feedToken }} }}'
+    )
+    facts.feed_token = followed["followUser"]["feedToken"]
     owner.ask(
         f'mutation {{ updateBoard(input: {{boardId: "{board}", secret: true}}) {{ board '
         "{ secret } } }"
     )
 
 
-def spawn(module: str, *arguments: str, core: str, nice: int = 0) -> subprocess.Popen[bytes]:
+def spawn(
+    module: str,
+    *arguments: str,
+    core: str,
+    nice: int = 0,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
     """A process of this benchmark's own; what it prints can be read. Where that is allowed it goes
     ahead of other processes, by `nice`."""
     before = ["nice", "-n", str(nice)] if ahead_of_others() else []
     command = ["taskset", "-c", core, sys.executable, "-m", module, *arguments]
-    return subprocess.Popen(before + command, cwd=ROOT, stdout=subprocess.PIPE)
+    return subprocess.Popen(before + command, cwd=ROOT, stdout=subprocess.PIPE, env=environment)

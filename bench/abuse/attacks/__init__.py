@@ -1,15 +1,15 @@
 """Every attack: a name, and what an attacker does until its time is up.
 
-A flood is one line in `documents.py`, `requests.py` or `reads.py`; what breaks the rules of a
-connection is a function in `connections.py`.
+A flood is one line in `documents.py`, `requests.py`, `reads.py` or `writes.py`; what breaks
+the rules of a connection is a function in `connections.py`.
 """
 
-from bench.abuse.attacks import connections, documents, reads, requests
+from bench.abuse.attacks import connections, documents, reads, requests, writes
 from bench.abuse.attacks.attacker import Attack
 
 ATTACKS: dict[str, Attack] = {
     attack.name: attack
-    for module in (documents, reads, connections, requests)
+    for module in (documents, reads, connections, requests, writes)
     for attack in module.ATTACKS
 }
 CRITICAL = (

@@ -125,6 +125,33 @@ async def _large_pipelining(attacker: Attacker, connection: Connection) -> None:
         pass
 
 
+async def _stalled_bodies(attacker: Attacker, connection: Connection) -> None:
+    """Send nearly all of a large body, and wait."""
+    connection.writer.write(
+        HEAD + b"content-type: application/json\r\ncontent-length: 990000\r\n\r\n" + b" " * 980_000
+    )
+    await _half_open(attacker, connection)
+
+
+async def _pipelined_dear(attacker: Attacker, connection: Connection) -> None:
+    """Send as many dear operations as may wait for their turn, and read all answers."""
+    page = "pins(first: 50) { edges { node { board { owner { id } } } } }"
+    dear = post({"query": "{ " + " ".join(f"a{n}: {page}" for n in range(10)) + " }"})
+    connection.writer.write(dear * 15)
+    for _ in range(15):
+        status, body = await connection.answer()
+        attacker.count(status, body)
+
+
+async def _expecting(attacker: Attacker, connection: Connection) -> None:
+    """Ask whether a body may be sent, and never send it."""
+    connection.writer.write(
+        HEAD + b"content-type: application/json\r\nexpect: 100-continue\r\n"
+        b"content-length: 900000\r\n\r\n"
+    )
+    await _half_open(attacker, connection)
+
+
 async def _idle(attacker: Attacker) -> None:
     """Take more places than there are, from many addresses, and come again when cut off."""
     host = attacker.address.rpartition(".")[2]
@@ -164,5 +191,8 @@ ATTACKS: list[Attack] = [
     _each("connections that close at once", 32, _at_once),
     _each("pipelining without reading", 16, _pipelining),
     _each("large answers never read", 64, _large_pipelining),
+    _each("bodies of 1 MB that stop", PATIENT, _stalled_bodies),
+    _each("bodies that are only announced", PATIENT, _expecting),
+    _each("pipelined dear operations", 32, _pipelined_dear),
     Attack("idle connections from 24 addresses", _idle, anywhere=True),
 ]

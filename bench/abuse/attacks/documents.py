@@ -31,6 +31,41 @@ def unique_valid(facts: Facts, number: int) -> str:
     return f"query Q{number} {{ viewer {{ {fields} {'id fullName ' * 400} }} }}"
 
 
+def small(facts: Facts, number: int) -> str:
+    """A valid document short enough to be read at once, that nobody sent before."""
+    fields = " ".join(f"a{n}x{number}: id" for n in range(24))
+    return f"{{ viewer {{ {fields} }} }}"
+
+
+def _other_variants(facts: Facts, number: int) -> bytes:
+    """One document, with other values of @include each time."""
+    fields = " ".join(
+        f"a{n}: boards(first: 1) @include(if: $v{n % 12}) {{ edges {{ node {{ id name }} }} }}"
+        for n in range(28)
+    )
+    declared = ", ".join(f"$v{n}: Boolean!" for n in range(12))
+    variables = {f"v{n}": bool(number >> n & 1) for n in range(12)}
+    return post({"query": f"query ({declared}) {{ {fields} }}", "variables": variables})
+
+
+def _wrong_variables(facts: Facts, number: int) -> bytes:
+    """An input of 11,000 unknown fields, with names like those that there are."""
+    given = {f"descriptio{'n' * (n % 40)}{n}": number for n in range(11_000)}
+    query = "mutation ($i: CreatePinInput!) { createPin(input: $i) { pin { id } } }"
+    return post({"query": query, "variables": {"i": given}})
+
+
+def _marks(facts: Facts, number: int) -> bytes:
+    """A name of combining marks, which takes the square of its length to put in order."""
+    given = {"username": f"marks{number}", "fullName": "a" + "\u0301\u0327" * 75_000}
+    query = "mutation ($i: SignUpInput!) { signUp(input: $i) { token } }"
+    return post({"query": query, "variables": {"i": given}})
+
+
+def _unknown_operation(facts: Facts, number: int) -> bytes:
+    return post({"query": "query A { __typename }", "operationName": f"{number}" + "x" * 500_000})
+
+
 def any_nested(facts: Facts, number: int) -> str:
     """Fragments that double in each of 16 levels, of introspection alone: for any server."""
     parts = ["{ __schema { types { ...F0 } } }"]
@@ -96,6 +131,11 @@ ATTACKS: list[Attack] = [
     flood("nested fragments of introspection", _posted(any_nested), anywhere=True),
     flood("refused unique documents", _posted(refused), anywhere=True),
     flood("unique valid documents", _posted(unique_valid)),
+    flood("small unique documents", _posted(small)),
+    flood("other values of @include", _other_variants),
+    flood("11,000 unknown fields of an input", _wrong_variables, 8),
+    flood("a name of 150,000 marks", _marks, 8),
+    flood("unknown operations of 500 KB", _unknown_operation, 8, anywhere=True),
     flood("introspection that multiplies", _posted(fan_out), anywhere=True),
     *(
         flood(name, _posted(_shape(shape)), anywhere=name in _ANYWHERE)

@@ -118,6 +118,32 @@ def _many_ids(facts: Facts, number: int) -> bytes:
     )
 
 
+def _long_ids(facts: Facts, number: int) -> bytes:
+    fields = _times(30, "node(id: $id) { id }")
+    query = f"query ($id: ID!) {{ {fields} }}"
+    return post({"query": query, "variables": {"id": f"{number}" + "9" * 900_000}})
+
+
+def _user_names(facts: Facts, number: int) -> bytes:
+    """Thirty user names a request, to find out which there are."""
+    fields = " ".join(f'a{n}: user(username: "user{number * 30 + n}") {{ id }}' for n in range(30))
+    return post({"query": f"{{ {fields} }}"})
+
+
+def _ids_of_all_shards(facts: Facts, number: int) -> bytes:
+    """Ids that nobody has, of all shards: none is in a cache."""
+    ids = [str(n << 46 | 1 << 36 | number + 10**9) for n in range(100)]
+    query = f"query ($ids: [ID!]!) {{ {_times(5, 'nodes(ids: $ids) { id }')} }}"
+    return post({"query": query, "variables": {"ids": ids}})
+
+
+def _again_from_a_cursor(facts: Facts, number: int) -> bytes:
+    """The longest page behind one cursor, again and again."""
+    page = "pins(first: 100, after: $after) { edges { cursor node { title } } }"
+    query = f"query ($after: String) {{ {_times(8, page)} }}"
+    return post({"query": query, "variables": {"after": facts.cursor}})
+
+
 async def _unread_answers(attacker: Attacker) -> None:
     """Ask for large answers and read a few bytes of them a second."""
 
@@ -148,5 +174,9 @@ ATTACKS: list[Attack] = [
     flood("forged seen tokens", _forged_seen),
     flood("cursors of garbage", _cursors),
     flood("numbers of 190,000 digits", _large_ints),
+    flood("ids of 900,000 digits", _long_ids, 8),
+    flood("user names tried", _user_names),
+    flood("ids of all shards", _ids_of_all_shards),
+    flood("one cursor again and again", _again_from_a_cursor),
     flood("40,000 ids in a variable", _many_ids, 8),
 ]
