@@ -87,7 +87,7 @@ DEAR_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a long name": (
         "mutation ($v: CreateBoardInput!) { createBoard(input: $v) { errors { code } } }",
-        {"v": {"name": "\xe9" * (_LONG // 2)}},
+        {"v": {"name": "\xe9" * (_LONG // 6)}},
     ),
     "a name of marks": (
         "mutation ($v: CreateBoardInput!) { createBoard(input: $v) { errors { code } } }",
