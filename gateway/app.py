@@ -16,7 +16,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from gateway import console
 from gateway.admin import Admin
 from gateway.auth import Tokens
-from gateway.cost.clients import Clients
+from gateway.cost.clients import SIGN_UP, Clients
 from gateway.cost.rate import Rate
 from gateway.demo.images import images_app
 from gateway.execution import new_executor
@@ -131,8 +131,11 @@ def _clients(settings: Settings, runtime: Runtime) -> Clients:
     if settings.rate_cost:
         buckets = runtime.stores.mapping_cache
         rate = Rate(buckets, refill=settings.rate_cost, burst=settings.rate_burst)
-    proxies = Proxies(settings.trusted_proxies)
-    return Clients(proxies, rate, settings.max_running, settings.max_running_cost)
+    proxies, sign_ups = Proxies(settings.trusted_proxies), None
+    if accounts := settings.sign_ups_per_hour:
+        buckets = runtime.stores.mapping_cache
+        sign_ups = Rate(buckets, refill=accounts, burst=accounts * SIGN_UP)
+    return Clients(proxies, rate, settings.max_running, settings.max_running_cost, sign_ups)
 
 
 def _contexts(

@@ -178,12 +178,15 @@ class GraphQLEndpoint:
         if client is not None and not client.begin():
             self._executor.refusals.running += 1
             return waiting(1, too_many(client.most_running))
+        context = self._new_context(viewer_id)
+        if viewer_id is None and self._clients is not None:
+            context.signing_up = self._clients.signing_up(headers, peer)
         try:
             return await self._executor.run(
                 operation.query,
                 operation.variables,
                 operation.name,
-                self._new_context(viewer_id),
+                context,
                 read_only=read_only,
                 client=client,
             )

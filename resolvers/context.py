@@ -1,6 +1,6 @@
 """The context of a request that each resolver gets: its viewer, loaders and stores."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NewType
 
@@ -26,7 +26,8 @@ class Context:
     `issue_token` makes a bearer token for a user, where this gateway makes any; `asked` are the
     names of all fields in the request's document; `spacing` is how crowded pins are spread;
     `cursors` writes and reads the lists' cursors, `feed_tokens` the payloads' feed tokens; `visit`
-    is the home feed's visit that the request begins."""
+    is the home feed's visit that the request begins; `signing_up` counts an account of the client's
+    address, and answers the seconds to wait where it has made as many as it may."""
 
     stores: Stores
     feeds: Feeds
@@ -37,6 +38,7 @@ class Context:
     spacing: Spacing = SPACING
     cursors: Cursors = OF_THIS_PROCESS
     feed_tokens: FeedTokens = TOKENS_OF_THIS_PROCESS
+    signing_up: Callable[[], Awaitable[float]] | None = None
     visit: Beginning = field(init=False, default_factory=Beginning)
     scanning: Scanning = field(init=False, default_factory=Scanning)
     loaders: Loaders = field(init=False)

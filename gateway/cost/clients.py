@@ -4,11 +4,18 @@ many requests and operations of one client proceed at a time.
 A client is a viewer; of requests without one, the address that they come from.
 """
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 from gateway.cost.rate import Rate
 from gateway.cost.room import Room
 from gateway.cost.turns import Turns
 from gateway.peers import Proxies, site
 from gateway.requests import Headers
+
+SIGN_UP = 3_600
+"""The tokens of one account in a bucket that gets as many tokens a second as accounts an hour are
+allowed."""
 
 
 class Client:
@@ -73,8 +80,16 @@ class Clients:
     `most_running_cost` together; 0: any."""
 
     def __init__(
-        self, proxies: Proxies, rate: Rate | None, most_running: int, most_running_cost: int = 0
+        self,
+        proxies: Proxies,
+        rate: Rate | None,
+        most_running: int,
+        most_running_cost: int = 0,
+        sign_ups: Rate | None = None,
     ) -> None:
+        """`sign_ups` are the buckets of accounts that an address may make, each of which costs
+        `SIGN_UP`."""
+        self._sign_ups = sign_ups
         self._proxies, self.rate, self.most_running = proxies, rate, most_running
         self.running: dict[str, int] = {}
         self.room = Room(most_running_cost)
@@ -83,13 +98,25 @@ class Clients:
     def may_begin(self, headers: Headers, peer: str, size: int) -> bool:
         """Whether a request with a body of this size may begin in this turn of the event loop; else
         `turn` waits. A trusted proxy's own requests always may: they are of many clients."""
-        if b"x-forwarded-for" not in headers and (not peer or self._proxies.trusts(peer)):
+        if self._is_many(headers, peer):
             return True
         return self._turns.begin(site(self._proxies.client(peer, headers)), size)
 
     async def turn(self, headers: Headers, peer: str, size: int) -> None:
         """Wait until the request may begin."""
         await self._turns.wait(site(self._proxies.client(peer, headers)), size)
+
+    def _is_many(self, headers: Headers, peer: str) -> bool:
+        """Whether the request comes from a trusted proxy that doesn't say for whom."""
+        return b"x-forwarded-for" not in headers and (not peer or self._proxies.trusts(peer))
+
+    def signing_up(self, headers: Headers, peer: str) -> Callable[[], Awaitable[float]] | None:
+        """A function that takes one account out of the address's bucket, and answers 0, or the
+        seconds to wait; None where accounts are not bounded."""
+        if self._sign_ups is None or self._is_many(headers, peer):
+            return None
+        address = site(self._proxies.client(peer, headers))
+        return partial(self._sign_ups.take, f"s{address}", SIGN_UP)
 
     def of(self, viewer_id: int | None, headers: Headers, peer: str) -> Client | None:
         """The client of a request; None where nothing of it is bounded."""

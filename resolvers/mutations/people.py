@@ -1,9 +1,10 @@
 """Signing up."""
 
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Any
 
-from datasources.errors import Forbidden
+from datasources.errors import Forbidden, RateLimited
 from feed_engine.writes import users
 from feed_engine.writes.inputs import NewUser
 from resolvers import nodes
@@ -21,6 +22,11 @@ async def sign_up(context: Context, input: Any) -> dict[str, Any]:
     make more accounts would have a rate of its own for each."""
     if context.viewer_id is not None:
         raise Forbidden("you are signed in: sign up without the Authorization header")
+    if context.signing_up is not None and (seconds := await context.signing_up()):
+        raise RateLimited(
+            "this address has made as many accounts as it may for now: sign up again in "
+            f"{ceil(seconds)} s"
+        )
     draft = NewUser(username=input.username, full_name=input.full_name, about=input.about)
     user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
     is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR

@@ -1,6 +1,7 @@
 """A client that spends too much, runs too much at once, or asks for too large a response."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -131,6 +132,29 @@ async def test_reading_a_new_document_is_charged_by_its_characters(gateway: Gate
         (await post(app, {"query": documents[n]}, "10.8.0.1")).status_code for n in (0, 1, 0)
     ]
     assert statuses == [200, 429, 200]  # the first is kept
+
+
+async def test_an_address_makes_a_few_accounts_an_hour(gateway: Gateway) -> None:
+    app = app_of(gateway, sign_ups_per_hour=2, trusted_proxies=["10.9.2.9"])
+    names = (f"hourly{number}" for number in range(100))
+
+    async def sign_up(address: str, **headers: str) -> list[str]:
+        query = (
+            f'mutation {{ signUp(input: {{username: "{next(names)}"}}) '
+            "{ user { id } errors { code message } } }"
+        )
+        answer = (await post(app, {"query": query}, address, **headers)).json()
+        payload = answer["data"]["signUp"]
+        assert (payload["user"] is None) == bool(payload["errors"])
+        return [f"{error['code']}: {error['message']}" for error in payload["errors"]]
+
+    assert [await sign_up("10.9.2.1") for _ in range(2)] == [[], []]
+    (refused,) = await sign_up("10.9.2.1")
+    assert re.fullmatch(r"RATE_LIMITED: .* sign up again in 1[78]\d\d s", refused)
+    assert await sign_up("10.9.2.2") == []
+    assert [await sign_up("10.9.2.9") for _ in range(3)] == [[]] * 3  # a proxy that names nobody
+    named = [await sign_up("10.9.2.9", x_forwarded_for="10.9.2.3") for _ in range(3)]
+    assert [bool(errors) for errors in named] == [False, False, True]
 
 
 async def test_compiling_for_other_values_of_include_is_charged(gateway: Gateway) -> None:
