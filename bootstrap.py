@@ -37,7 +37,7 @@ CHECKS = (
 USAGE = """usage: python3 bootstrap.py COMMAND
 
   run [ARGUMENT ...]        install what running needs, then `pinway run`
-  test [ARGUMENT ...]       install what testing needs, then pytest
+  test [ARGUMENT ...]       install what testing needs, then the whole suite, or pytest with these
   check                     install what testing needs, then formatter, linter, types, unit tests
   exec NAME [ARGUMENT ...]  install what testing needs, then a command of .venv/bin
   install [run|test]        install only
@@ -297,7 +297,7 @@ def main(arguments: list) -> None:
         become("pinway", "run", *rest)
     elif name == "test":
         ensure_installed("test")
-        become("pytest", *rest)
+        become(*(["pytest", *rest] if rest else ["python", "-m", "tests"]))
     elif name == "check" and not rest:
         ensure_installed("test")
         check()

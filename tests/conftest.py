@@ -1,14 +1,22 @@
 """The fixtures that every test may use: the event loop, the real servers, and a gateway with demo
 content."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
+from tests import lanes
 from tests.servers import stack
 from tests.serving import Serving, serving
 
 __all__ = ["anyio_backend", "stack"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """When several workers run the tests, say which tests stay together."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        lanes.assign(items)
 
 
 @pytest.fixture(scope="session")

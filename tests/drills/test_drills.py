@@ -12,7 +12,7 @@ from bench.drills.run import run
 from bench.drills.site import Site, open_site, settle
 from deploy.stack import Stack
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(600)]
 RATE, SECONDS = 20.0, 16.0
 
 

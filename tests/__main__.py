@@ -1,0 +1,74 @@
+"""`make test`: the whole suite in two parts, and one summary of both as the last line.
+
+First come the tests that may share the machine, on several workers; then the tests marked `alone`,
+one after the other. `make test ARGS="..."` runs pytest itself.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.lanes import WORKERS
+
+PARTS = {
+    f"the tests that may share the machine, on {WORKERS} workers": (
+        *("-m", "not alone", "-n", str(WORKERS), "--dist", "loadgroup", "--no-loadscope-reorder"),
+    ),
+    "the tests that have the machine to themselves": ("-m", "alone"),
+}
+_KINDS = {"failure": "failed", "error": "failed", "skipped": "skipped"}
+
+
+def run(options: Iterable[str], report: Path) -> tuple[int, Counter[str], list[str]]:
+    """Run pytest; return its exit status, how many tests ended how, and the names of the tests that
+    failed."""
+    command = (sys.executable, "-m", "pytest", *options, f"--junitxml={report}")
+    status = subprocess.run(command, check=False).returncode
+    if not report.exists():
+        return status or 1, Counter(failed=1), [f"pytest ended with status {status}, without tests"]
+    return (status, *read(report))
+
+
+def read(report: Path) -> tuple[Counter[str], list[str]]:
+    """How many tests of a JUnit report ended how, and the names of the tests that failed."""
+    ended, failed = Counter[str](), []
+    for case in ElementTree.parse(report).iter("testcase"):
+        kinds = {_KINDS[child.tag] for child in case if child.tag in _KINDS}
+        kind = min(kinds, default="passed")  # a failed test is not a skipped test, too
+        ended[kind] += 1
+        if kind == "failed":
+            failed.append(f"{case.get('classname')}::{case.get('name')}")
+    return ended, failed
+
+
+def summary(ended: Counter[str]) -> str:
+    """The last line: "5 passed, 0 failed", with the skipped tests if there are any."""
+    kinds = ["passed", "failed", *(["skipped"] if ended["skipped"] else [])]
+    return ", ".join(f"{ended[kind]} {kind}" for kind in kinds)
+
+
+def main() -> int:
+    started, statuses, ended, failed = time.monotonic(), [], Counter[str](), list[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (title, options) in enumerate(PARTS.items(), 1):
+            print(f"\nPart {number} of {len(PARTS)}: {title}\n", flush=True)
+            status, kinds, names = run(options, Path(folder) / f"{number}.xml")
+            statuses.append(status)
+            ended += kinds
+            failed += names
+    print(f"\nBoth parts took {time.monotonic() - started:.0f} s.")
+    for name in failed:
+        print(f"FAILED {name}")
+    print(summary(ended), flush=True)
+    return max(statuses, key=abs)  # a part killed by a signal has a negative status
+
+
+if __name__ == "__main__":
+    os.chdir(Path(__file__).parents[1])
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""Lanes: the tests that share a worker when several run the suite, and the order of beginning.
+
+A file's tests share its fixtures, so they stay on one worker. All tests of the real servers do, so
+that the servers start once. Files that take long come first, so that no worker ends much later than
+the others.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+WORKERS = (os.cpu_count() or 1) + 1  # the one with the real servers mostly waits for them
+TESTS = Path(__file__).parent
+ON_SERVERS = ("contract", "drills", "real", "run/test_workers.py")
+LONG = (
+    *("packaging", "outside", "faults", "execution/test_differential.py", "importing", "stack"),
+    *("execution", "security", "http", "run"),
+)
+
+
+def lane(path: Path) -> str:
+    """The name of the worker's lane for the tests of a file."""
+    name = path.relative_to(TESTS).as_posix()
+    return "servers" if name.startswith(ON_SERVERS) else name
+
+
+def rank(path: Path) -> int:
+    """The place of a file's lane in the order of beginning, from 0."""
+    name = path.relative_to(TESTS).as_posix()
+    if name.startswith(ON_SERVERS):
+        return 0
+    return next((n for n, start in enumerate(LONG, 1) if name.startswith(start)), len(LONG) + 1)
+
+
+def assign(items: list[pytest.Item]) -> None:
+    """Mark each test with its lane, and sort the tests by the rank of their file."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(lane(item.path)))
+    items.sort(key=lambda item: rank(item.path))
