@@ -18,6 +18,7 @@ from gateway.admin import Admin
 from gateway.auth import Tokens
 from gateway.cost.clients import SIGN_UP, Clients
 from gateway.cost.rate import Rate
+from gateway.cost.refusals import Refusals
 from gateway.demo.images import images_app
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
@@ -77,7 +78,7 @@ def create_site(
         max_body_bytes=settings.max_body_bytes,
         max_body_values=settings.max_body_values,
         served=served,
-        clients=_clients(settings, runtime),
+        clients=_clients(settings, runtime, executor.refusals),
         allowed_origins=settings.allowed_origins,
     )
     registry = new_registry(
@@ -126,7 +127,7 @@ def create_site(
     return Site(Front(endpoint, front, cors), admin.app(), admin.metrics)
 
 
-def _clients(settings: Settings, runtime: Runtime) -> Clients:
+def _clients(settings: Settings, runtime: Runtime, refusals: Refusals) -> Clients:
     rate = None
     if settings.rate_cost:
         buckets = runtime.stores.mapping_cache
@@ -135,7 +136,9 @@ def _clients(settings: Settings, runtime: Runtime) -> Clients:
     if accounts := settings.sign_ups_per_hour:
         buckets = runtime.stores.mapping_cache
         sign_ups = Rate(buckets, refill=accounts, burst=accounts * SIGN_UP)
-    return Clients(proxies, rate, settings.max_running, settings.max_running_cost, sign_ups)
+    return Clients(
+        proxies, rate, settings.max_running, settings.max_running_cost, sign_ups, refusals
+    )
 
 
 def _contexts(

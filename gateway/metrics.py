@@ -216,7 +216,7 @@ class RefusalCollector(Collector):
         metric = CounterMetricFamily(
             "pinway_operations_refused",
             "Above max_cost (cost), above rate_cost (rate), above max_running (running), above "
-            "max_response_bytes (bytes).",
+            "max_response_bytes (bytes), above sign_ups_per_hour (accounts).",
             labels=["reason"],
         )
         for field in fields(self._refusals):

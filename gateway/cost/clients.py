@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from gateway.cost.rate import Rate
+from gateway.cost.refusals import Refusals
 from gateway.cost.room import Room
 from gateway.cost.turns import Turns
 from gateway.peers import Proxies, site
@@ -86,10 +87,11 @@ class Clients:
         most_running: int,
         most_running_cost: int = 0,
         sign_ups: Rate | None = None,
+        refusals: Refusals | None = None,
     ) -> None:
         """`sign_ups` are the buckets of accounts that an address may make, each of which costs
-        `SIGN_UP`."""
-        self._sign_ups = sign_ups
+        `SIGN_UP`; `refusals` counts those that it may not."""
+        self._sign_ups, self._refusals = sign_ups, refusals or Refusals()
         self._proxies, self.rate, self.most_running = proxies, rate, most_running
         self.running: dict[str, int] = {}
         self.room = Room(most_running_cost)
@@ -116,7 +118,12 @@ class Clients:
         if self._sign_ups is None or self._is_many(headers, peer):
             return None
         address = site(self._proxies.client(peer, headers))
-        return partial(self._sign_ups.take, f"s{address}", SIGN_UP)
+        return partial(self._take_account, self._sign_ups, f"s{address}")
+
+    async def _take_account(self, rate: Rate, bucket: str) -> float:
+        seconds = await rate.take(bucket, SIGN_UP)
+        self._refusals.accounts += seconds > 0
+        return seconds
 
     def of(self, viewer_id: int | None, headers: Headers, peer: str) -> Client | None:
         """The client of a request; None where nothing of it is bounded."""

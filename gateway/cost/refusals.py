@@ -9,12 +9,14 @@ from graphql import GraphQLError
 @dataclass(slots=True)
 class Refusals:
     """How many operations were refused: for their cost, because the client spent too much or had
-    too many running, and for the size of the response."""
+    too many running, for the size of the response, and because the address made too many
+    accounts."""
 
     cost: int = 0
     rate: int = 0
     running: int = 0
     bytes: int = 0
+    accounts: int = 0
 
 
 def too_dear(estimate: int, bound: int) -> GraphQLError:

@@ -150,6 +150,10 @@ async def test_an_address_makes_a_few_accounts_an_hour(gateway: Gateway) -> None
 
     assert [await sign_up("10.9.2.1") for _ in range(2)] == [[], []]
     (refused,) = await sign_up("10.9.2.1")
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://pinway.test") as client:
+        metrics = (await client.get("/metrics")).text
+    assert 'pinway_operations_refused_total{reason="accounts"} 1.0' in metrics
     assert re.fullmatch(r"RATE_LIMITED: .* sign up again in 1[78]\d\d s", refused)
     assert await sign_up("10.9.2.2") == []
     assert [await sign_up("10.9.2.9") for _ in range(3)] == [[]] * 3  # a proxy that names nobody
