@@ -7,6 +7,7 @@ supports by itself. So its syntax is older than that of the rest, and it imports
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -127,6 +128,51 @@ def apt_installs(*packages: str) -> bool:
     return done.returncode == 0
 
 
+PIP_SETTINGS = {
+    "PIP_INDEX_URL": "UV_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL": "UV_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS": "UV_FIND_LINKS",
+    "PIP_CERT": "SSL_CERT_FILE",
+}
+"""Settings of pip in the environment, and uv's names for them."""
+
+
+def pinned(package: str, text: str) -> str:
+    """The lines of a lock file that pin one package, with its hashes."""
+    found = re.search(rf"^{re.escape(package)}==.*(?:\n    --hash=.*)+", text, re.MULTILINE)
+    return found.group(0) + "\n" if found else ""
+
+
+def ensure_uv() -> bool:
+    """Install the locked uv. Whether it could be had: not every machine has a wheel of it."""
+    with open(os.path.join(ROOT, lock_file("test"))) as file:
+        lines = pinned("uv", file.read())
+    path = os.path.join(VENV, "uv.txt")
+    with open(path, "w") as file:
+        file.write(lines)
+    pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input", "-q"]
+    options = ["install", "--require-hashes", "--only-binary", ":all:", "-r", path]
+    return subprocess.run([*pip, *options], stderr=subprocess.DEVNULL).returncode == 0
+
+
+def install_locked(level: str) -> bool:
+    """Install a lock file with uv, in a few seconds and with its progress shown; where that fails,
+    with pip, which reads its own configuration (an index, a proxy) and takes minutes."""
+    if ensure_uv():
+        environment = dict(os.environ)
+        for name, own in PIP_SETTINGS.items():
+            if name in environment:
+                environment.setdefault(own, environment[name])
+        uv = [command_of("uv"), "pip", "install", "--python", command_of("python")]
+        options = ["--require-hashes", "-r", lock_file(level)]
+        if subprocess.run([*uv, *options], cwd=ROOT, env=environment).returncode == 0:
+            return True
+    say("uv can't install them here: pip does, which takes some minutes")
+    pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    options = ["install", "--require-hashes", "-r", lock_file(level)]
+    return subprocess.run([*pip, *options], cwd=ROOT).returncode == 0
+
+
 def ensure_compiler() -> None:
     """For the tests of the compiled code: Debian splits Python.h from Python. As root install what
     is missing; else setup.py goes without."""
@@ -238,14 +284,15 @@ def ensure_installed(level: str) -> None:
         ensure_compiler()
     for path in code(".so"):
         os.remove(path)  # if it can't be built anew, none is better than an old one
-    for what in (
-        ["--require-hashes", "-r", lock_file(level)],
-        ["--no-deps", "--no-build-isolation", "--editable", "."],
+    checkout = ["--no-deps", "--no-build-isolation", "--editable", "."]
+    later = {**os.environ, "PINWAY_COMPILED": "0"}  # by ensure_compiled, on all cores
+    if (
+        not install_locked(level)
+        or subprocess.run([*pip, "install", *checkout], cwd=ROOT, env=later).returncode != 0
     ):
-        later = {**os.environ, "PINWAY_COMPILED": "0"}  # by ensure_compiled, on all cores
-        if subprocess.run([*pip, "install", *what], cwd=ROOT, env=later).returncode != 0:
-            raise Failure("could not install the packages: see above; run this again to go on")
+        raise Failure("could not install the packages: see above; run this again to go on")
     write_stamps({"root": ROOT, level: digest_of_level(level)})
+    say("compiling the modules that do most of the work: a minute or two")
     ensure_compiled()
     if output_of(command_of("python"), "-c", "import gateway.execution.driven") is None:
         say(

@@ -63,6 +63,15 @@ class Backlog(NamedTuple):
     lost: Mapping[str, StoreError]
 
 
+class OutboxEntry(NamedTuple):
+    """An outbox row as people look at it: when it is due (epoch ms; None: it was set aside), and
+    why it was parked ("" if it was not)."""
+
+    row: OutboxRow
+    due: int | None
+    reason: str
+
+
 Places = Mapping[int, tuple[int, int]]
 """A place in each shard's order of due rows: the due time and the id of an outbox row."""
 
@@ -274,9 +283,16 @@ class Outbox(Protocol):
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
         """Remember how far the work came."""
 
-    async def park(self, row: OutboxRow, reason: str, delay: int) -> None:
+    async def park(self, row: OutboxRow, reason: str, delay: int | None) -> None:
         """The row can't be done as it is: it is not due again for `delay` ms, so that it keeps no
-        others waiting, and is parked once more often."""
+        others waiting, and is parked once more often. None: it is set aside, and due no more."""
+
+    async def listing(self, limit: int, *, parked: bool) -> list[OutboxEntry]:
+        """Up to `limit` rows of the shards that can be reached, the oldest of each shard first;
+        only those that are parked or set aside, or all."""
+
+    async def revive(self, shard: int, id: int) -> None:
+        """A parked row is due now, as if it had never been parked."""
 
     async def parked(self) -> Parked:
         """The parked rows of all shards that can be reached."""
@@ -363,6 +379,10 @@ class ShardStore(Protocol):
     async def create(self, progress: Callable[[int, int], None] = ...) -> None:
         """Make the databases and tables that the topology names and that do not exist; `progress`
         hears how many are done, and of how many."""
+
+    async def absent(self) -> dict[str, list[str]]:
+        """The databases that the topology names and that their servers do not have, by server. A
+        server that does not answer is left out."""
 
     async def ping(self) -> dict[str, str | None]:
         """Each server's fault in a line, or None when it is well."""
@@ -482,21 +502,43 @@ class Lane(NamedTuple):
     oldest: float | None
 
 
+URGENT, NORMAL, BULK = "urgent", "normal", "bulk"
+PRIORITIES = (URGENT, NORMAL, BULK)
+"""The queue's priorities, the first to be worked on first. Somebody waits for what urgent jobs do:
+a follow's pins, a visit's saving. Bulk jobs are batches of large fan-outs, and whole boards."""
+
+
 class JobQueue(Protocol):
     """Durable background work: a job runs at least once, again when its worker dies or it fails
-    (with growing delays), and two of the same job are not queued at once."""
+    (with growing delays), and two of the same job are not queued at once. A job begins before all
+    jobs of lower priorities that wait; jobs that run are not interrupted."""
 
-    async def enqueue(self, jobs: Sequence[Job], *, delay: float = 0.0) -> None:
-        """`delay` in seconds."""
+    async def enqueue(
+        self, jobs: Sequence[Job], *, delay: float = 0.0, priority: str = NORMAL
+    ) -> None:
+        """`delay` in seconds; `priority` is one of PRIORITIES."""
 
-    async def work(self, run: Callable[[Job], Awaitable[None]], *, concurrency: int = 8) -> None:
-        """Take jobs and run them until cancelled; a cancelled job goes back to the queue."""
+    async def work(
+        self,
+        run: Callable[[Job], Awaitable[None]],
+        *,
+        concurrency: int = 8,
+        priorities: Sequence[str] = PRIORITIES,
+    ) -> None:
+        """Take jobs of these priorities and run them until cancelled; a cancelled job goes back to
+        the queue."""
 
     async def depth(self) -> int:
         """Jobs queued or running."""
 
     async def lanes(self) -> list[Lane]:
         """The same by priority, and the age of the oldest."""
+
+    async def mark(self) -> None:
+        """Leave a mark that stays as long as the queue's data does."""
+
+    async def marked(self) -> bool:
+        """Whether the mark is there: without it, the queue's data is not what it was."""
 
     async def ping(self) -> None: ...
 
@@ -606,6 +648,9 @@ class WideColumnStore(Protocol):
 
     async def create(self, tables: Sequence[Table]) -> None:
         """Make the tables that do not exist."""
+
+    async def tables(self) -> set[str]:
+        """The names of the tables that exist."""
 
     async def ping(self) -> None: ...
 

@@ -18,6 +18,7 @@ from datasources.mappings import ListMove
 from datasources.protocols import Job, OutboxRow, ShardTx, Stores
 from feed_engine.change import KIND, Change, decode
 from feed_engine.edit import edited
+from feed_engine.priorities import of_tasks
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +100,8 @@ async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
     """Queue the tasks. The caller does not wait: a queue that is down costs freshness only, because
     the relay finds the row."""
     if change.tasks:
-        await stores.queue.enqueue([Job(row.shard, row.id)])
+        priority = of_tasks(change.tasks)
+        await stores.queue.enqueue([Job(row.shard, row.id)], priority=priority)
     else:
         await stores.shards.outbox.finish(row.shard, row.id)
 

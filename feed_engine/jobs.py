@@ -22,6 +22,9 @@ from feed_engine.writes import arrange, board_tasks, hold, respace_job
 log = logging.getLogger(__name__)
 
 FIRST_DELAY, LAST_DELAY = 60.0, 3600.0  # seconds until a parked row is tried again
+SET_ASIDE_AFTER = 8
+"""Attempts, over about two hours. Then no retry cures the row: it is set aside until a person looks
+at it (`pinway jobs`)."""
 
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
 
@@ -47,10 +50,10 @@ async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> No
     and the job is run again.
 
     A row that this version can't read or can't do is parked, for longer from time to time: a later
-    version can, perhaps.
+    version can, perhaps. In the end it is set aside.
     """
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
-    if row is None:
+    if row is None or row.attempts >= SET_ASIDE_AFTER:
         return
     try:
         if row.kind == arrange.KIND:
@@ -65,8 +68,8 @@ async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> No
     except StoreError:
         raise
     except Exception as error:
+        log.exception("outbox row %d of shard %d failed; it is parked", row.id, row.shard)
         await _park(stores, row, error)
-        raise
 
 
 async def _complete(stores: Stores, row: OutboxRow, does: Mapping[type[Task], Handler]) -> None:
@@ -89,8 +92,9 @@ async def _complete(stores: Stores, row: OutboxRow, does: Mapping[type[Task], Ha
 
 async def _park(stores: Stores, row: OutboxRow, error: Exception) -> None:
     delay = min(FIRST_DELAY * 2 ** min(row.attempts, 16), LAST_DELAY)
+    last = row.attempts + 1 >= SET_ASIDE_AFTER
     reason = str(error) or type(error).__name__
-    await stores.shards.outbox.park(row, reason, int(delay * 1000))
+    await stores.shards.outbox.park(row, reason, None if last else int(delay * 1000))
 
 
 def _progress(row: OutboxRow) -> Progress:

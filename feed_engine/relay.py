@@ -9,12 +9,14 @@ import asyncio
 import itertools
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from datasources.errors import StoreError
+from datasources.errors import StoreCorrupt, StoreError
 from datasources.outages import Outages
-from datasources.protocols import Job, Places, Stores
+from datasources.protocols import NORMAL, PRIORITIES, Job, JobQueue, OutboxRow, Places, Stores
+from feed_engine.completion import change_of
+from feed_engine.priorities import of_tasks
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +79,7 @@ async def relay_page(stores: Stores, *, older_than: float, behind: Places) -> Re
     before = time.time_ns() // 1_000_000 - int(older_than * 1000)
     due = await stores.shards.outbox.due(before, ROWS, behind=behind)
     if due.rows:
-        await stores.queue.enqueue([Job(row.shard, row.id) for row in due.rows])
+        await _enqueue(stores.queue, due.rows)
     return Relayed(len(due.rows), due.read_to if len(due.rows) == ROWS else {}, due.lost)
 
 
@@ -89,3 +91,20 @@ async def _tell_parked(stores: Stores, told: int) -> int:
     elif told and not count:
         log.info("no outbox row is parked any more")
     return count
+
+
+async def _enqueue(queue: JobQueue, rows: Sequence[OutboxRow]) -> None:
+    """Queue a job for each row, with its priority."""
+    by_priority: dict[str, list[Job]] = {}
+    for row in rows:
+        by_priority.setdefault(_priority(row), []).append(Job(row.shard, row.id))
+    for priority in PRIORITIES:
+        if jobs := by_priority.get(priority):
+            await queue.enqueue(jobs, priority=priority)
+
+
+def _priority(row: OutboxRow) -> str:
+    try:
+        return of_tasks(change_of(row).tasks)
+    except StoreCorrupt:
+        return NORMAL

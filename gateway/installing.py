@@ -1,25 +1,45 @@
 """Creates databases, tables and the topology before stores are used; a second run changes
 nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt
-from datasources.factory import StoresConfig, close_stores, open_stores, open_topology
+from datasources.factory import (
+    StoresConfig,
+    close_stores,
+    open_stores,
+    open_switches,
+    open_topology,
+)
 from datasources.together import together
 from datasources.topology import parse
 from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+from gateway import made
 from gateway.embedded import embedded
 from gateway.importing.report import Progress
 from gateway.settings import Settings
 
 
-async def install(settings: Settings, on_progress: Callable[[Progress], None]) -> None:
-    """Seed the topology where there is none, make the shards' databases and the feeds' tables."""
+async def install(
+    settings: Settings,
+    on_progress: Callable[[Progress], None],
+    *,
+    accept_loss: Collection[str] = (),
+) -> None:
+    """Seed the topology where there is none, make the shards' databases and the feeds' tables.
+
+    Raises Damaged when data that was made is missing. The stores in `accept_loss` (names of
+    made.STORES) are made anew instead.
+    """
     async with embedded(settings) as config:
         await _seed(config, settings.topology_seed)
+        switches = open_switches(config.topology)
+        await made.accept_loss(switches, accept_loss)
+        await made.missing_before_opening(config, switches)
         stores = await open_stores(config)
         try:
+            await made.check_lost(config, stores, switches)
             await together(
                 [
                     stores.shards.create(
@@ -29,7 +49,9 @@ async def install(settings: Settings, on_progress: Callable[[Progress], None]) -
                     *(side.create(TABLES_FEEDS) for side in stores.feeds),
                 ]
             )
+            await made.register(stores, switches)
         finally:
+            await switches.close()
             await close_stores(stores)
 
 

@@ -53,7 +53,8 @@ class Bars:
         """Write the stage that has ended, where there are no bars."""
         told, self._told = self._told, None
         if told is not None:
-            print(f"{told.stage}: {told.done:,} {told.unit}", file=sys.stderr)
+            unit = told.unit.removesuffix("s") if told.done == 1 else told.unit
+            print(f"{told.stage}: {told.done:,} {unit}", file=sys.stderr)
 
     def _end(self) -> None:
         if self._bar is not None:

@@ -9,8 +9,8 @@ from functools import partial
 from time import perf_counter
 
 from datasources.calls import Calls, observed
-from datasources.factory import close_stores, open_stores, open_switches
-from datasources.protocols import Job, Sides, Stores
+from datasources.factory import StoresConfig, close_stores, open_stores, open_switches
+from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, outcome_of
 from feed_engine.completion import settle
 from feed_engine.expiry import expire
@@ -18,6 +18,7 @@ from feed_engine.feeds import Feeds
 from feed_engine.jobs import run_job
 from feed_engine.relay import relay
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
+from gateway import made
 from gateway.embedded import embedded
 from gateway.feed_routes import follow_routes
 from gateway.settings import Settings
@@ -36,6 +37,8 @@ class Runtime:
     """The measured calls of the stores."""
     jobs: Jobs = field(default_factory=Jobs)
     """The jobs that this process ran."""
+    opened: Stores | None = None
+    """The stores themselves, whose calls are not measured."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -45,13 +48,13 @@ class Runtime:
 
 @asynccontextmanager
 async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncIterator[Runtime]:
-    """Open everything the settings name, and work on jobs (unless told not to) until the end."""
-    async with embedded(settings) as config:
-        opened, calls = await open_stores(config), Calls()
+    """Open everything the settings name, and work on jobs (unless told not to) until the end.
+    Raises Damaged when data that was made is missing, ConfigError when it was never made."""
+    async with embedded(settings) as config, _opened(config) as (opened, switches):
+        calls = Calls()
         stores = observed(opened, calls)
-        switches = open_switches(config.topology)
         feeds = Feeds(stores, _race(settings, stores.pools), _race(settings, stores.feeds))
-        runtime = Runtime(stores, feeds, calls)
+        runtime = Runtime(stores, feeds, calls, opened=opened)
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
@@ -82,11 +85,25 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
             for task in tasks:
                 with suppress(asyncio.CancelledError):
                     await task
-            await switches.close()
             await settle()
             await feeds.pools_race.close()
             await feeds.feeds_race.close()
-            await close_stores(opened)
+
+
+@asynccontextmanager
+async def _opened(config: StoresConfig) -> AsyncIterator[tuple[Stores, Switches]]:
+    """The stores, compared with what was made of them."""
+    switches = open_switches(config.topology)
+    try:
+        await made.missing_before_opening(config, switches)
+        stores = await open_stores(config)
+        try:
+            await made.check(config, stores, switches)
+            yield stores, switches
+        finally:
+            await close_stores(stores)
+    finally:
+        await switches.close()
 
 
 def _race(settings: Settings, sides: Sides) -> Race:
@@ -109,6 +126,7 @@ async def _work(runtime: Runtime, settings: Settings) -> None:
             await runtime.stores.queue.work(
                 partial(_run_job, runtime, settings),
                 concurrency=settings.job_concurrency,
+                priorities=settings.queues,
             )
         except Exception:
             log.exception("the queue's worker stopped; it starts again in a second")

@@ -29,6 +29,7 @@ from pydantic_settings import (
 )
 
 from datasources.errors import ConfigError
+from datasources.protocols import PRIORITIES
 from feed_engine.spacing import Spacing
 from gateway.serving.connections import CLIENTS_SHARE
 from gateway.wrong_settings import Sources, check_environment, wrong
@@ -90,6 +91,7 @@ class Settings(BaseSettings):
     feeds_standby: str = EMBEDDED
 
     run_jobs: bool = True
+    queues: Names = PRIORITIES
     job_concurrency: int = Field(default=4, ge=1, le=256)
     relay_seconds: Seconds = 5.0
     answers_days: int = Field(default=7, ge=1)
@@ -210,12 +212,20 @@ class Settings(BaseSettings):
         return value.rstrip("/")
 
     @field_validator(
-        "allowed_hosts", "allowed_origins", "allowed_headers", "trusted_proxies", mode="before"
+        *("allowed_hosts", "allowed_origins", "allowed_headers", "trusted_proxies", "queues"),
+        mode="before",
     )
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
             return tuple(name.strip() for name in value.split(",") if name.strip())
+        return value
+
+    @field_validator("queues")
+    @classmethod
+    def _priorities(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value or not set(value) <= set(PRIORITIES):
+            raise ValueError(f"must be some of {', '.join(PRIORITIES)}")
         return value
 
     @property

@@ -154,6 +154,11 @@ class HBaseWideColumns:
         except TimeoutError as error:
             raise StoreUnavailable(f"{self._pool.name}: the tables don't become ready") from error
 
+    async def tables(self) -> set[str]:
+        names = await self._pool.run(lambda c: c.call("getTableNames"))
+        own = self._prefix.encode()
+        return {name.removeprefix(own).decode() for name in names if name.startswith(own)}
+
     async def ping(self) -> None:
         """Reads a row that is not there, through the Thrift server, from a region server."""
         await self._pool.run(

@@ -52,6 +52,17 @@ class MySqlShards(SqlShards):
 
         await schema.create(self._engine, all_places, topology.epoch, made)
 
+    async def absent(self) -> dict[str, list[str]]:
+        expected: dict[str, list[str]] = {}
+        for place in places(self.objects.topology()):
+            expected.setdefault(place.server, []).append(place.database)
+        there = await together(self._databases(server) for server in expected)
+        return {
+            server: missing
+            for (server, names), found in zip(expected.items(), there, strict=True)
+            if found is not None and (missing := [name for name in names if name not in found])
+        }
+
     async def ping(self) -> dict[str, str | None]:
         masters = sorted({place.server for place in places(self.objects.topology())})
         faults = await together(self._fault(name) for name in masters)
@@ -81,6 +92,13 @@ class MySqlShards(SqlShards):
             return [None]
         seconds = found.rows[0][SECONDS_BEHIND_MASTER]
         return [None if seconds is None else float(seconds)]
+
+    async def _databases(self, server: str) -> set[str] | None:
+        try:
+            listed = await self._engine.server(server).query("absent", "SHOW DATABASES", (), "")
+        except StoreError:
+            return None
+        return {name.decode() for [name] in listed.rows}
 
     async def _fault(self, server: str) -> str | None:
         try:

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from rocksdict import ColumnFamily, Rdict, ReadOptions, WriteBatch, WriteOptions
+from rocksdict import Checkpoint, ColumnFamily, Rdict, ReadOptions, WriteBatch, WriteOptions
 
 from datasources.errors import StoreUnavailable
 from datasources.protocols import Cell, Table
@@ -151,6 +151,17 @@ class RocksWideColumns:
 
         with faults(self._path):
             await self._in(self._writer, make)
+
+    async def tables(self) -> set[str]:
+        return set(self._names)
+
+    async def snapshot(self, folder: Path) -> None:
+        """See FeedSnapshots: hard links where the file system allows it, between two writes."""
+        with faults(self._path):
+            self._check_open()
+            await self._in(
+                self._writer, lambda: Checkpoint(self._db).create_checkpoint(str(folder))
+            )
 
     async def ping(self) -> None:
         with faults(self._path):

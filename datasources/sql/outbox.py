@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice, zip_longest
 
 from datasources.errors import StoreError
-from datasources.protocols import Backlog, Due, OutboxRow, Parked, Places
+from datasources.protocols import Backlog, Due, OutboxEntry, OutboxRow, Parked, Places
 from datasources.sql import codecs
 from datasources.sql.engine import Part, Session
 from datasources.sql.router import Router
@@ -13,6 +13,7 @@ from datasources.sql.router import Router
 SHARDS_AT_A_TIME = 512
 FIRST_ROWS = 16
 MAX_ATTEMPTS = 32_767  # what the column holds
+SET_ASIDE = 2**62  # an epoch ms after that of every other row
 NEVER = -(2**63)  # an epoch ms before that of every row
 
 _Row = tuple[OutboxRow, int]  # with the epoch ms at which it was due
@@ -82,15 +83,16 @@ class SqlOutbox:
 
         await self._router.write(shard, "outbox.advance", run)
 
-    async def park(self, row: OutboxRow, reason: str, delay: int) -> None:
+    async def park(self, row: OutboxRow, reason: str, delay: int | None) -> None:
         # Cut where a character may be cut in two: what is left of it is left out.
         told = reason.encode()[: codecs.MAX_KEY].decode(errors="ignore").encode()
         attempts = min(row.attempts + 1, MAX_ATTEMPTS)
+        due = SET_ASIDE if delay is None else self._router.clock() + delay
 
         async def run(session: Session) -> None:
             session.at_commit(
                 "UPDATE {db}.outbox SET due = ?, attempts = ?, reason = ? WHERE id = ?",
-                (self._router.clock() + delay, attempts, told, row.id),
+                (due, attempts, told, row.id),
             )
 
         await self._router.write(row.shard, "outbox.park", run)
@@ -134,6 +136,40 @@ class SqlOutbox:
                 rows, parked = rows + int(some), parked + int(some_parked)
                 oldest += [] if first is None else [int(first)]
         return Backlog(rows, parked, min(oldest, default=None), lost)
+
+    async def listing(self, limit: int, *, parked: bool) -> list[OutboxEntry]:
+        where = "WHERE attempts > 0 " if parked else ""
+        listed: list[OutboxEntry] = []
+        shards = self._router.topology.open_shards
+        for at in range(0, len(shards), SHARDS_AT_A_TIME):
+            some = shards[at : at + SHARDS_AT_A_TIME]
+            parts = [
+                Part(
+                    self._router.place(shard),
+                    f"{_DUE_COLUMNS}, reason",
+                    f"FROM {{db}}.outbox {where}ORDER BY id LIMIT ?",
+                    (limit - len(listed),),
+                )
+                for shard in some
+            ]
+            found, _ = await self._router.read_reachable("outbox.listing", parts)
+            for shard, rows in zip(some, found, strict=True):
+                for *row, due, reason in rows or ():
+                    told = codecs.outbox_row(shard, row)
+                    when = None if due >= SET_ASIDE else due
+                    listed.append(OutboxEntry(told, when, (reason or b"").decode()))
+            if len(listed) >= limit:
+                break
+        return listed[:limit]
+
+    async def revive(self, shard: int, id: int) -> None:
+        async def run(session: Session) -> None:
+            session.at_commit(
+                "UPDATE {db}.outbox SET due = ?, attempts = 0, reason = NULL WHERE id = ?",
+                (self._router.clock(), id),
+            )
+
+        await self._router.write(shard, "outbox.revive", run)
 
     async def finish(self, shard: int, id: int) -> None:
         # Rows that come while a shard's rows are removed go with the next removal: one commit.

@@ -53,6 +53,9 @@ class SqlShards(ABC):
         return {}
 
     @abstractmethod
+    async def absent(self) -> dict[str, list[str]]: ...
+
+    @abstractmethod
     async def ping(self) -> dict[str, str | None]: ...
 
     @abstractmethod

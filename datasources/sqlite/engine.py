@@ -8,9 +8,10 @@ RocksDB, a page of the file that is not in memory holds the loop for as long as 
 import asyncio
 import sqlite3
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -20,6 +21,7 @@ from datasources.sql.dialect import SQLITE
 from datasources.sql.engine import Observe, Part, Place, Row
 from datasources.sqlite import schema
 from datasources.sqlite.connections import Connections
+from datasources.sqlite.copying import copy, pin
 from datasources.sqlite.errors import Busy, translate
 from datasources.sqlite.reading import read_file, read_quickly
 from datasources.sqlite.session import SqliteSession
@@ -103,6 +105,30 @@ class SqliteEngine:
                 connection.close()
 
         await self._patiently(path, lambda: self._hop(make))
+
+    async def snapshot(
+        self,
+        places: Sequence[Place],
+        folder: Path,
+        paused: Callable[[], Awaitable[None]],
+        copied: Callable[[int, int], None],
+    ) -> None:
+        """See ShardSnapshots. Writers wait for milliseconds: a read transaction on each file keeps
+        its content for the copy, and the copies are made while writers go on."""
+        paths = sorted({self._path(place) for place in places})
+        async with AsyncExitStack() as held:
+            for path in paths:  # always in this order, and a writer holds one turn alone
+                await self._turns[path].acquire()
+                held.callback(self._turns[path].release)
+            pinned = await self._hop(lambda: [pin(self._connections, path) for path in paths])
+            await paused()
+        try:
+            for done, (path, connection) in enumerate(zip(paths, pinned, strict=True), 1):
+                await self._hop(partial(copy, connection, folder / path.name))
+                copied(done, len(paths))
+        finally:
+            for connection in pinned:
+                connection.close()
 
     async def close(self) -> None:
         if self._ending:

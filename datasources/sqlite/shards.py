@@ -1,12 +1,14 @@
 """The sharded database on one machine: `datasources.protocols.ShardStore` over SQLite files."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from datasources.errors import StoreError
 from datasources.sql.engine import Observe, Part, Place
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
-from datasources.sqlite.engine import SqliteEngine
+from datasources.sqlite.engine import SqliteEngine, directories
+from datasources.sqlite.schema import file_of
 from datasources.topology import Topology
 
 DEADLINE = 5.0  # seconds
@@ -39,12 +41,27 @@ class SqliteShards(SqlShards):
             await self._engine.create(place, topology.epoch)
             progress(done, len(all_places))
 
+    async def absent(self) -> dict[str, list[str]]:
+        topology = self.objects.topology()
+        folders, found = directories(topology), dict[str, list[str]]()
+        for place in places(topology):
+            file = file_of(folders[place.server], place)
+            if not file.exists() or file.stat().st_size == 0:
+                found.setdefault(place.server, []).append(place.database)
+        return found
+
     async def ping(self) -> dict[str, str | None]:
         faults: dict[str, str | None] = {}
         for place in places(self.objects.topology()):
             if faults.get(place.server) is None:
                 faults[place.server] = await self._fault(place)
         return faults
+
+    async def snapshot(
+        self, folder: Path, paused: Callable[[], Awaitable[None]], copied: Progress
+    ) -> None:
+        all_places = places(self.objects.topology())
+        await self._engine.snapshot(all_places, folder, paused, copied)
 
     async def close(self) -> None:
         await self._engine.close()

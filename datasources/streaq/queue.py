@@ -1,13 +1,14 @@
 """JobQueue over streaq: Redis Streams, a consumer group, and a sorted set for delayed jobs.
 
-A job's name in the queue is its outbox row, so the same job is queued once. A failed job is tried
-for ever, after delays that grow to five minutes: there is no dead-letter list to lose it in, and
-what the queue loses (its last second, or everything) the relay enqueues again from the outbox.
+A job's name in the queue is its outbox row, so the same job is queued once. A job that a store
+failed is tried for ever, after delays that grow to five minutes; the outbox sets aside what no
+retry cures. What the queue loses (its last second, or everything) the relay enqueues again.
 """
 
 import asyncio
 import contextlib
 import logging
+import random
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 from coredis.exceptions import RedisError
 
 from datasources.errors import StoreTimeout, StoreUnavailable
-from datasources.protocols import Job, Lane
+from datasources.protocols import NORMAL, PRIORITIES, Job, Lane
 from datasources.streaq.worker import PromptWorker, Run
 
 T = TypeVar("T")
@@ -25,6 +26,7 @@ log = logging.getLogger("pinway.queue")
 TAKEOVER_SECONDS = 4.0
 FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 1.0, 300.0
 RECONNECT_SECONDS = 0.5
+MARK = "pinway:made"
 ENQUEUE_AT_ONCE = 100  # as many as fit into one call's deadline
 
 
@@ -48,16 +50,21 @@ class StreaqQueue:
         self._deadline, self._takeover, self._first_retry = deadline, takeover, first_retry
         self._client = _Client(lambda: self._worker(_never, 1, deadline), deadline)
 
-    async def enqueue(self, jobs: Sequence[Job], *, delay: float = 0.0) -> None:
+    async def enqueue(
+        self, jobs: Sequence[Job], *, delay: float = 0.0, priority: str = NORMAL
+    ) -> None:
         for start in range(0, len(jobs), ENQUEUE_AT_ONCE):
             some = jobs[start : start + ENQUEUE_AT_ONCE]
-            await self._client.call(partial(_publish, jobs=some, delay=delay))
+            await self._client.call(partial(_publish, jobs=some, delay=delay, priority=priority))
 
-    async def work(self, run: Run, *, concurrency: int = 8) -> None:
+    async def work(
+        self, run: Run, *, concurrency: int = 8, priorities: Sequence[str] = PRIORITIES
+    ) -> None:
         while True:
             try:
                 # It blocks in reads of `takeover` seconds, so its answers may take longer.
-                await self._worker(run, concurrency, self._takeover + self._deadline).run_async()
+                patience = self._takeover + self._deadline
+                await self._worker(run, concurrency, patience, priorities).run_async()
             except Exception as error:
                 # A cancellation that meets an error comes out as the error alone.
                 if _cancelling():
@@ -71,16 +78,29 @@ class StreaqQueue:
     async def lanes(self) -> list[Lane]:
         return await self._client.call(lambda worker: worker.lanes())
 
+    async def mark(self) -> None:
+        await self._client.call(lambda worker: _mark(worker))
+
+    async def marked(self) -> bool:
+        return await self._client.call(lambda worker: _marked(worker))
+
     async def ping(self) -> None:
         await self._client.call(lambda worker: _ping(worker))
 
     async def close(self) -> None:
         await self._client.close()
 
-    def _worker(self, run: Run, concurrency: int, answer_seconds: float) -> PromptWorker:
+    def _worker(
+        self,
+        run: Run,
+        concurrency: int,
+        answer_seconds: float,
+        priorities: Sequence[str] = PRIORITIES,
+    ) -> PromptWorker:
         return PromptWorker(
             self._url,
             run,
+            priorities=[name for name in PRIORITIES if name in priorities],
             concurrency=concurrency,
             takeover=self._takeover,
             answer_seconds=answer_seconds,
@@ -88,9 +108,13 @@ class StreaqQueue:
         )
 
 
-def retry_delay(first: float, tries: int) -> float:
-    """Seconds until a job that has now been tried `tries` times is tried again."""
-    return min(first * 2.0 ** min(tries - 1, 30), LAST_RETRY_SECONDS)
+def retry_delay(
+    first: float, tries: int, draw: Callable[[float, float], float] = random.uniform
+) -> float:
+    """Seconds until a job that has now been tried `tries` times is tried again. The second half of
+    each delay is drawn, so that jobs which failed together do not come back together."""
+    longest = min(first * 2.0 ** min(tries - 1, 30), LAST_RETRY_SECONDS)
+    return draw(longest / 2, longest)
 
 
 class _Client:
@@ -165,17 +189,26 @@ class _Client:
 _Call = tuple[Callable[[PromptWorker], Awaitable[Any]], "asyncio.Future[Any]"]
 
 
-async def _publish(worker: PromptWorker, jobs: Sequence[Job], delay: float) -> None:
+async def _publish(worker: PromptWorker, jobs: Sequence[Job], delay: float, priority: str) -> None:
     tasks = []
     for job in dict.fromkeys(jobs):
         task = worker.job.enqueue(job.shard, job.outbox_id)
         task.id = f"{job.shard}:{job.outbox_id}"
-        tasks.append(task.start(delay=timedelta(seconds=delay) if delay > 0 else None))
+        later = timedelta(seconds=delay) if delay > 0 else None
+        tasks.append(task.start(delay=later, priority=priority))
     await worker.enqueue_many(tasks)
 
 
 async def _ping(worker: PromptWorker) -> None:
     await worker.redis.ping()
+
+
+async def _mark(worker: PromptWorker) -> None:
+    await worker.redis.set(MARK, "1")
+
+
+async def _marked(worker: PromptWorker) -> bool:
+    return bool(await worker.redis.exists([MARK]))
 
 
 async def _never(job: Job) -> None:

@@ -8,7 +8,7 @@ loop busy for less than a second would have jobs run twice; here it renews four 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -33,8 +33,9 @@ mend()
 class PromptWorker(Worker[None]):
     """Runs `run` for each job, at most `concurrency` at once; also the client that enqueues.
 
-    `takeover` is for how many seconds a dead worker's jobs stay its own. A job that failed for the
-    nth time runs again after `retry_delay(n)` seconds, however often.
+    Of `priorities` the first is taken first; a client names all that there are. `takeover` is for
+    how many seconds a dead worker's jobs stay its own. A job that failed for the nth time runs
+    again after `retry_delay(n)` seconds, however often.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class PromptWorker(Worker[None]):
         url: str,
         run: Run,
         *,
+        priorities: Sequence[str],
         concurrency: int,
         takeover: float,
         answer_seconds: float,
@@ -55,6 +57,7 @@ class PromptWorker(Worker[None]):
                 "stream_timeout": answer_seconds,
             },
             queue_name=QUEUE,
+            priorities=list(reversed(priorities)),  # streaq takes the lowest first
             concurrency=concurrency,
             idle_timeout=takeover,
             serializer=_serialize,
@@ -62,12 +65,17 @@ class PromptWorker(Worker[None]):
         )
         # A job that was read but does not run waits for a takeover when this process dies: read no
         # more than can run at once.
-        self.prefetch = concurrency
+        self.prefetch = max(concurrency, len(priorities))
         self._run, self._retry_delay = run, retry_delay
         self._jobs: set[asyncio.Task[None]] = set()
         self.job: AsyncRegisteredTask[[int, int], None] = self.task(
             name=TASK, max_tries=None, timeout=None, ttl=0, silent=True
         )(self._run_job)
+
+    async def _read_streams_legacy(self, count: int, block: bool = False) -> Any:
+        """Read up to `count` jobs. A read that waits takes one job of each priority at most: the
+        server would give `count` of each, more than there is room for."""
+        return await super()._read_streams_legacy(1 if block else count, block)
 
     async def signal_handler(self, scope: CancelScope) -> None:
         """Lives as long as the worker, in the place of streaq's own; ends its jobs with it."""

@@ -10,6 +10,7 @@ import click
 from datasources.errors import Damaged, StoreCorrupt
 from gateway.cli.options import override, with_settings
 from gateway.installing import install
+from gateway.made import STORES
 from gateway.progress import Bars
 from gateway.serving.listening import listen, listen_for_operators
 from gateway.serving.loops import fast_loop, run_until_stopped
@@ -55,12 +56,22 @@ def serve_command(settings: Settings, **given: Any) -> None:
 
 
 @click.command("init")
+@click.option(
+    "--accept-loss",
+    type=click.Choice(STORES),
+    multiple=True,
+    help="Make this store anew, empty, although its data was there and is missing now.",
+)
 @with_settings
-def init_command(settings: Settings) -> None:
-    """Make what the stores need: the topology, the shards' databases, the feeds' tables."""
+def init_command(settings: Settings, accept_loss: tuple[str, ...]) -> None:
+    """Make what the stores need: the topology, the shards' databases, the feeds' tables.
+
+    A second run makes what is missing since this version needs more. Data that was there and is
+    gone is not made anew: the command says what to do.
+    """
     start_logging(settings)
     with Bars() as bars:
-        asyncio.run(install(settings, bars))
+        asyncio.run(install(settings, bars, accept_loss=accept_loss))
     click.echo("The stores are ready: start the gateway with `pinway serve`.", err=True)
 
 

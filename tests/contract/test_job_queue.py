@@ -5,7 +5,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ import pytest
 import redis.asyncio
 
 from datasources.errors import StoreTimeout, StoreUnavailable
-from datasources.protocols import Job
+from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT, Job
 from datasources.streaq import StreaqQueue
 from datasources.valkey import ValkeyServer
 from tests.proxy import proxied
@@ -82,8 +82,14 @@ class Runs:
 
 
 @asynccontextmanager
-async def working(queue: StreaqQueue, runs: Runs, concurrency: int = 8) -> AsyncIterator[None]:
-    worker = asyncio.create_task(queue.work(runs, concurrency=concurrency))
+async def working(
+    queue: StreaqQueue,
+    runs: Runs,
+    concurrency: int = 8,
+    priorities: Sequence[str] = PRIORITIES,
+) -> AsyncIterator[None]:
+    work = queue.work(runs, concurrency=concurrency, priorities=priorities)
+    worker = asyncio.create_task(work)
     try:
         yield
     finally:
@@ -109,6 +115,52 @@ async def test_a_job_runs_once_and_is_then_gone(queue: StreaqQueue) -> None:
     async with working(queue, runs):
         await drained(queue)
     assert sorted(runs.jobs) == [ONE, TWO]
+
+
+async def test_a_job_begins_before_all_of_lower_priorities(queue: StreaqQueue) -> None:
+    runs, priorities = Runs(), [BULK, NORMAL, URGENT]
+    for number, priority in enumerate(priorities * 3):
+        await queue.enqueue([Job(number, 1)], priority=priority)
+    async with working(queue, runs, concurrency=1):
+        await drained(queue)
+    assert [job.shard % 3 for job in runs.jobs] == [2, 2, 2, 1, 1, 1, 0, 0, 0]
+
+
+async def test_a_worker_of_some_priorities_leaves_the_others_to_other_workers(
+    queue: StreaqQueue,
+) -> None:
+    runs, others = Runs(), Runs()
+    for number, priority in enumerate(PRIORITIES):
+        await queue.enqueue([Job(number, 1)], priority=priority)
+    async with working(queue, runs, priorities=[URGENT, NORMAL]):
+        await drained(queue, left=1)
+        await queue.enqueue([Job(9, 1)], priority=URGENT)
+        await drained(queue, left=1)
+    assert sorted(runs.jobs) == [Job(0, 1), Job(1, 1), Job(9, 1)]
+    async with working(queue, others, priorities=[BULK]):
+        await drained(queue)
+    assert others.jobs == [Job(2, 1)]
+
+
+async def test_jobs_of_all_priorities_that_come_at_once_run_all(queue: StreaqQueue) -> None:
+    runs = Runs()
+    async with working(queue, runs, concurrency=1):
+        await asyncio.gather(
+            *(
+                queue.enqueue([Job(10 * n + m, 1) for m in range(9)], priority=priority)
+                for n, priority in enumerate(PRIORITIES)
+            )
+        )
+        await drained(queue)
+    assert len(runs.jobs) == len(set(runs.jobs)) == 27
+
+
+async def test_a_queue_that_lost_its_data_has_lost_its_mark(queue: StreaqQueue, url: str) -> None:
+    assert not await queue.marked()
+    await queue.mark()
+    assert await queue.marked()
+    await emptied(url)
+    assert not await queue.marked()
 
 
 async def test_a_worker_that_waits_takes_new_jobs(queue: StreaqQueue) -> None:

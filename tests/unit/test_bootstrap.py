@@ -61,3 +61,15 @@ def test_all_that_is_compiled_is_looked_at_for_changes() -> None:
     written += [*ROOT.glob("gateway/**/*.pyx"), *ROOT.glob("loaders/**/*.pyx")]
     expected = [*declared, *(path for path in written if path.exists())]
     assert found == sorted(str(path.relative_to(ROOT)) for path in expected)
+
+
+def test_the_lock_pins_the_uv_that_installs_the_packages_with_its_hashes() -> None:
+    say = "import bootstrap, pathlib; print(bootstrap.pinned('uv', pathlib.Path({!r}).read_text()))"
+    code = say.format(str(ROOT / "requirements/test.lock"))
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    first, *hashes = [line for line in found if line]
+    assert first.startswith("uv==")
+    assert len(hashes) > 5
+    assert all(line.lstrip().startswith("--hash=sha256:") for line in hashes)

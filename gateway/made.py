@@ -1,0 +1,190 @@
+"""The list of what was made of the stores: a start is refused when some of it is missing.
+
+A store that lost its data looks like a new one. Made anew it would be empty, and nobody would be
+told. So the names of all databases, tables and the queue's mark are kept among the switches beside
+the topology, which lies elsewhere than the data, and each start compares.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
+
+from datasources.errors import ConfigError, Damaged, StoreError
+from datasources.factory import StoresConfig, mask
+from datasources.protocols import Stores, Switches, Table, WideColumnStore
+from datasources.sql.router import places
+from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+
+T = TypeVar("T")
+
+SIDES: Mapping[str, list[Table]] = {
+    "pools_primary": TABLES_POOLS,
+    "pools_standby": TABLES_POOLS,
+    "feeds_primary": TABLES_FEEDS,
+    "feeds_standby": TABLES_FEEDS,
+}
+STORES = ("shards", *SIDES, "queue")
+"""The names under which the stores are on the list, and `pinway init --accept-loss` takes them."""
+PATIENCE = 3.0  # seconds for a store to tell what it has; one that is down is not looked at
+_PREFIX = "made."
+_TOLD = 5  # names in a message
+
+
+def made(switched: Mapping[str, str]) -> dict[str, set[str]]:
+    """The names on the list, by store."""
+    return {store: expand(switched.get(_PREFIX + store, "")) for store in STORES}
+
+
+async def missing_before_opening(config: StoresConfig, switches: Switches) -> None:
+    """Raises Damaged for a side's directory that was made and is gone: opening would make it."""
+    known = made(await switches.load())
+    for side in SIDES:
+        url = getattr(config, side)
+        parts = urlsplit(url)
+        if parts.scheme == "rocksdb" and known[side]:
+            path = Path(unquote(parts.path))
+            if not path.is_dir() or not any(path.iterdir()):  # noqa: ASYNC240 (a look at a folder)
+                raise Damaged(_lost_side(side, url))
+
+
+async def check(config: StoresConfig, stores: Stores, switches: Switches) -> None:
+    """Compare the stores with the list, and put on it what was made meanwhile. A store that can't
+    be reached is left out. Raises Damaged when something known is missing, and ConfigError when
+    something was never made."""
+    known = made(await switches.load())
+    absent = {name: server for server, names in await _absent(stores) for name in names}
+    lost, never = known["shards"] & absent.keys(), absent.keys() - known["shards"]
+    if lost:
+        raise Damaged(_lost_shards(lost, stores, absent))
+    sides = await _tables(config, stores)
+    for side, found in sides.items():
+        if found is not None and known[side] - found:
+            raise Damaged(_lost_side(side, getattr(config, side)))
+    marked = await _within(stores.queue.marked())
+    if known["queue"] and marked is False:
+        raise Damaged(
+            f"the queue at {mask(config.queue)} is empty, but it was not: another server answers "
+            "there, or it lost its data. No object is lost, and unfinished work is queued again "
+            "from the shards. Bring the data back, or go on with: pinway init --accept-loss queue"
+        )
+    unmade = [f"databases {span(never)}"] if never else []
+    unmade += [
+        f"tables of {side}"
+        for side, found in sides.items()
+        if found is not None and {table.name for table in SIDES[side]} - found
+    ]
+    if unmade:
+        raise ConfigError(f"{', '.join(unmade)} were never made: run `pinway init` first")
+    if marked is not None:
+        await register(stores, switches)
+
+
+async def check_lost(config: StoresConfig, stores: Stores, switches: Switches) -> None:
+    """`check` before `pinway init` makes what was never made."""
+    try:
+        await check(config, stores, switches)
+    except Damaged:
+        raise
+    except ConfigError:
+        return
+
+
+async def register(stores: Stores, switches: Switches) -> None:
+    """Put all that the topology and this version name on the list, after it was made."""
+    names = span(place.database for place in places(stores.shards.objects.topology()))
+    sides = {side: ",".join(sorted(t.name for t in SIDES[side])) for side in SIDES}
+    await stores.queue.mark()
+    new = {"shards": names, **sides, "queue": "mark"}
+    known = await switches.load()
+    changes = {_PREFIX + store: value for store, value in new.items()}
+    if any(known.get(name) != value for name, value in changes.items()):
+        await switches.change(changes)
+
+
+async def accept_loss(switches: Switches, stores: Iterable[str]) -> None:
+    """Take stores off the list, so that they are made anew, empty."""
+    if changes := dict.fromkeys((_PREFIX + store for store in stores), None):
+        await switches.change(changes)
+
+
+def span(names: Iterable[str]) -> str:
+    """Names with numbers at their ends in short: `db00000-db00015,mod00000`."""
+    runs: list[list[str]] = []
+    for name in sorted(names):
+        if runs and _next(runs[-1][-1]) == name:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return ",".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def expand(spans: str) -> set[str]:
+    """The names that `span` shortened."""
+    names: set[str] = set()
+    for part in filter(None, spans.split(",")):
+        first, _, last = part.partition("-")
+        names.add(first)
+        while last and first != last:
+            first = _next(first)
+            names.add(first)
+    return names
+
+
+def _next(name: str) -> str:
+    word = name.rstrip("0123456789")
+    digits = name[len(word) :]
+    return f"{word}{int(digits) + 1:0{len(digits)}d}" if digits else ""
+
+
+async def _absent(stores: Stores) -> list[tuple[str, list[str]]]:
+    found = await _within(stores.shards.absent())
+    return list((found or {}).items())
+
+
+async def _tables(config: StoresConfig, stores: Stores) -> dict[str, set[str] | None]:
+    """The tables of each side, None for a side that does not answer."""
+    opened: dict[str, WideColumnStore] = dict(
+        zip(SIDES, [*stores.pools, *stores.feeds], strict=True)
+    )
+    of_store = {id(store): store for store in opened.values()}
+    found = await asyncio.gather(*(_within(store.tables()) for store in of_store.values()))
+    told = dict(zip(of_store, found, strict=True))
+    return {side: told[id(store)] for side, store in opened.items()}
+
+
+async def _within(call: Awaitable[T]) -> T | None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await call
+    except (StoreError, TimeoutError):
+        return None
+
+
+def _lost_shards(lost: Iterable[str], stores: Stores, server_of: Mapping[str, str]) -> str:
+    topology = stores.shards.objects.topology()
+    by_server: dict[str, list[str]] = {}
+    for name in sorted(lost):
+        by_server.setdefault(server_of[name], []).append(name)
+    told = "; ".join(
+        f"{span(names)} at {mask(topology.servers[server])}" for server, names in by_server.items()
+    )
+    return (
+        f"shards that were made are missing: {told}. Their objects are gone, unless the wrong disk "
+        "is mounted or the wrong server answers: mend that, or restore a backup (pinway restore). "
+        "To go on without these objects: pinway init --accept-loss shards"
+    )
+
+
+def _lost_side(side: str, url: str) -> str:
+    other = (
+        side.replace("primary", "standby")
+        if "primary" in side
+        else side.replace("standby", "primary")
+    )
+    return (
+        f"the feed store {side} at {mask(url)} was made, and its data is missing: mount it, or "
+        f"restore a backup or a copy of {other} that was made while nothing ran on it. To go on "
+        f"with empty feeds on this side: pinway init --accept-loss {side}"
+    )
