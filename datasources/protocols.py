@@ -291,6 +291,9 @@ class Outbox(Protocol):
         """Up to `limit` rows of the shards that can be reached, the oldest of each shard first;
         only those that are parked or set aside, or all."""
 
+    async def entry(self, shard: int, id: int) -> OutboxEntry | None:
+        """`load`, with what `listing` says of the row."""
+
     async def revive(self, shard: int, id: int) -> None:
         """A parked row is due now, as if it had never been parked."""
 

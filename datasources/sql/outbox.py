@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 from datasources.errors import StoreError
 from datasources.protocols import Backlog, Due, OutboxEntry, OutboxRow, Parked, Places
 from datasources.sql import codecs
-from datasources.sql.engine import Part, Session
+from datasources.sql.engine import Part, Row, Session
 from datasources.sql.router import Router
 
 SHARDS_AT_A_TIME = 512
@@ -154,13 +154,21 @@ class SqlOutbox:
             ]
             found, _ = await self._router.read_reachable("outbox.listing", parts)
             for shard, rows in zip(some, found, strict=True):
-                for *row, due, reason in rows or ():
-                    told = codecs.outbox_row(shard, row)
-                    when = None if due >= SET_ASIDE else due
-                    listed.append(OutboxEntry(told, when, (reason or b"").decode()))
+                listed += [_entry(shard, row) for row in rows or ()]
             if len(listed) >= limit:
                 break
         return listed[:limit]
+
+    async def entry(self, shard: int, id: int) -> OutboxEntry | None:
+        try:
+            place = self._router.place(shard)
+        except KeyError:
+            return None
+        rest = "FROM {db}.outbox WHERE id = ?"
+        [rows] = await self._router.read(
+            "outbox.entry", [Part(place, f"{_DUE_COLUMNS}, reason", rest, (id,))]
+        )
+        return _entry(shard, rows[0]) if rows else None
 
     async def revive(self, shard: int, id: int) -> None:
         async def run(session: Session) -> None:
@@ -213,3 +221,9 @@ class SqlOutbox:
             for shard, rows in zip(asked, read, strict=True)
             if rows is not None
         }
+
+
+def _entry(shard: int, found: Row) -> OutboxEntry:
+    *row, due, reason = found
+    when = None if due >= SET_ASIDE else due
+    return OutboxEntry(codecs.outbox_row(shard, row), when, (reason or b"").decode())

@@ -7,8 +7,11 @@ import click
 
 from datasources.errors import PinwayError
 from deploy.stack.cli import stack
+from gateway.cli.backup import backup_command, restore_command
+from gateway.cli.completion import completion_command
 from gateway.cli.data import export_command, import_command
 from gateway.cli.feed import feed
+from gateway.cli.jobs import jobs
 from gateway.cli.serving import init_command, run_command, serve_command
 from gateway.cli.tools import schema_command, token_command
 
@@ -39,6 +42,10 @@ for command in (
     export_command,
     schema_command,
     feed,
+    jobs,
+    backup_command,
+    restore_command,
     stack,
+    completion_command,
 ):
     main.add_command(command)

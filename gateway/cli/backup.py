@@ -2,16 +2,15 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import click
 
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
 from gateway.embedded import check_made
-from gateway.operating import backup, control
+from gateway.operating import backup
+from gateway.operating.requests import answer, told
 from gateway.progress import Bars
-from gateway.runtime import running
 from gateway.settings import Settings
 
 
@@ -27,19 +26,11 @@ def backup_command(settings: Settings, folder: Path, as_json: bool) -> None:
     """
     backup.require_embedded(settings)
     check_made(settings)
-    made = asyncio.run(_backup(settings, folder.absolute()))
+    request = {"command": "backup", "folder": str(folder.absolute())}
+    with Bars() as bars:
+        made = asyncio.run(answer(settings, request, bars))
     words = f"{made['files']:,} files, {made['bytes']:,} bytes in {made['folder']}"
     tell(made, words, as_json=as_json)
-
-
-async def _backup(settings: Settings, folder: Path) -> dict[str, Any]:
-    data = settings.data_dir.resolve()
-    with Bars() as bars:
-        answer = await control.ask(data, {"command": "backup", "folder": str(folder)}, bars)
-        if answer is not None:
-            return dict(answer)
-        async with running(settings, jobs=False) as runtime:
-            return told(await backup.make(runtime.stores, data, folder, bars))
 
 
 @click.command("restore")
@@ -56,15 +47,3 @@ def restore_command(settings: Settings, folder: Path, as_json: bool) -> None:
         "`pinway run` or `pinway serve`"
     )
     tell(restored, words, as_json=as_json)
-
-
-def told(made: backup.Backup) -> dict[str, Any]:
-    """A backup in plain values."""
-    manifest = made.manifest
-    return {
-        "folder": str(made.folder),
-        "made": manifest.made,
-        "pinway": manifest.pinway,
-        "files": len(manifest.files),
-        "bytes": manifest.bytes,
-    }

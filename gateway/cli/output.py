@@ -1,7 +1,6 @@
-"""What the commands print: words for people, or one JSON document with --json."""
+"""The output of commands: words for people, or one JSON document with --json."""
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,8 +32,3 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in cells
     ]
-
-
-def on_terminal() -> bool:
-    """Whether a person reads what is printed."""
-    return sys.stdout.isatty()

@@ -4,31 +4,24 @@ import asyncio
 
 import click
 
-from datasources.errors import NotFound
-from gateway.auth import Tokens
 from gateway.cli.options import with_settings
+from gateway.cli.output import as_json, tell
 from gateway.embedded import check_made
-from gateway.runtime import running
+from gateway.operating.requests import answer
 from gateway.settings import Settings
 from schema import schema
 
 
 @click.command("token")
 @click.argument("username")
+@as_json
 @with_settings
-def token_command(settings: Settings, username: str) -> None:
-    """Print a bearer token for a user."""
-    click.echo(asyncio.run(_token(settings, username)))
-
-
-async def _token(settings: Settings, username: str) -> str:
+def token_command(settings: Settings, username: str, as_json: bool) -> None:
+    """Print a bearer token for a user; a gateway may run on the stores."""
     check_made(settings)
-    async with running(settings, jobs=False) as runtime:
-        found = await runtime.stores.shards.mod.find("username", [username.lower()])
-        if username.lower() not in found:
-            raise NotFound(f"there is no user {username!r}")
-        tokens = Tokens(settings.secret, settings.token_hours)
-        return tokens.issue(found[username.lower()])
+    request = {"command": "token", "username": username}
+    found = asyncio.run(answer(settings, request, lambda progress: None))
+    tell(found, found["token"], as_json=as_json)
 
 
 @click.command("schema")

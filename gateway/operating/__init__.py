@@ -1,1 +1,1 @@
-"""What operators ask of a gateway and its stores: backups, checks, plans."""
+"""Operators' tasks on a gateway and its stores: backups, checks, plans."""

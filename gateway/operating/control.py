@@ -23,8 +23,8 @@ _LONGEST_PATH = 100  # bytes, of a Unix socket's name
 
 
 @asynccontextmanager
-async def answering(data: Path, handlers: Mapping[str, Handler]) -> AsyncIterator[None]:
-    """Answer the commands `handlers` for the directory's owner, for as long as it lasts."""
+async def answering(data: Path, perform: Handler) -> AsyncIterator[None]:
+    """Answer the requests of the directory's owner for as long as the context is open."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def tell(message: Mapping[str, Any]) -> None:
@@ -35,7 +35,7 @@ async def answering(data: Path, handlers: Mapping[str, Handler]) -> AsyncIterato
 
         try:
             request = msgspec.json.decode(await reader.readline())
-            tell({"answer": await handlers[request["command"]](request, on_progress)})
+            tell({"answer": await perform(request, on_progress)})
         except PinwayError as error:
             tell({"error": str(error)})
         except (msgspec.MsgspecError, KeyError, TypeError) as error:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, cast
 
@@ -18,6 +18,8 @@ from gateway.collector import short_passes
 from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.metrics import ConnectionCollector
+from gateway.operating import control
+from gateway.operating.requests import perform
 from gateway.peers import Proxies
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
@@ -70,7 +72,8 @@ async def serve(
             site = create_site(settings, runtime, None, *counting, siblings=siblings)
             server = Server(site.public, settings, ready, connections=connections)
             telling = siblings.telling(site.metrics) if siblings else nullcontext()
-            async with _answering(operators, site.admin), telling:
+            commands = _commands(settings, runtime)
+            async with _answering(operators, site.admin), telling, commands:
                 with health.watching():
                     await server.serve(sockets=[listener])
 
@@ -88,6 +91,15 @@ async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIter
     finally:
         server.should_exit = True
         await task
+
+
+def _commands(settings: Settings, runtime: Runtime) -> AbstractAsyncContextManager[None]:
+    """Answer operators' commands on the embedded stores, which this process has open."""
+    if settings.topology != EMBEDDED:
+        return nullcontext()
+    return control.answering(
+        settings.data_dir, lambda request, told: perform(settings, runtime, request, told)
+    )
 
 
 def _ready(listener: socket.socket, on_ready: Callable[[], None]) -> None:
