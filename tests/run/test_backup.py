@@ -54,7 +54,7 @@ async def test_a_backup_under_writes_has_one_moment_of_all_shards(tmp_path: Path
         settings = read_settings(data_dir=tmp_path / "data")
         moments = []
         for name in ("one", "two"):
-            while last < 5 or (moments and last <= moments[-1][1] + 5):
+            while last < 5 or (moments and last <= moments[-1][1] + 5):  # noqa: ASYNC110
                 await asyncio.sleep(0)
             before = last
             request = {"command": "backup", "folder": str(tmp_path / name)}
