@@ -12,7 +12,13 @@ import pytest
 
 WORKERS = (os.cpu_count() or 1) + 1  # the one with the real servers mostly waits for them
 TESTS = Path(__file__).parent
-ON_SERVERS = ("contract", "drills", "real", "run/test_workers.py")
+ON_SERVERS = (
+    "contract",
+    "drills",
+    "real",
+    "run/test_documented_commands.py",
+    "run/test_workers.py",
+)
 LONG = (
     *("packaging", "outside", "faults", "execution/test_differential.py", "importing", "stack"),
     *("execution", "security", "http", "run"),
