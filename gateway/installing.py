@@ -14,7 +14,7 @@ from datasources.factory import (
 )
 from datasources.together import together
 from datasources.topology import parse
-from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 from gateway import made
 from gateway.embedded import embedded
 from gateway.importing.report import Progress

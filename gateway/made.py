@@ -15,7 +15,7 @@ from datasources.errors import ConfigError, Damaged, StoreError
 from datasources.factory import StoresConfig, mask
 from datasources.protocols import Stores, Switches, Table, WideColumnStore
 from datasources.sql.router import places
-from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 
 T = TypeVar("T")
 

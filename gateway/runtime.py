@@ -12,11 +12,11 @@ from datasources.calls import Calls, observed
 from datasources.factory import StoresConfig, close_stores, open_stores, open_switches
 from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, outcome_of
-from feed_engine.completion import settle
-from feed_engine.expiry import expire
-from feed_engine.feeds import Feeds
-from feed_engine.jobs import run_job
-from feed_engine.relay import relay
+from feed_engine.feeds.settings import Feeds
+from feed_engine.outbox.completion import settle
+from feed_engine.outbox.expiry import expire
+from feed_engine.outbox.jobs import run_job
+from feed_engine.outbox.relay import relay
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway import made
 from gateway.embedded import embedded

@@ -30,7 +30,7 @@ from pydantic_settings import (
 
 from datasources.errors import ConfigError
 from datasources.protocols import PRIORITIES
-from feed_engine.spacing import Spacing
+from feed_engine.ordering.spacing import Spacing
 from gateway.serving.connections import CLIENTS_SHARE
 from gateway.wrong_settings import Sources, check_environment, wrong
 

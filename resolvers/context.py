@@ -7,8 +7,8 @@ from typing import NewType
 from datasources.errors import BadInput, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 from datasources.protocols import Stores
-from feed_engine.feeds import Feeds
-from feed_engine.spacing import SPACING, Spacing
+from feed_engine.feeds.settings import Feeds
+from feed_engine.ordering.spacing import SPACING, Spacing
 from loaders import Loaders
 from resolvers.beginning import Beginning
 from resolvers.cursors import OF_THIS_PROCESS, Cursors

@@ -7,10 +7,10 @@ import msgspec
 
 from datasources.mappings import ListKey, Mapping
 from datasources.records import Pin
-from feed_engine.following import following_page
-from feed_engine.rows import Reason
-from feed_engine.smart.results import Health, HomePage
-from feed_engine.smart.service import home_page
+from feed_engine.feeds.following import following_page
+from feed_engine.feeds.rows import Reason
+from feed_engine.feeds.smart.results import Health, HomePage
+from feed_engine.feeds.smart.service import home_page
 from feed_engine.speculation import Side
 from resolvers import visibility
 from resolvers.context import ID, Context

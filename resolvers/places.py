@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from datasources.errors import BadInput
 from datasources.mappings import Edge, ListKey, PageRequest, Position
-from feed_engine import order
+from feed_engine.ordering import order
 from resolvers.context import Context
 
 

@@ -9,9 +9,9 @@ from datasources.ids import Kind, compose, shard_of
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest
 from datasources.protocols import Job, Stores
 from feed_engine import writes
-from feed_engine.completion import settle
-from feed_engine.jobs import run_job
-from feed_engine.spacing import SPACING
+from feed_engine.ordering.spacing import SPACING
+from feed_engine.outbox.completion import settle
+from feed_engine.outbox.jobs import run_job
 
 Jobs = Literal["at work", "at once", "held back", "killed"]
 ON_BOARD = Mapping.BOARD_HAS_PINS

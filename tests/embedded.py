@@ -11,9 +11,9 @@ import redis.asyncio
 from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.protocols import Job, Stores
 from datasources.valkey import ValkeyServer
-from feed_engine.completion import settle
-from feed_engine.jobs import run_job
-from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.outbox.completion import settle
+from feed_engine.outbox.jobs import run_job
 
 SHARDS, MOD_SHARDS = 6, 3
 

@@ -11,20 +11,23 @@ from datasources.mappings import Mapping
 from datasources.protocols import OutboxRow, Stores
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
-from feed_engine import content, writes
-from feed_engine.change import Task, decode
-from feed_engine.feed_tasks import HANDLERS
-from feed_engine.feeds import Feeds, FeedSettings, epoch_ms
-from feed_engine.following import FollowingPage, following_page
-from feed_engine.smart.results import HomePage
-from feed_engine.smart.service import home_page
+from feed_engine import writes
+from feed_engine.feeds import content
+from feed_engine.feeds.following import FollowingPage, following_page
+from feed_engine.feeds.settings import Feeds, FeedSettings, epoch_ms
+from feed_engine.feeds.smart.results import HomePage
+from feed_engine.feeds.smart.service import home_page
+from feed_engine.feeds.visible import Visible
+from feed_engine.outbox.change import Task, decode
+from feed_engine.outbox.tasks import HANDLERS, name_of
 from feed_engine.speculation import Race
-from feed_engine.visible import Visible
 from tests.embedded import drain, embedded_config, embedded_stores, valkey
 from tests.people import People
 
 __all__ = ["START", "Feeding", "feeding", "pins_of", "reader", "valkey"]
 
+FEEDS = {"PinPublished", "PinArrived", "Followed", "Unfollowed", "PinLiked", "VisitShown"}
+"""The tasks of the feeds, by name."""
 START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
 
 
@@ -112,12 +115,12 @@ class Feeding(People):
             task
             for row in await self.pending()
             for task in decode(row.payload).tasks
-            if type(task) in HANDLERS
+            if name_of(task) in FEEDS
         ]
 
     async def run(self, task: Task, *, stores: Stores | None = None) -> None:
         """Do a task, and leave it in the outbox to be done again."""
-        await HANDLERS[type(task)](stores or self.stores, task, None, _nowhere)
+        await HANDLERS[name_of(task)](stores or self.stores, task, None, _nowhere)
 
 
 async def _nowhere(cursor: bytes) -> None: ...

@@ -11,8 +11,8 @@ import orjson
 
 from datasources.protocols import Job, Stores
 from datasources.topology import ModShards, ShardRange, Topology, dump
-from feed_engine.feeds import epoch_ms
-from feed_engine.jobs import run_job
+from feed_engine.feeds.settings import epoch_ms
+from feed_engine.outbox.jobs import run_job
 from gateway.execution import Executor, new_executor
 from gateway.installing import install
 from gateway.runtime import Runtime, running

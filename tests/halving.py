@@ -2,7 +2,8 @@
 
 from datasources.mappings import SEQUENCE_STEP, ListKey, Mapping
 from datasources.protocols import Stores
-from feed_engine import order, writes
+from feed_engine import writes
+from feed_engine.ordering import order
 from tests.people import People
 
 HALVINGS = order.bisections(0, SEQUENCE_STEP)

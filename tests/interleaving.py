@@ -9,7 +9,7 @@ from datasources.mappings import ListHead, ListKey, Mapping
 from datasources.protocols import Stores
 from datasources.records import Board
 from feed_engine import writes
-from feed_engine.completion import settle
+from feed_engine.outbox.completion import settle
 from tests.pausing import Pause
 from tests.people import People
 

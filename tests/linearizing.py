@@ -20,11 +20,13 @@ from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest
 from datasources.protocols import Job, ShardTx, Stores
 from datasources.records import Board
 from feed_engine import writes
-from feed_engine.change import Respace
-from feed_engine.completion import change_of, settle
-from feed_engine.jobs import run_job
-from feed_engine.order import HIGHEST
-from feed_engine.writes import PinMoved, Reordered, arrange, hold
+from feed_engine.ordering import arrange
+from feed_engine.ordering.order import HIGHEST
+from feed_engine.outbox.change import Respace
+from feed_engine.outbox.completion import change_of, settle
+from feed_engine.outbox.jobs import run_job
+from feed_engine.transactions import hold
+from feed_engine.writes import PinMoved, Reordered
 from loaders import Loaders
 from tests.faulty import with_part
 from tests.people import People

@@ -29,7 +29,7 @@ from graphql import FieldNode, NameNode, OperationDefinitionNode, SelectionNode,
 
 from bench.abuse.site import SECRET, Facts, prepare
 from bench.rows import Row
-from feed_engine.feeds import Feeds
+from feed_engine.feeds.settings import Feeds
 from gateway.app import create_app
 from gateway.execution import Executor, new_executor
 from gateway.execution.documents import Operation

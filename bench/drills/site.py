@@ -23,8 +23,8 @@ from datasources.ids import Kind
 from datasources.protocols import Job, OutboxRow, Sides, Stores
 from deploy.stack import Stack
 from deploy.stack.layout import to_toml
-from feed_engine.jobs import run_job
-from feed_engine.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.outbox.jobs import run_job
 from gateway.auth import Tokens
 from gateway.installing import install
 from gateway.runtime import running

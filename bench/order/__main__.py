@@ -18,7 +18,7 @@ from bench.order.real import adversaries_on
 from bench.order.servers import BigBoard, Rig, mariadb, sqlite
 from bench.order.simulation import ADVERSARIES, OTHERS, Adversary, Tally, simulate
 from bench.rows import Row, table, write
-from feed_engine.spacing import SPACING
+from feed_engine.ordering.spacing import SPACING
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bench.order.servers import BigBoard, Rig
 from feed_engine import writes
-from feed_engine.completion import settle
+from feed_engine.outbox.completion import settle
 
 CLIENTS = 32
 FEW_CLIENTS = 4  # on boards where rewriting positions takes a second

@@ -8,9 +8,9 @@ from datasources.ids import shard_of
 from datasources.mappings import EdgeKey, ListKey, Mapping
 from datasources.protocols import Job, ShardTx
 from feed_engine import writes
-from feed_engine.completion import settle
-from feed_engine.jobs import run_job
-from feed_engine.spacing import SPACING
+from feed_engine.ordering.spacing import SPACING
+from feed_engine.outbox.completion import settle
+from feed_engine.outbox.jobs import run_job
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 

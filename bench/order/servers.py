@@ -22,7 +22,7 @@ from datasources.valkey import ValkeyServer
 from deploy.stack import Stack
 from deploy.stack.mariadb import MariaDBMaster
 from feed_engine import writes
-from feed_engine.completion import settle
+from feed_engine.outbox.completion import settle
 
 BUFFER_POOL = 3 << 30  # bytes: a board of ten million pins has 2 GB of rows and indexes
 FIRST_MS = 1_600_000_000_000

@@ -1,7 +1,7 @@
 """Millions of adversarial moves on a board in memory, by the product's own arithmetic.
 
 The rows are a linked list; where a moved row goes, when its neighbors are spread, which of them and
-where to, is all decided by `feed_engine.order` and `feed_engine.spacing`, as in the real writes.
+where to, is all decided by `feed_engine.ordering` (`order`, `spacing`), as in the real writes.
 """
 
 import heapq
@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Literal
 
 from datasources.mappings import SEQUENCE_STEP
-from feed_engine import order
-from feed_engine.spacing import (
+from feed_engine.ordering import order
+from feed_engine.ordering.spacing import (
     Search,
     Spacing,
     Surroundings,

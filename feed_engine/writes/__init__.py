@@ -5,11 +5,9 @@ the same (objects as they are by then, so maybe deleted since). All raise subcla
 for what the client can mend, and StoreUnavailable when the write is kept but not completed yet.
 """
 
-from feed_engine.writes.arrange import reorder_pins
-from feed_engine.writes.boards import create_board, delete_board, update_board
-from feed_engine.writes.comments import create_comment, delete_comment
-from feed_engine.writes.follows import follow, unfollow
-from feed_engine.writes.inputs import (
+from feed_engine.ordering.arrange import reorder_pins
+from feed_engine.ordering.reorder import reorder_pin
+from feed_engine.transactions.inputs import (
     BoardChange,
     NewBoard,
     NewComment,
@@ -17,18 +15,20 @@ from feed_engine.writes.inputs import (
     NewUser,
     PinChange,
 )
-from feed_engine.writes.interests import create_interest
-from feed_engine.writes.likes import like_pin, unlike_pin
-from feed_engine.writes.move import move_pin
-from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
-from feed_engine.writes.reorder import reorder_pin
-from feed_engine.writes.results import (
+from feed_engine.transactions.results import (
     BoardWritten,
     CommentWritten,
     PinMoved,
     PinWritten,
     Reordered,
 )
+from feed_engine.writes.boards import create_board, delete_board, update_board
+from feed_engine.writes.comments import create_comment, delete_comment
+from feed_engine.writes.follows import follow, unfollow
+from feed_engine.writes.interests import create_interest
+from feed_engine.writes.likes import like_pin, unlike_pin
+from feed_engine.writes.move import move_pin
+from feed_engine.writes.pins import create_pin, delete_pin, repin, update_pin
 from feed_engine.writes.users import sign_up
 
 __all__ = [

@@ -4,17 +4,14 @@ Each chunk goes by the board's state under the board's lock, not by what the tas
 later flips, repeated chunks, and pins saved or deleted meanwhile commute.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
 from datasources.errors import StoreCorrupt
 from datasources.ids import shard_of
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest, Position
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
-from feed_engine.change import Advance, AnyTask, BoardDeleted, BoardSecrecy, Change, Task
-from feed_engine.writes.access import lock_any, recall
-from feed_engine.writes.commit import Rows, commit
+from feed_engine.outbox.change import Advance, AnyTask, BoardDeleted, BoardSecrecy, Change
+from feed_engine.transactions.access import lock_any, recall
+from feed_engine.transactions.commit import Rows, commit
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import deactivate
 
@@ -54,10 +51,6 @@ async def board_deleted(
         if not rows:
             return
         await _delete(stores, task.board_id, [row.to_id for row in rows])
-
-
-Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
-HANDLERS: dict[type[Task], Handler] = {BoardSecrecy: board_secrecy, BoardDeleted: board_deleted}
 
 
 async def _publish(stores: Stores, board_id: int, pin_ids: list[int], at: int) -> None:

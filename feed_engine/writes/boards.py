@@ -15,10 +15,9 @@ from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board
-from feed_engine.change import AnyTask, BoardDeleted, BoardSecrecy
-from feed_engine.edit import edited
-from feed_engine.writes import access
-from feed_engine.writes.commit import (
+from feed_engine.outbox.change import AnyTask, BoardDeleted, BoardSecrecy
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import (
     Mutation,
     Outcome,
     Rows,
@@ -28,8 +27,9 @@ from feed_engine.writes.commit import (
     now_ms,
     row_of,
 )
-from feed_engine.writes.inputs import BoardChange, NewBoard, Target
-from feed_engine.writes.results import BoardWritten
+from feed_engine.transactions.edit import edited
+from feed_engine.transactions.inputs import BoardChange, NewBoard, Target
+from feed_engine.transactions.results import BoardWritten
 
 
 async def create_board(

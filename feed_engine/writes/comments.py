@@ -8,11 +8,11 @@ from datasources.ids import Kind
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Comment
-from feed_engine.edit import edited
-from feed_engine.writes import access
-from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
-from feed_engine.writes.inputs import NewComment, Target
-from feed_engine.writes.results import CommentWritten
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, now_ms, row_of
+from feed_engine.transactions.edit import edited
+from feed_engine.transactions.inputs import NewComment, Target
+from feed_engine.transactions.results import CommentWritten
 
 
 async def create_comment(

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from datasources.errors import NotFound
 from datasources.mappings import REVERSE, SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
-from feed_engine.change import AnyTask, Change, change
-from feed_engine.writes.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
+from feed_engine.outbox.change import AnyTask, Change, change
+from feed_engine.transactions.commit import Mutation, Outcome, Rows, Saved, mutate, row_of
 
 Check = Callable[[], Awaitable[object]]
 Tasks = Callable[[Edge], list[AnyTask]]

@@ -5,11 +5,11 @@ from datasources.ids import InvalidId, Kind, kind_of
 from datasources.mappings import Edge, Mapping
 from datasources.protocols import Stores
 from datasources.records import Interest, User
-from feed_engine.change import AnyTask, Followed, Unfollowed
-from feed_engine.writes import access
-from feed_engine.writes.commit import Mutation, now_ms
+from feed_engine.outbox.change import AnyTask, Followed, Unfollowed
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import Mutation, now_ms
+from feed_engine.transactions.inputs import Target
 from feed_engine.writes.edges import clear_edge, set_edge
-from feed_engine.writes.inputs import Target
 
 FOLLOWS = {
     Kind.USER: Mapping.USER_FOLLOWS_USERS,

@@ -4,10 +4,10 @@ from datasources import records
 from datasources.ids import Kind
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Interest
-from feed_engine.change import change
-from feed_engine.writes import access
-from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
-from feed_engine.writes.inputs import NewInterest
+from feed_engine.outbox.change import change
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
+from feed_engine.transactions.inputs import NewInterest
 
 NAMESPACE = "interest"
 NOBODY = 0

@@ -3,11 +3,11 @@
 from datasources.ids import Kind
 from datasources.mappings import Edge, Mapping
 from datasources.protocols import Stores
-from feed_engine.change import AnyTask, PinLiked
-from feed_engine.writes import access
-from feed_engine.writes.commit import Mutation, now_ms
+from feed_engine.outbox.change import AnyTask, PinLiked
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import Mutation, now_ms
+from feed_engine.transactions.inputs import Target
 from feed_engine.writes.edges import clear_edge, set_edge
-from feed_engine.writes.inputs import Target
 
 
 async def like_pin(

@@ -2,24 +2,25 @@
 
 No reader may see the pin on both boards, or on neither. Readers who ask for both get them as of one
 moment, from the cache or from the shard (`loaders.lists`); and as both are held from before the
-move until it is committed (`feed_engine.writes.hold`), the cache never has one as before it and the
-other as after it.
+move until it is committed (`feed_engine.transactions.hold`), the cache never has one as before it
+and the other as after it.
 """
 
 from contextlib import suppress
 
 import msgspec
 
-from datasources.errors import Conflict, Forbidden, StoreCorrupt, StoreError
+from datasources.errors import Forbidden, StoreCorrupt, StoreError
 from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
-from feed_engine.change import AnyTask, PinArrived
-from feed_engine.edit import edited
-from feed_engine.spacing import SPACING, Spacing
-from feed_engine.writes import access, placing, reorder
-from feed_engine.writes.commit import (
+from feed_engine.ordering import placing, reorder
+from feed_engine.ordering.respace import with_room
+from feed_engine.ordering.spacing import SPACING, Spacing
+from feed_engine.outbox.change import AnyTask, PinArrived
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import (
     Mutation,
     Outcome,
     Outdated,
@@ -29,12 +30,12 @@ from feed_engine.writes.commit import (
     now_ms,
     row_of,
 )
-from feed_engine.writes.hold import Hold
-from feed_engine.writes.inputs import Move, Reorder
+from feed_engine.transactions.edit import edited
+from feed_engine.transactions.hold import Hold
+from feed_engine.transactions.inputs import Move, Reorder
+from feed_engine.transactions.results import PinMoved, Reordered
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import lock_own
-from feed_engine.writes.respace import with_room
-from feed_engine.writes.results import PinMoved, Reordered
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
 
@@ -160,13 +161,7 @@ async def _place(
         raise StoreCorrupt(f"pin {given.pin_id} is not on its board {source.id}")
     key = ListKey(ON_BOARD, target.id)
     named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
-    if named.crossed:
-        before, after = named.crossed
-        raise Conflict(
-            f"Pin {before.to_id} stands below pin {after.to_id} now, and nothing was moved. Load "
-            "the board again",
-            "beforePinId",
-        )
+    named.check_order()
     gap = await placing.gap_at(tx, key, named)
     old = await tx.edge(EdgeKey(ON_BOARD, target.id, given.pin_id))  # of an earlier stay
     old = old or Edge(target.id, given.pin_id, 0, 0, active=False)

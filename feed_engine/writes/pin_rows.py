@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
 from datasources.records import Board, Pin
-from feed_engine.change import PinPublished
-from feed_engine.writes.commit import Rows
+from feed_engine.outbox.change import PinPublished
+from feed_engine.transactions.commit import Rows
 
 
 def is_public(pin: Pin, board: Board) -> bool:

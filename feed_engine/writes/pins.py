@@ -14,11 +14,10 @@ from datasources.ids import Kind
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
-from feed_engine import order
-from feed_engine.change import AnyTask, PinLiked
-from feed_engine.edit import edited
-from feed_engine.writes import access
-from feed_engine.writes.commit import (
+from feed_engine.ordering import order
+from feed_engine.outbox.change import AnyTask, PinLiked
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import (
     Mutation,
     Outcome,
     Outdated,
@@ -28,9 +27,10 @@ from feed_engine.writes.commit import (
     now_ms,
     row_of,
 )
-from feed_engine.writes.inputs import NewPin, PinChange, Repin, Target
+from feed_engine.transactions.edit import edited
+from feed_engine.transactions.inputs import NewPin, PinChange, Repin, Target
+from feed_engine.transactions.results import PinWritten
 from feed_engine.writes.pin_rows import is_public, published, put_owned, put_public
-from feed_engine.writes.results import PinWritten
 
 
 async def create_pin(

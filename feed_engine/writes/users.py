@@ -7,11 +7,11 @@ from datasources.errors import Conflict
 from datasources.ids import Kind, shard_of
 from datasources.protocols import ShardTx, Stores
 from datasources.records import User
-from feed_engine.change import change
-from feed_engine.writes import access
-from feed_engine.writes.commit import Mutation, Outcome, Saved, mutate, now_ms
-from feed_engine.writes.inputs import NewUser
-from feed_engine.writes.validation import unguessable_key
+from feed_engine.outbox.change import change
+from feed_engine.transactions import access
+from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, now_ms
+from feed_engine.transactions.inputs import NewUser
+from feed_engine.transactions.validation import unguessable_key
 
 NAMESPACE = "username"  # of the claims
 NOBODY = 0  # whose keys those are who have no id yet

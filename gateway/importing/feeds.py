@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
-from feed_engine.bulk import build_feeds
-from feed_engine.smart.popular_bulk import build_popular
+from feed_engine.feeds.bulk import build_feeds
+from feed_engine.feeds.smart.popular_bulk import build_popular
 from gateway.importing.load import Load, batches, patiently
 
 _FOLLOWED_BY = (

@@ -16,7 +16,7 @@ from msgspec import Meta
 from datasources.errors import BadInput
 from datasources.mappings import SEQUENCE_STEP
 from datasources.records import Image
-from feed_engine.writes import validation
+from feed_engine.transactions import validation
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)

@@ -16,7 +16,7 @@ from typing import IO
 
 from datasources.errors import BadInput, ConfigError, StoreUnavailable
 from datasources.protocols import Stores
-from feed_engine.writes import validation
+from feed_engine.transactions import validation
 from gateway.importing import checks, edges, feeds, named, objects
 from gateway.importing.bookmarks import Fault
 from gateway.importing.entries import (

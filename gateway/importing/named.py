@@ -6,7 +6,7 @@ from datasources import records
 from datasources.ids import Kind, kind_of
 from datasources.protocols import ShardTx
 from datasources.records import Interest, User
-from feed_engine.edit import edited
+from feed_engine.transactions.edit import edited
 from feed_engine.writes.interests import NAMESPACE as SLUGS
 from feed_engine.writes.users import NAMESPACE as USERNAMES
 from gateway.importing.jsonl import InterestLine, UserLine, created_ms, decode

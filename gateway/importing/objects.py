@@ -12,7 +12,7 @@ from datasources.ids import Kind, shard_of
 from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx
 from datasources.records import Board, Comment, Pin
-from feed_engine.edit import edited
+from feed_engine.transactions.edit import edited
 from gateway.importing.jsonl import BoardLine, CommentLine, PinLine, created_ms, decode
 from gateway.importing.load import Edges, Load, Row, batches_by, concurrently, identity, patiently
 

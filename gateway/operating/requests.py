@@ -9,8 +9,8 @@ import msgspec
 
 from datasources.errors import BadInput, NotFound, StoreCorrupt
 from datasources.protocols import PRIORITIES, OutboxEntry, Stores
-from feed_engine.completion import change_of
-from feed_engine.priorities import of_tasks
+from feed_engine.outbox.completion import change_of
+from feed_engine.outbox.priorities import of_tasks
 from gateway.auth import Tokens
 from gateway.importing.report import Progress
 from gateway.operating import backup

@@ -4,9 +4,10 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Pin
-from feed_engine.writes import arrange, boards, move, reorder
-from feed_engine.writes.inputs import BoardChange, NewBoard
-from feed_engine.writes.results import Crossed, Reordered
+from feed_engine.ordering import arrange, reorder
+from feed_engine.transactions.inputs import BoardChange, NewBoard
+from feed_engine.transactions.results import Crossed, Reordered
+from feed_engine.writes import boards, move
 from resolvers import visibility
 from resolvers.context import Context, object_id
 from resolvers.payloads import edge, mutation, problem

@@ -5,8 +5,8 @@ from math import ceil
 from typing import Any
 
 from datasources.errors import Forbidden, RateLimited
+from feed_engine.transactions.inputs import NewUser
 from feed_engine.writes import users
-from feed_engine.writes.inputs import NewUser
 from resolvers import nodes
 from resolvers.context import Context
 from resolvers.payloads import mutation

@@ -4,9 +4,9 @@ from typing import Any
 
 from datasources.ids import Kind
 from datasources.records import Image
+from feed_engine.transactions.inputs import NewComment, NewPin, PinChange
+from feed_engine.transactions.results import PinWritten
 from feed_engine.writes import comments, pins
-from feed_engine.writes.inputs import NewComment, NewPin, PinChange
-from feed_engine.writes.results import PinWritten
 from resolvers import visibility
 from resolvers.context import Context, object_id
 from resolvers.payloads import edge, mutation

@@ -11,9 +11,9 @@ from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Job, ShardTx, Stores
 from datasources.sql.shards import SqlShards
 from datasources.valkey import ValkeyServer
-from feed_engine.change import KIND, change, encode
-from feed_engine.jobs import run_job
-from feed_engine.relay import ROWS, relay_once
+from feed_engine.outbox.change import KIND, change, encode
+from feed_engine.outbox.jobs import run_job
+from feed_engine.outbox.relay import ROWS, relay_once
 from tests.contract.shards import Deployment, fresh_id
 from tests.contract.test_outbox import empty
 from tests.embedded import embedded_config, embedded_stores

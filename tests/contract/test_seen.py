@@ -14,15 +14,16 @@ from datasources.mappings import EdgeKey, Mapping
 from datasources.protocols import Sides, Stores, WideColumnStore
 from datasources.records import Board, Pin, User
 from datasources.valkey import ValkeyServer
-from feed_engine import applied, writes
-from feed_engine.change import Followed, PinPublished, Task
-from feed_engine.feeds import Feeds
-from feed_engine.follow_edges import FOLLOWS
-from feed_engine.following import FollowingPage, following_page
-from feed_engine.rows import FOLLOWING_APPLIED, TABLES_FEEDS, TABLES_POOLS
-from feed_engine.seen import token_of
-from feed_engine.smart.results import HomePage
-from feed_engine.smart.service import home_page
+from feed_engine import writes
+from feed_engine.feeds import applied
+from feed_engine.feeds.follow_edges import FOLLOWS
+from feed_engine.feeds.following import FollowingPage, following_page
+from feed_engine.feeds.rows import FOLLOWING_APPLIED, TABLES_FEEDS, TABLES_POOLS
+from feed_engine.feeds.seen import token_of
+from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.smart.results import HomePage
+from feed_engine.feeds.smart.service import home_page
+from feed_engine.outbox.change import Followed, PinPublished, Task
 from feed_engine.speculation import Race, Side
 from tests.contract.wide_columns import drop_tables, hbase
 from tests.embedded import embedded_config, embedded_stores, flush, valkey

@@ -14,8 +14,8 @@ from datasources.ids import Kind
 from datasources.protocols import Answer, Job, ShardTx, Stores
 from datasources.sql.shards import SqlShards
 from datasources.valkey import ValkeyServer
-from feed_engine.expiry import expire_batch
-from feed_engine.relay import ROWS, relay, relay_page
+from feed_engine.outbox.expiry import expire_batch
+from feed_engine.outbox.relay import ROWS, relay, relay_page
 from tests.contract.shards import Deployment, fresh_id
 from tests.contract.test_expiry import empty as forget_all
 from tests.contract.test_outbox import empty
@@ -93,7 +93,7 @@ async def test_the_relay_keeps_its_pace_and_logs_the_outage_once(
             done.set()
             await asyncio.Event().wait()
 
-    with caplog.at_level(logging.INFO, "feed_engine.relay"):
+    with caplog.at_level(logging.INFO, "feed_engine.outbox.relay"):
         task = asyncio.ensure_future(relay(half_dead, every=5.0, older_than=-1, sleep=sleep))
         await done.wait()
         task.cancel()

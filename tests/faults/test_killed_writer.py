@@ -18,10 +18,10 @@ from datasources.memory import MemoryObjectCache
 from datasources.protocols import Job, Lease, Stores, Window
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
-from feed_engine.completion import settle
-from feed_engine.jobs import run_job
-from feed_engine.relay import relay_once
-from feed_engine.rows import FOLLOWING, id_row
+from feed_engine.feeds.rows import FOLLOWING, id_row
+from feed_engine.outbox.completion import settle
+from feed_engine.outbox.jobs import run_job
+from feed_engine.outbox.relay import relay_once
 from tests.audit import FROM, audit
 from tests.embedded import drain, embedded_config, embedded_stores, flush
 from tests.faults.writer import WRITES, Ids

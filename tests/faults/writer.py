@@ -25,9 +25,10 @@ import datasources.streaq  # noqa: F401
 from datasources.factory import StoresConfig, open_stores
 from datasources.protocols import Job, ShardTx, Stores
 from feed_engine import writes
-from feed_engine.completion import settle
-from feed_engine.jobs import run_job
-from feed_engine.writes import arrange, board_tasks
+from feed_engine.ordering import arrange
+from feed_engine.outbox.completion import settle
+from feed_engine.outbox.jobs import run_job
+from feed_engine.writes import board_tasks
 
 Ids = dict[str, int]
 SECRET = writes.BoardChange(secret=True)

@@ -11,8 +11,8 @@ import pytest
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
 from feed_engine import writes
-from feed_engine.completion import settle
-from feed_engine.writes import arrange
+from feed_engine.ordering import arrange
+from feed_engine.outbox.completion import settle
 from gateway.runtime import Runtime
 from tests.faulty import with_part
 from tests.gateways import Gateway, embedded_gateway

@@ -10,7 +10,7 @@ import pytest
 
 from datasources.protocols import Stores
 from feed_engine import writes
-from feed_engine.completion import settle
+from feed_engine.outbox.completion import settle
 from resolvers import readings
 from tests.gateways import Gateway
 from tests.http.test_moving import Scene, gateway, on, scene

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from feed_engine.feeds import epoch_ms
-from feed_engine.writes.inputs import NewUser
+from feed_engine.feeds.settings import epoch_ms
+from feed_engine.transactions.inputs import NewUser
 from feed_engine.writes.users import sign_up
 from tests.gateways import Gateway, embedded_gateway
 

@@ -10,7 +10,7 @@ from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
 from datasources.records import Board, Pin
-from feed_engine.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
+from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
 from gateway.demo.content import demo_lines
 from gateway.demo.fill import demo_is_loaded, demo_viewer_id, fill_demo
 from gateway.demo.icons import brands

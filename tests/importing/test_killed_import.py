@@ -13,7 +13,7 @@ import pytest
 
 from datasources.factory import StoresConfig
 from datasources.valkey import ValkeyServer
-from feed_engine.rows import FOLLOWING
+from feed_engine.feeds.rows import FOLLOWING
 from tests.audit import audit
 from tests.embedded import embedded_config, embedded_stores
 from tests.importing.conftest import forget

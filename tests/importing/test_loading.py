@@ -15,7 +15,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, ListKey, Mapping, PageRequ
 from datasources.protocols import Lease, Sides, Stores
 from datasources.records import Board, Pin, Record
 from feed_engine import writes
-from feed_engine.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
+from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
 from gateway.importing.entries import json_lines
 from gateway.importing.loader import import_entries, import_file
 from gateway.importing.report import Bad, ImportOptions, ImportStopped, Progress, summary

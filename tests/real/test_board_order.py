@@ -12,8 +12,8 @@ import pytest
 from datasources.protocols import Stores
 from deploy.stack import Stack
 from deploy.stack.mariadb import MariaDBMaster
-from feed_engine.completion import settle
-from feed_engine.writes import arrange
+from feed_engine.ordering import arrange
+from feed_engine.outbox.completion import settle
 from tests.gateways import gateway_on
 from tests.halving import WAYS, halve
 from tests.interleaving import SECOND, interleave

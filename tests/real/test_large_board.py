@@ -12,7 +12,7 @@ from bench.order.servers import BigBoard, Rig, mariadb, sqlite
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
 from datasources.protocols import ShardTx
 from feed_engine import writes
-from feed_engine.completion import settle
+from feed_engine.outbox.completion import settle
 
 pytestmark = pytest.mark.anyio
 LARGE, SMALL = 200_000, 100

@@ -14,7 +14,7 @@ from datasources.mysql import MySqlShards
 from datasources.protocols import Sides, Stores
 from datasources.topology import parse
 from deploy.stack import Stack
-from feed_engine.feeds import Feeds
+from feed_engine.feeds.settings import Feeds
 from feed_engine.speculation import Race
 from gateway.runtime import Runtime
 from tests.gateways import Gateway, gateway_on

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from feed_engine.feeds import Feeds
+from feed_engine.feeds.settings import Feeds
 from gateway.runtime import Runtime
 from gateway.settings import Settings
 from tests.counting import Counts

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from feed_engine.feeds import Feeds
+from feed_engine.feeds.settings import Feeds
 from gateway.app import create_app
 from gateway.http import Answer
 from gateway.runtime import Runtime

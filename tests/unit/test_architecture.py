@@ -12,7 +12,7 @@ NEUTRAL = {
     f"datasources.{name}"
     for name in (
         *("errors", "ids", "mappings", "outages", "protocols", "recording", "records"),
-        "topology",
+        *("together", "topology"),
     )
 }
 MAY_IMPORT = {

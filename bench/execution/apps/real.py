@@ -20,8 +20,8 @@ from starlette.types import ASGIApp
 
 from datasources.ids import Kind
 from datasources.protocols import Job, Stores
-from feed_engine.feeds import epoch_ms
-from feed_engine.jobs import run_job
+from feed_engine.feeds.settings import epoch_ms
+from feed_engine.outbox.jobs import run_job
 from gateway.app import create_app
 from gateway.auth import Tokens
 from gateway.collector import short_passes

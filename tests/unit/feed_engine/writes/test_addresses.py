@@ -4,7 +4,7 @@ import pytest
 
 from datasources.errors import BadInput
 from datasources.records import Image
-from feed_engine.writes.validation import image, link
+from feed_engine.transactions.validation import image, link
 
 
 @pytest.mark.parametrize("value", ["http://a\\@b/", "https://a/b\\..\\c", "https:\\\\a/b"])

@@ -6,7 +6,7 @@ from datasources.errors import BadInput, NotFound
 from datasources.mappings import REVERSE, Mapping
 from datasources.protocols import Stores
 from feed_engine import writes
-from feed_engine.change import AnyTask, Followed, PinLiked, Unfollowed, decode
+from feed_engine.outbox.change import AnyTask, Followed, PinLiked, Unfollowed, decode
 from tests.embedded import drain
 from tests.people import People
 

@@ -11,8 +11,8 @@ from datasources.ids import Kind, kind_of
 from datasources.protocols import Job, OutboxRow, Stores
 from datasources.records import Interest, User
 from feed_engine import writes
-from feed_engine.completion import complete_row, settle
-from feed_engine.jobs import run_job
+from feed_engine.outbox.completion import complete_row, settle
+from feed_engine.outbox.jobs import run_job
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

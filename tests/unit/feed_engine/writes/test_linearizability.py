@@ -5,7 +5,7 @@ import random
 import pytest
 
 from datasources.protocols import Stores
-from feed_engine.writes import arrange
+from feed_engine.ordering import arrange
 from tests.linearizing import History
 from tests.people import People
 

@@ -7,7 +7,7 @@ from datasources.mappings import ListKey, Mapping, PageRequest
 from datasources.protocols import Stores
 from datasources.records import Board, Pin, User
 from feed_engine import writes
-from feed_engine.writes import access
+from feed_engine.transactions import access
 from tests.embedded import drain
 from tests.faulty import Interrupted, with_part
 from tests.people import People

@@ -8,7 +8,7 @@ from datasources.mappings import SEQUENCE_STEP, Mapping
 from datasources.protocols import Stores
 from datasources.records import Image
 from feed_engine import writes
-from feed_engine.change import PinPublished, decode
+from feed_engine.outbox.change import PinPublished, decode
 from tests.people import People
 
 pytestmark = pytest.mark.anyio

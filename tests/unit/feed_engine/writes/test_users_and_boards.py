@@ -15,8 +15,8 @@ from datasources.mappings import Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Image, User
 from feed_engine import writes
-from feed_engine.edit import edited
-from feed_engine.writes import validation
+from feed_engine.transactions import validation
+from feed_engine.transactions.edit import edited
 from tests.embedded import drain
 from tests.people import People
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from datasources.valkey import ValkeyServer
-from feed_engine.feeds import Feeds
+from feed_engine.feeds.settings import Feeds
 from gateway.cost.rules import LEAF
 from gateway.demo.fill import demo_viewer_id, fill_demo
 from gateway.runtime import Runtime

@@ -1,0 +1,75 @@
+"""Marks of the follows and unfollows that were applied to a user's feeds, on each side beside the
+changed row.
+
+A follow or unfollow leaves its edge's version there, as the stamp of a cell named by the target: of
+two jobs the later version shows, in whatever order they ran. The mark is written after the cells
+that the job wrote on that side, so a reader who finds the mark and then reads the row finds the
+cells too. A new pin leaves no mark: its own cell is one. The row's generation is the time of the
+newest action that changed it.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from datasources.protocols import Table, WideColumnStore
+from feed_engine.feeds.rows import (
+    FOLLOWING,
+    FOLLOWING_APPLIED,
+    POOLS_APPLIED,
+    id_row,
+    parse_following,
+)
+
+_GENERATION = b"\x00"  # the stamp: epoch ms of the newest follow or unfollow
+
+_Versions = Mapping[int, int]
+"""Target → version of the edge to it."""
+
+
+async def mark(
+    store: WideColumnStore, table: Table, user_id: int, target_id: int, version: int, at: int
+) -> None:
+    """Record on one side that an edge's change of an epoch ms was applied."""
+    row = id_row(user_id)
+    await store.put(table, {row: {id_row(target_id): b""}}, max(1, version))
+    await store.put(table, {row: {_GENERATION: b""}}, max(1, at))
+
+
+async def mark_many(
+    store: WideColumnStore, table: Table, users: Iterable[tuple[int, _Versions]]
+) -> None:
+    """Record edges of many users that were built in bulk."""
+    by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = {}
+    for user_id, versions in users:
+        for target_id, version in versions.items():
+            rows = by_version.setdefault(version, {})
+            rows.setdefault(id_row(user_id), {})[id_row(target_id)] = b""
+    for version, rows in by_version.items():
+        await store.put(table, rows, version)
+
+
+async def is_marked(
+    store: WideColumnStore, table: Table, user_id: int, target_id: int, version: int
+) -> bool:
+    """Whether this version of the edge, or a later one, was applied to one side."""
+    column = id_row(target_id)
+    cell = (await store.get(table, id_row(user_id), [column])).get(column)
+    return cell is not None and cell.stamp >= version
+
+
+async def following_generation(store: WideColumnStore, user_id: int) -> int | None:
+    """Epoch ms of the newest action, or pin, in the user's following feed on one side. Read before
+    the row itself: then the row holds at least that. None: there is nothing yet."""
+    at = await _generation(store, FOLLOWING_APPLIED, user_id)
+    newest = await store.read(FOLLOWING, id_row(user_id), limit=1)
+    times = [parse_following(cell.column).created for cell in newest]
+    return max([*times, *at], default=None)
+
+
+async def pools_generation(store: WideColumnStore, user_id: int) -> int:
+    """Epoch ms of the newest follow or unfollow in the user's pools on one side; 0: none yet."""
+    return max(await _generation(store, POOLS_APPLIED, user_id), default=0)
+
+
+async def _generation(store: WideColumnStore, table: Table, user_id: int) -> list[int]:
+    found = await store.get(table, id_row(user_id), [_GENERATION])
+    return [cell.stamp for cell in found.values()]

@@ -1,0 +1,215 @@
+"""Feeds of many users at once, from the mappings: after an import, and where a feed was left short.
+
+Writes what the jobs of every follow and every pin would have written, without a job for each.
+Pools' cells get the lowest stamp there is: so building again brings back nothing that was taken.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+from datasources.ids import Kind, kind_of
+from datasources.mappings import Edge, ListKey
+from datasources.protocols import Stores, Table, WideColumnStore
+from feed_engine.feeds import applied
+from feed_engine.feeds.content import BriefPin, newest_pins
+from feed_engine.feeds.dual import write_both
+from feed_engine.feeds.follow_edges import FOLLOWS, PINS_OF, followed
+from feed_engine.feeds.rows import (
+    FOLLOWING,
+    FOLLOWING_APPLIED,
+    POOLS,
+    POOLS_APPLIED,
+    FollowingColumn,
+    Source,
+    follow_stamp,
+    following_column,
+    id_row,
+    pool_row,
+)
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
+from feed_engine.feeds.smart import pools
+from feed_engine.feeds.wide import put_both, trim_both
+
+Progress = Callable[[int], None]
+"""Told how many more are done."""
+Attempt = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Makes a call that may be made again."""
+
+USERS = 100  # a batch
+LISTS = 50  # lists read together
+REMEMBERED = 500_000  # pins of lists kept for the next users: about 200 MB
+_LOWEST_STAMP = 1
+
+
+async def _once(call: Callable[[], Awaitable[None]]) -> None:
+    await call()
+
+
+async def build_feeds(
+    stores: Stores,
+    user_ids: Iterable[int],
+    progress: Progress = lambda done: None,
+    *,
+    settings: FeedSettings = DEFAULTS,
+    attempt: Attempt = _once,
+) -> None:
+    """Fill the following feeds and the pools of users from what they follow. Adds what is missing
+    and removes nothing; may be repeated, as may each batch by `attempt`."""
+    lists = _Lists(stores, settings)
+    users = iter(user_ids)
+    while batch := list(islice(users, USERS)):
+        await attempt(partial(_build, stores, batch, lists, settings))
+        lists.forget()
+        progress(len(batch))
+
+
+async def _build(
+    stores: Stores, user_ids: Sequence[int], lists: "_Lists", settings: FeedSettings
+) -> None:
+    edges = await _follows(stores, user_ids, tuple(FOLLOWS))
+    await lists.load(edge.to_id for some in edges.values() for edge in some)
+    await asyncio.gather(
+        _write_following(stores, edges, lists, settings),
+        _write_pools(stores, edges, lists, settings),
+    )
+    await _mark(stores, edges)
+
+
+async def build_following(
+    stores: Stores, user_ids: Sequence[int], at: int, *, settings: FeedSettings = DEFAULTS
+) -> None:
+    """Fill up the following feeds of a few users after an unfollow at an epoch ms."""
+    lists = _Lists(stores, settings)
+    edges = await _follows(stores, user_ids, (Kind.USER, Kind.BOARD))
+    await lists.load(edge.to_id for some in edges.values() for edge in some)
+    await _write_following(stores, edges, lists, settings, refilled=at)
+    rows = [id_row(user_id) for user_id in user_ids]
+    await trim_both(stores.feeds, FOLLOWING, rows, settings.following_cells)
+
+
+class _Brought(NamedTuple):
+    """The cells that following one user, board or interest brings to anybody else."""
+
+    following: dict[bytes, int]  # column -> the pin's owner
+    pool: dict[bytes, tuple[bytes, int]]  # column -> value, the pin's owner
+    owners: frozenset[int]
+
+    @property
+    def size(self) -> int:
+        return max(len(self.following), len(self.pool))
+
+
+class _Lists:
+    """The pins of followed users, boards and interests, read once for many users."""
+
+    def __init__(self, stores: Stores, settings: FeedSettings) -> None:
+        self._stores, self._settings = stores, settings
+        self._brought: dict[int, _Brought] = {}
+        self._size = 0
+
+    async def load(self, targets: Iterable[int]) -> None:
+        missing: dict[int, list[ListKey]] = defaultdict(list)
+        for target in dict.fromkeys(targets):
+            if target not in self._brought:
+                kind = kind_of(target)
+                missing[self._limit(kind)].append(ListKey(PINS_OF[kind], target))
+        for limit, keys in missing.items():
+            for start in range(0, len(keys), LISTS):
+                found = await newest_pins(self._stores, keys[start : start + LISTS], limit)
+                for key, pins in found.items():
+                    self._brought[key.from_id] = brought = self._cells(key.from_id, pins)
+                    self._size += brought.size
+
+    def following(self, user_id: int, target: int) -> Iterable[bytes]:
+        """Columns for the user's following feed."""
+        cells, _, owners = self._brought[target]
+        return cells if user_id not in owners else [c for c in cells if cells[c] != user_id]
+
+    def pool(self, user_id: int, target: int) -> dict[bytes, bytes]:
+        """Cells for one of the user's pools."""
+        cells = self._brought[target].pool
+        return {column: value for column, (value, owner) in cells.items() if owner != user_id}
+
+    def forget(self) -> None:
+        """Stay within bounds: the lists read first go first."""
+        while self._size > REMEMBERED:
+            oldest = next(iter(self._brought))
+            self._size -= self._brought.pop(oldest).size
+
+    def _cells(self, target: int, pins: Sequence[BriefPin]) -> _Brought:
+        following: dict[bytes, int] = {}
+        if kind_of(target) is not Kind.INTEREST:
+            for pin in pins:
+                column = following_column(FollowingColumn(pin.created, pin.id, target))
+                following[column] = pin.owner_id
+        pool: dict[bytes, tuple[bytes, int]] = {}
+        for pin in pins[: self._settings.backfill]:
+            column, value = pools.followed_cell(pin, target)
+            pool[column] = value, pin.owner_id
+        return _Brought(following, pool, frozenset(pin.owner_id for pin in pins))
+
+    def _limit(self, kind: Kind) -> int:
+        settings = self._settings
+        return settings.backfill if kind is Kind.INTEREST else settings.following_cap
+
+
+async def _follows(
+    stores: Stores, user_ids: Sequence[int], kinds: Iterable[Kind]
+) -> dict[int, list[Edge]]:
+    found: dict[int, list[Edge]] = {user_id: [] for user_id in user_ids}
+    for kind in kinds:
+        for user_id, edges in (await followed(stores, FOLLOWS[kind], user_ids)).items():
+            found[user_id] += edges
+    return found
+
+
+async def _write_following(
+    stores: Stores,
+    edges: Mapping[int, list[Edge]],
+    lists: _Lists,
+    settings: FeedSettings,
+    refilled: int = 0,
+) -> None:
+    by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
+    for user_id, follows in edges.items():
+        versions: dict[bytes, int] = {}
+        for edge in follows:
+            versions.update(dict.fromkeys(lists.following(user_id, edge.to_id), edge.version))
+        row = id_row(user_id)
+        for column in sorted(versions)[: settings.following_cells]:
+            by_version[versions[column]].setdefault(row, {})[column] = b""
+    for version, rows in by_version.items():
+        await put_both(stores.feeds, FOLLOWING, rows, follow_stamp(version, refilled))
+
+
+async def _mark(stores: Stores, edges: Mapping[int, list[Edge]]) -> None:
+    """Record these edges as applied, on both sides of both feeds."""
+    users = [
+        (user_id, {edge.to_id: edge.version for edge in follows})
+        for user_id, follows in edges.items()
+    ]
+    for sides, table in ((stores.feeds, FOLLOWING_APPLIED), (stores.pools, POOLS_APPLIED)):
+
+        async def mark(store: WideColumnStore, table: Table = table) -> None:
+            await applied.mark_many(store, table, users)
+
+        await write_both(sides, mark)
+
+
+async def _write_pools(
+    stores: Stores, edges: Mapping[int, list[Edge]], lists: _Lists, settings: FeedSettings
+) -> None:
+    rows: dict[bytes, dict[bytes, bytes]] = {}
+    for user_id, follows in edges.items():
+        best: dict[Source, dict[bytes, bytes]] = defaultdict(dict)
+        for edge in follows:
+            source = pools.followed_source(edge.to_id)
+            best[source].update(lists.pool(user_id, edge.to_id))
+        for source, found in best.items():
+            kept = sorted(found)[: settings.pool_cap]
+            rows[pool_row(user_id, source)] = {column: found[column] for column in kept}
+    await put_both(stores.pools, POOLS, rows, _LOWEST_STAMP)

@@ -1,0 +1,131 @@
+"""The jobs that add a follow's pins to the viewer's feeds, and remove an unfollow's pins from them.
+
+Both go by the edge as it is now, and by versions: cells that a follow brings are stamped with the
+edge's version, and an unfollow hides what is stamped up to its own. So they may run in any order,
+twice, or while fan-out of new pins is under way.
+"""
+
+from datasources.ids import Kind, kind_of
+from datasources.mappings import Edge, EdgeKey, ListKey
+from datasources.protocols import Stores, WideColumnStore
+from datasources.together import together
+from feed_engine.feeds import applied
+from feed_engine.feeds.bulk import build_following
+from feed_engine.feeds.content import newest_pins
+from feed_engine.feeds.dual import write_both
+from feed_engine.feeds.follow_edges import FOLLOWS, PINS_OF, following_columns
+from feed_engine.feeds.rows import (
+    FOLLOWING,
+    FOLLOWING_APPLIED,
+    POOLS,
+    POOLS_APPLIED,
+    follow_stamp,
+    id_row,
+    parse_following,
+    pool_row,
+    unfollow_stamp,
+)
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
+from feed_engine.feeds.smart import pools
+from feed_engine.feeds.wide import read_row, trim_both
+from feed_engine.outbox.change import Advance, Followed, Unfollowed
+
+_FULL = b"full"  # an unfollow's cursor: the row had been full, so that it may lack older cells
+
+
+async def followed(
+    stores: Stores,
+    task: Followed,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Add the target's newest pins: to the following feed as many as it holds, so that it doesn't
+    matter which pins were fanned out before; to the pool a few."""
+    key = EdgeKey(FOLLOWS[kind_of(task.target_id)], task.viewer_id, task.target_id)
+    edge = await _edge(stores, key)
+    if edge is None or not edge.active:
+        return  # what ended it leaves a later mark
+    kind = kind_of(task.target_id)
+    limit = settings.backfill if kind is Kind.INTEREST else settings.following_cap
+    pins_of = ListKey(PINS_OF[kind], task.target_id)
+    pins = (await newest_pins(stores, [pins_of], limit))[pins_of]
+    row = id_row(task.viewer_id)
+    columns = following_columns(task.viewer_id, task.target_id, pins)
+    pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
+    best = pools.followed_cells(pins[: settings.backfill], task.viewer_id, task.target_id)
+
+    async def into_feed(store: WideColumnStore) -> None:
+        if columns:
+            cells = {row: dict.fromkeys(columns, b"")}
+            await store.put(FOLLOWING, cells, follow_stamp(edge.version))
+        await applied.mark(store, FOLLOWING_APPLIED, *key[1:], edge.version, task.at)
+
+    async def into_pool(store: WideColumnStore) -> None:
+        if best:
+            await store.put(POOLS, {pool: best}, max(1, task.at))
+        await applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, task.at)
+
+    in_feed = [] if kind is Kind.INTEREST else [write_both(stores.feeds, into_feed)]
+    await together([*in_feed, write_both(stores.pools, into_pool)])
+
+    now = await _edge(stores, key)
+    if now is not None and not now.active:  # it ended meanwhile, and was cleaned up before this
+        await _forget(stores, task.viewer_id, task.target_id, now.version, task.at)
+        return
+    await trim_both(stores.feeds, FOLLOWING, [row], settings.following_cells)
+    await trim_both(stores.pools, POOLS, [pool], settings.pool_cap)
+
+
+async def unfollowed(
+    stores: Stores,
+    task: Unfollowed,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Take out what the target brought. Only cleaning: no reader shows it any more. A following
+    feed that was full is filled up with older pins of what is still followed."""
+    full = cursor == _FULL
+    if not full and await _is_full(stores, task.viewer_id, settings.following_cells):
+        await advance(_FULL)  # first, since what is done next makes it look otherwise
+        full = True
+    await _forget(stores, task.viewer_id, task.target_id, task.version, task.at)
+    if full:
+        await build_following(stores, [task.viewer_id], task.at, settings=settings)
+
+
+async def _edge(stores: Stores, key: EdgeKey) -> Edge | None:
+    return (await stores.shards.mappings.edges([key])).get(key)
+
+
+async def _is_full(stores: Stores, viewer_id: int, cap: int) -> bool:
+    """Whether a side's row has as many cells as may have been trimmed."""
+    full: list[bool] = []
+
+    async def look(store: WideColumnStore) -> None:
+        full.append(len(await store.read(FOLLOWING, id_row(viewer_id), limit=cap)) >= cap)
+
+    await write_both(stores.feeds, look)
+    return any(full)
+
+
+async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, at: int) -> None:
+    row = id_row(viewer_id)
+
+    async def from_feed(store: WideColumnStore) -> None:
+        cells = await read_row(store, FOLLOWING, row)
+        gone = [c.column for c in cells if parse_following(c.column).cause_id == cause_id]
+        if gone:
+            await store.delete(FOLLOWING, {row: gone}, unfollow_stamp(version))
+        await applied.mark(store, FOLLOWING_APPLIED, viewer_id, cause_id, version, at)
+
+    async def from_pool(store: WideColumnStore) -> None:
+        await pools.forget_cause(store, viewer_id, cause_id, max(1, at))
+        await applied.mark(store, POOLS_APPLIED, viewer_id, cause_id, version, at)
+
+    interest = kind_of(cause_id) is Kind.INTEREST
+    in_feed = [] if interest else [write_both(stores.feeds, from_feed)]
+    await together([*in_feed, write_both(stores.pools, from_pool)])

@@ -1,0 +1,71 @@
+"""The content generator: how many new pins a chunk takes from which source, and in which order.
+
+Sources are interleaved by smooth weighted round robin (as nginx balances its upstreams): each turn
+a source that has pins left gains its rate, the richest gives its best pin and pays the total. So
+rates hold over any stretch of the chunk, and a source that runs dry leaves its turns to the rest.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from feed_engine.feeds.rows import Reason, Source
+
+
+class Candidate(NamedTuple):
+    """A pin in a pool: its score there, and what put it there."""
+
+    pin_id: int
+    score: float
+    source: Source
+    reason: Reason
+    cause_id: int
+
+
+def generate(
+    pools: Mapping[Source, Sequence[Candidate]],
+    *,
+    size: int,
+    rates: Mapping[Source, int],
+    floor: float,
+    excluded: Collection[int] = (),
+) -> list[Candidate]:
+    """Up to `size` candidates, no pin twice, none excluded and none scored under the floor.
+
+    Each pool is best first. A source with rate 0 fills what the others leave, whatever its
+    scores (it is there so that no feed is empty). The same input gives the same chunk.
+    """
+    taken = set(excluded)
+    mixed = {s: [c for c in pools.get(s, ()) if c.score >= floor] for s in rates if rates[s] > 0}
+    chunk = _interleave(mixed, rates, size, taken)
+    for source in (s for s in rates if rates[s] == 0):
+        chunk += _interleave({source: pools.get(source, ())}, {source: 1}, size - len(chunk), taken)
+    return chunk
+
+
+def _interleave(
+    pools: Mapping[Source, Sequence[Candidate]],
+    rates: Mapping[Source, int],
+    size: int,
+    taken: set[int],
+) -> list[Candidate]:
+    heads = dict.fromkeys(sorted(pools), 0)
+    credit = dict.fromkeys(heads, 0)
+    chunk: list[Candidate] = []
+    while len(chunk) < size:
+        for source in list(heads):
+            pool, head = pools[source], heads[source]
+            while head < len(pool) and pool[head].pin_id in taken:
+                head += 1
+            heads[source] = head
+            if head == len(pool):
+                del heads[source]
+        if not heads:
+            break
+        for source in heads:
+            credit[source] += rates[source]
+        richest = max(heads, key=lambda s: (credit[s], -s))
+        credit[richest] -= sum(rates[source] for source in heads)
+        best = pools[richest][heads[richest]]
+        taken.add(best.pin_id)
+        chunk.append(best)
+    return chunk

@@ -1,0 +1,63 @@
+"""The hand-over of a visit's chunk, from the pools to the materialized feed.
+
+First the materialized feed of both sides gets the chunk, then the pools of both lose it, and only
+then is the visit marked as saved. Killed anywhere and run again, it ends in the same state: every
+write is stamped with the visit's time, and what is taken out is what is marked as shown.
+
+Emptying the pools costs the most by far, and is the same for one visit or many. So a job hands over
+all of its user's visits that are not saved, and after an outage the first job of each user leaves
+little to the others.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from datasources.protocols import Stores
+from feed_engine.feeds import visits
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
+from feed_engine.feeds.smart import materialized, pools
+from feed_engine.outbox.change import Advance, VisitShown
+
+TRIM_EVERY = 8  # visits
+
+
+async def visit_shown(
+    stores: Stores,
+    task: VisitShown,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Save the user's chunks, and empty the pools of them."""
+    told = await visits.recent(stores, task.user_id)
+    unsaved = [visit for visit in reversed(told) if not visit.saved]  # all of them are told
+    if all(visit.generation != task.generation for visit in unsaved):
+        return
+    for visit in unsaved:  # oldest first: a pin chosen again leaves the earlier one
+        at = max(1, visit.created)
+        await materialized.save(stores.feeds, task.user_id, visit.generation, visit.chunk.pins, at)
+    shown = _Shown(stores, task.user_id)
+    await pools.take(stores.pools, task.user_id, shown.among, max(1, unsaved[-1].created))
+    if any(visit.generation % TRIM_EVERY == 0 for visit in unsaved):
+        await materialized.trim(stores.feeds, task.user_id, settings.materialized_cap)
+    for visit in unsaved:
+        await stores.shards.visits.mark_saved(task.user_id, visit.generation)
+
+
+class _Shown:
+    """The pins that were shown to a user. Each pin is looked up once, though both sides have it."""
+
+    def __init__(self, stores: Stores, user_id: int) -> None:
+        self._stores, self._user_id = stores, user_id
+        self._asked: set[int] = set()
+        self._shown: set[int] = set()
+        self._lock = asyncio.Lock()
+
+    async def among(self, pins: Sequence[int]) -> set[int]:
+        async with self._lock:
+            asked = list(set(pins) - self._asked)
+            primary = self._stores.feeds.primary
+            self._shown |= await materialized.shown_among(primary, self._user_id, asked)
+            self._asked.update(asked)
+        return self._shown.intersection(pins)

@@ -1,0 +1,75 @@
+"""The materialized feed: what a user was shown, by generation of the visit, newest first.
+
+Beside it, a row of all pins shown says which the generator must not choose again. Both are kept in
+both sides; cells are stamped with the time of the visit.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from datasources.protocols import Cell, Sides, WideColumnStore
+from feed_engine.feeds.rows import (
+    MATERIALIZED,
+    SHOWN,
+    Place,
+    Reason,
+    id_row,
+    parse_place,
+    parse_shown_at,
+    parse_shown_pin,
+    place_column,
+    shown_at,
+    shown_pin,
+)
+from feed_engine.feeds.wide import delete_both, put_both, trim_both
+
+
+class ShownPin(NamedTuple):
+    place: Place
+    pin_id: int
+    reason: Reason
+
+
+async def read(store: WideColumnStore, user_id: int, after: bytes | None, limit: int) -> list[Cell]:
+    """Up to `limit` pins behind a column of the row, the newest generation first."""
+    return await store.read(MATERIALIZED, id_row(user_id), after=after, limit=limit)
+
+
+def shown(cell: Cell) -> ShownPin:
+    """The visit's entry in a cell that was `read`."""
+    return ShownPin(parse_place(cell.column), *parse_shown_pin(cell.value))
+
+
+async def shown_among(store: WideColumnStore, user_id: int, pins: Sequence[int]) -> set[int]:
+    """The given pins that a saved visit of the user showed."""
+    cells = await store.get(SHOWN, id_row(user_id), [id_row(pin) for pin in pins]) if pins else {}
+    return {int.from_bytes(column, "big") for column in cells}
+
+
+async def save(
+    sides: Sides, user_id: int, generation: int, pins: Sequence[tuple[int, Reason]], at: int
+) -> None:
+    """Write a visit's chunk to both sides. A pin that an earlier visit has too (it was chosen
+    while nobody could say what had been shown) leaves that one."""
+    if not pins:
+        return
+    row = id_row(user_id)
+    columns = [id_row(pin) for pin, _ in pins]
+    before = await sides.primary.get(SHOWN, row, columns)
+    places = [Place(generation, position) for position in range(len(pins))]
+    cells = {place_column(place): shown_pin(*pin) for place, pin in zip(places, pins, strict=True)}
+    moved = [
+        place_column(earlier)
+        for cell in before.values()
+        if (earlier := parse_shown_at(cell.value)).generation < generation
+    ]
+    await put_both(sides, MATERIALIZED, {row: cells}, at)
+    if moved:
+        await delete_both(sides, MATERIALIZED, {row: moved}, at)
+    marks = {column: shown_at(place) for column, place in zip(columns, places, strict=True)}
+    await put_both(sides, SHOWN, {row: marks}, at)
+
+
+async def trim(sides: Sides, user_id: int, keep: int) -> None:
+    """Keep the newest `keep` pins shown; the marks stay, so that no pin comes back as new."""
+    await trim_both(sides, MATERIALIZED, [id_row(user_id)], keep)

@@ -1,0 +1,98 @@
+"""The pools: for each user and source the pins not yet shown, best first (a published design:
+"the key is (user, score, pin)").
+
+A cell's stamp is the time of the action that put it there; taking a pin out is stamped later, so
+that a repeated old job doesn't bring it back. Should a marker be compacted away all the same, the
+pin is known as shown, is never chosen again, and leaves the pool with the next visit.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from datasources.ids import Kind, kind_of
+from datasources.protocols import Cell, Sides, WideColumnStore
+from feed_engine.feeds.content import PinLike
+from feed_engine.feeds.dual import write_both
+from feed_engine.feeds.rows import (
+    POOLS,
+    PoolColumn,
+    Reason,
+    Source,
+    parse_pool,
+    parse_why,
+    pool_column,
+    pool_row,
+    why,
+)
+from feed_engine.feeds.smart import scoring
+from feed_engine.feeds.smart.generator import Candidate
+from feed_engine.feeds.wide import read_row
+
+ShownAmong = Callable[[Sequence[int]], Awaitable[set[int]]]
+"""Returns the given pins that the user was shown."""
+
+OWN_SOURCES = (Source.FOLLOWED, Source.INTEREST, Source.RELATED)
+
+_REASONS = {
+    Kind.USER: Reason.FOLLOWED_USER,
+    Kind.BOARD: Reason.FOLLOWED_BOARD,
+    Kind.INTEREST: Reason.FOLLOWED_INTEREST,
+}
+
+
+def followed_reason(cause_id: int) -> Reason:
+    """Why a pin of a followed user, board or interest is shown."""
+    return _REASONS[kind_of(cause_id)]
+
+
+def followed_source(cause_id: int) -> Source:
+    """The pool that pins of a followed user, board or interest go to."""
+    return Source.INTEREST if kind_of(cause_id) is Kind.INTEREST else Source.FOLLOWED
+
+
+def followed_cell(pin: PinLike, cause_id: int) -> tuple[bytes, bytes]:
+    """The cell (column, value) of a pin that a followed user, board or interest brings."""
+    score = scoring.fresh(followed_reason(cause_id), pin.created)
+    return pool_column(PoolColumn(score, pin.id)), why(cause_id)
+
+
+def followed_cells(pins: Iterable[PinLike], viewer_id: int, cause_id: int) -> dict[bytes, bytes]:
+    """The cells of a cause's pins for a viewer; their own pins are not among them."""
+    return dict(followed_cell(pin, cause_id) for pin in pins if pin.owner_id != viewer_id)
+
+
+def candidate(source: Source, cell: Cell) -> Candidate:
+    score, pin_id = parse_pool(cell.column)
+    cause_id = parse_why(cell.value).cause_id
+    if source is Source.POPULAR:
+        reason = Reason.POPULAR
+    elif source is Source.RELATED:
+        reason = Reason.RELATED
+    else:
+        reason = followed_reason(cause_id)
+    return Candidate(pin_id, score, source, reason, cause_id)
+
+
+async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at: int) -> None:
+    """Take out of one side what the viewer no longer follows: cells stamped up to `at`."""
+    row = pool_row(viewer_id, followed_source(cause_id))
+    cells = await read_row(store, POOLS, row)
+    gone = [cell.column for cell in cells if parse_why(cell.value).cause_id == cause_id]
+    if gone:
+        await store.delete(POOLS, {row: gone}, at)
+
+
+async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
+    """Take what was shown out of the user's pools, on both sides: the pins of the newest chunk,
+    and whatever came back since earlier ones. Stamped `at`, or with a cell's stamp if later."""
+
+    async def empty(store: WideColumnStore) -> None:
+        for source in OWN_SOURCES:
+            row = pool_row(user_id, source)
+            cells = await read_row(store, POOLS, row)
+            gone_pins = await shown([parse_pool(cell.column).pin_id for cell in cells])
+            gone = [cell for cell in cells if parse_pool(cell.column).pin_id in gone_pins]
+            if gone:
+                stamp = max(at, *(cell.stamp for cell in gone))
+                await store.delete(POOLS, {row: [cell.column for cell in gone]}, stamp)
+
+    await write_both(sides, empty)

@@ -1,0 +1,66 @@
+"""Pages of popular pins, for visitors without a token."""
+
+from collections.abc import AsyncIterator
+
+from datasources.errors import StoreError
+from datasources.protocols import Cell, WideColumnStore
+from datasources.records import Pin
+from feed_engine.feeds import cursors
+from feed_engine.feeds.cursors import CursorKind
+from feed_engine.feeds.rows import POOLS, POPULAR_ROW, Reason, parse_pool
+from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.smart.results import Health, HomeItem, HomePage
+from feed_engine.feeds.visible import Visible
+from feed_engine.speculation import Side
+
+LEAST = 50  # cells a read
+
+
+async def popular_page(
+    feeds: Feeds, first: int, after: str | None, visit: str, visible: Visible
+) -> HomePage:
+    """`first` popular pins, the hottest first, behind a cursor. Raises BadInput."""
+    column = None if after is None else cursors.decode(CursorKind.POPULAR_1, after, least=16)
+    page: list[tuple[bytes, Pin]] = []
+    sides: set[Side | None] = set()
+    known: set[int] = set()
+    async for cells in _pages(feeds, column, max(first + 1, LEAST), sides):
+        # A pin whose hotness is just being moved may have two cells.
+        fresh = {parse_pool(c.column).pin_id: c.column for c in reversed(cells)}
+        fresh = {p: c for p, c in fresh.items() if p not in known}
+        known.update(fresh)
+        seen = await visible(list(fresh)) if fresh else {}
+        page += sorted((c, seen[p]) for p, c in fresh.items() if p in seen)
+        if len(page) > first:
+            break
+    side = None if None in sides else Side.STANDBY if Side.STANDBY in sides else Side.PRIMARY
+    return HomePage(
+        items=[
+            HomeItem(pin, Reason.POPULAR, cursors.encode(CursorKind.POPULAR_1, column))
+            for column, pin in page[:first]
+        ],
+        has_next=len(page) > first,
+        visit=visit,
+        health=Health(side, None, may_be_stale=side is not Side.PRIMARY),
+    )
+
+
+async def _pages(
+    feeds: Feeds, after: bytes | None, limit: int, sides: set[Side | None]
+) -> AsyncIterator[list[Cell]]:
+    """The popular pool in pages; notes which sides answered, None where neither did."""
+    while True:
+
+        async def read(store: WideColumnStore, after: bytes | None = after) -> list[Cell]:
+            return await store.read(POOLS, POPULAR_ROW, after=after, limit=limit)
+
+        try:
+            raced = await feeds.pools_race(read, kind=("popular", limit.bit_length()))
+        except StoreError:
+            sides.add(None)
+            return
+        sides.add(raced.side)
+        yield raced.value
+        if len(raced.value) < limit:
+            return
+        after = raced.value[-1].column

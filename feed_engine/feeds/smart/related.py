@@ -1,0 +1,44 @@
+"""Related pins: the pins that a like or a repin adds to the viewer's pool of related pins.
+
+For now the newest pins beside the liked one: on its board, and of its interests.
+"""
+
+from datasources.mappings import ListKey, Mapping
+from datasources.protocols import Stores
+from feed_engine.feeds.content import load_pins, newest_ids, public_pin
+from feed_engine.feeds.rows import POOLS, PoolColumn, Source, pool_column, pool_row, why
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
+from feed_engine.feeds.smart import scoring
+from feed_engine.feeds.smart.popular import update_popularity
+from feed_engine.feeds.wide import put_both, trim_both
+from feed_engine.outbox.change import Advance, PinLiked
+
+INTERESTS = 3  # of the liked pin, at most
+
+
+async def pin_liked(
+    stores: Stores,
+    task: PinLiked,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Make the pin more popular, and fill the viewer's pool of related pins. Only pins from before
+    the like are looked at, so that a job that runs late finds what it would have found."""
+    liked = await public_pin(stores, task.pin_id)
+    if liked is None:
+        return
+    await update_popularity(stores, [liked], settings)
+    beside = [ListKey(Mapping.BOARD_HAS_PINS, liked.board_id)]
+    beside += [ListKey(Mapping.INTEREST_HAS_PINS, i) for i in liked.interest_ids[:INTERESTS]]
+    found = await newest_ids(stores, beside, settings.related, until=task.at)
+    pins = await load_pins(stores, (id for ids in found.values() for id in ids if id != liked.id))
+    cells = {
+        pool_column(PoolColumn(scoring.related(pin.created, task.at), pin.id)): why(liked.id)
+        for pin in pins.values()
+        if pin.owner_id != task.viewer_id
+    }
+    row = pool_row(task.viewer_id, Source.RELATED)
+    await put_both(stores.pools, POOLS, {row: cells}, max(1, task.at))
+    await trim_both(stores.pools, POOLS, [row], settings.pool_cap)

@@ -1,0 +1,42 @@
+"""Scores of pins, as logarithms to base 2, which never need to be computed again.
+
+Interest in a pin is taken to be `weight * 2 ** (-age / HALF_LIFE)`. Its logarithm is
+`log2(weight) + created / HALF_LIFE - now / HALF_LIFE`; the last term is the same for all pins, so
+it is left out, and pins keep their order as time passes. Reddit's published "hot" rank has the same
+form (log10 of the votes, plus the seconds of creation / 45,000).
+"""
+
+from math import log2
+
+from feed_engine.feeds.rows import Reason
+
+HALF_LIFE = 3 * 24 * 3600 * 1000  # ms
+
+WEIGHTS = {
+    Reason.FOLLOWED_USER: 1.0,
+    Reason.FOLLOWED_BOARD: 1.5,  # picked out of all that its owner collects
+    Reason.FOLLOWED_INTEREST: 0.6,
+    Reason.RELATED: 0.8,
+}
+
+
+def fresh(reason: Reason, created: int) -> float:
+    """log2(weight of the reason) + created / HALF_LIFE, for a pin created at an epoch ms."""
+    return log2(WEIGHTS[reason]) + created / HALF_LIFE
+
+
+def related(created: int, liked_at: int) -> float:
+    """The score of a related pin: as fresh as the like, halved each time the pin's age at the
+    like doubles beyond a week."""
+    weeks = max(0, liked_at - created) / (7 * 24 * 3600 * 1000)
+    return fresh(Reason.RELATED, liked_at) - log2(1 + weeks)
+
+
+def hot(likes: int, created: int) -> float:
+    """log2(1 + likes) + created / HALF_LIFE: twice the likes outweigh one half-life."""
+    return log2(1 + likes) + created / HALF_LIFE
+
+
+def strength(score: float, now: int) -> float:
+    """log2 of the interest in the pin now; 0 is a new pin of a followed user."""
+    return score - now / HALF_LIFE

@@ -1,0 +1,210 @@
+"""The smart home feed: a chunk of new pins, then what was shown before (a published design).
+
+The pools and the materialized feed are asked at once. The chunk is remembered on the viewer's
+shard before the answer leaves, so that the same visit gets the same answer and no pin is lost; the
+job posted with it saves the chunk and takes its pins out of the pools. If the pools fail, the
+answer is the materialized feed alone, and what is owed makes the next chunk larger; if the
+materialized feed fails, it is the chunk and what the shard still tells of earlier visits.
+"""
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TypeVar
+
+from datasources.errors import BadInput, StoreError
+from datasources.records import Pin
+from feed_engine.feeds import cursors, visits
+from feed_engine.feeds.cursors import CursorKind
+from feed_engine.feeds.rows import Place, Reason
+from feed_engine.feeds.seen import check_token
+from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.smart.candidates import Candidates
+from feed_engine.feeds.smart.materialized import ShownPin
+from feed_engine.feeds.smart.pages import Saved, fill, visit_pins
+from feed_engine.feeds.smart.popular_page import popular_page
+from feed_engine.feeds.smart.results import Health, HomeItem, HomePage
+from feed_engine.feeds.visible import Visible
+from feed_engine.feeds.visits import Chunk, Remembered
+from feed_engine.speculation import Side
+
+T = TypeVar("T")
+
+_CURSOR = struct.Struct(">QQH")  # the visit's generation, then the place; the visit's name follows
+
+
+async def home_page(
+    feeds: Feeds,
+    viewer_id: int | None,
+    *,
+    first: int,
+    after: str | None = None,
+    visit: str | None = None,
+    seen: str | None = None,
+    dated: bool = False,
+    visible: Visible,
+) -> HomePage:
+    """`first` pins of the viewer's home feed, behind a cursor of the same visit.
+
+    Without `after`: the first page of a visit, begun here unless `visit` names one that was. The
+    pools are read for a visit that begins; one that is named is looked for first.
+    Without a viewer: popular pins. `seen`: the token of a write that a new visit waits for, as
+    long as a feed's deadline; `dated`: tell since when a standby may be stale.
+
+    Raises BadInput for a cursor or a token that is not one, or a cursor not of `visit`. A store
+    that fails shortens the answer, as `health` tells, and raises nothing, unless `visible` does.
+    """
+    name = visits.check_name(visit) if visit is not None else None
+    if seen is not None:
+        check_token(seen, viewer_id)
+    if viewer_id is None:
+        return await popular_page(feeds, first, after, name or visits.new_name(), visible)
+    asked = _Asked(feeds, viewer_id, first, visible)
+    if after is not None:
+        return await _later_page(asked, after, name)
+    candidates = Candidates(feeds, viewer_id, visible, seen=seen, dated=dated)
+    return await _first_page(asked, name, candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A page that a viewer asks for."""
+
+    feeds: Feeds
+    viewer_id: int
+    first: int
+    visible: Visible
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A visit as the viewer's shard tells of it. `known`: the visits it told, newest first; `this`:
+    the visit itself, if it is among them; `lost`: the shard could not tell or remember all."""
+
+    name: str
+    generation: int
+    known: Sequence[Remembered] = ()
+    this: Remembered | None = None
+    lost: bool = False
+
+    @property
+    def pools(self) -> Side | None:
+        """The side whose pools gave the visit's chunk."""
+        return Side[self.this.chunk.pools] if self.this and self.this.chunk.pools else None
+
+
+async def _first_page(asked: _Asked, named: str | None, candidates: Candidates) -> HomePage:
+    name = named or visits.new_name()
+    feeds, viewer_id = asked.feeds, asked.viewer_id
+    saved = Saved(feeds, viewer_id, None, asked.first + 1)
+
+    async def read_pools() -> StoreError | None:
+        return await _attempt(candidates.read())  # made here: a task may be cancelled unbegun
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(saved.read())
+        pools = None if named else group.create_task(read_pools())
+        known = await _attempt(visits.recent(feeds.stores, viewer_id, named))
+        if pools is not None and isinstance(known, StoreError):
+            pools.cancel()  # no chunk can be remembered
+    if isinstance(known, StoreError):
+        return await _page(asked, _Told(name, saved.newest, lost=True), saved, None)
+    this = next((visit for visit in known if visit.visit == name), None)
+    if this is None:
+        failed = isinstance(await (pools or read_pools()), StoreError)
+        try:
+            this, known = await _begin(asked, name, known, candidates, failed)
+        except StoreError:  # a chunk that can't be remembered isn't shown
+            newest = max(saved.newest, known[0].generation if known else 0)
+            return await _page(asked, _Told(name, newest, known, lost=True), saved, None)
+    return await _page(asked, _Told(name, this.generation, known, this), saved, None)
+
+
+async def _later_page(asked: _Asked, after: str, name: str | None) -> HomePage:
+    generation, place, visit = _parse_cursor(after)
+    if name is not None and name != visit:
+        raise BadInput(f"this cursor is of visit {visit!r}, not of {name!r}", "after")
+    saved = Saved(asked.feeds, asked.viewer_id, place, asked.first + 1)
+    recent = _attempt(visits.recent(asked.feeds.stores, asked.viewer_id))
+    told, _ = await asyncio.gather(recent, saved.read())
+    if isinstance(told, StoreError):
+        return await _page(asked, _Told(visit, generation, lost=True), saved, place)
+    this = next((v for v in told if v.generation == generation), None)
+    return await _page(asked, _Told(visit, generation, told, this), saved, place)
+
+
+async def _begin(
+    asked: _Asked, name: str, known: list[Remembered], candidates: Candidates, failed: bool
+) -> tuple[Remembered, list[Remembered]]:
+    """Choose and remember the chunk of a new visit. Raises StoreError of the viewer's shard."""
+    feeds, settings = asked.feeds, asked.feeds.settings
+
+    async def choose(earlier: list[Remembered]) -> Chunk:
+        owed = earlier[0].chunk.owed if earlier else 0
+        size = settings.chunk + owed
+        if failed:
+            return Chunk(owed=min(size, settings.owed_cap))
+        taken = {pin_id for visit in earlier for pin_id, _ in visit.chunk.pins}
+        untold = bool(earlier) and earlier[0].generation > len(earlier)
+        chosen = await candidates.choose(size, taken, untold=untold)
+        assert candidates.side is not None
+        pins = tuple((c.pin_id, c.reason) for c in chosen)
+        side = candidates.side.name
+        return Chunk(pins, side, since=candidates.since, lacks=candidates.lacks)
+
+    return await visits.begin(feeds.stores, asked.viewer_id, name, known, feeds.clock(), choose)
+
+
+async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -> HomePage:
+    """A page of the visit."""
+    generation, this = told.generation, told.this
+    async with aclosing(visit_pins(generation, told.known, saved, after)) as pieces:
+        page, has_next = await fill(pieces, asked.first, asked.visible)
+    tail = told.name.encode()
+
+    def item(shown: ShownPin, pin: Pin) -> HomeItem:
+        new = shown.place.generation == generation
+        place = _CURSOR.pack(generation, *shown.place) + tail
+        cursor = cursors.encode(CursorKind.HOME_1, place)
+        return HomeItem(pin, shown.reason if new else Reason.SHOWN_BEFORE, cursor)
+
+    served = (saved.side,) if this is None else (saved.side, told.pools)
+    stale = told.lost or any(side is not Side.PRIMARY for side in served)
+    stale |= this is not None and this.chunk.lacks
+    no_chunk = this is not None and told.pools is None
+    since = None if this is None else this.chunk.since
+    return HomePage(
+        items=[item(shown, pin) for shown, pin in page],
+        has_next=has_next,
+        visit=told.name,
+        health=Health(
+            pools=told.pools,
+            materialized=saved.side,
+            may_be_stale=stale,
+            stale_since=_last_chosen(told.known, generation) if told.lost or no_chunk else since,
+        ),
+    )
+
+
+def _last_chosen(known: Sequence[Remembered], generation: int) -> int | None:
+    """The time when the pools last answered, for this visit or an earlier one."""
+    asked = (v.created for v in known if v.generation <= generation and v.chunk.pools)
+    return next(asked, None)
+
+
+def _parse_cursor(cursor: str) -> tuple[int, Place, str]:
+    raw = cursors.decode(CursorKind.HOME_1, cursor, least=_CURSOR.size + 1, most=_CURSOR.size + 64)
+    generation, at, position = _CURSOR.unpack(raw[: _CURSOR.size])
+    name = raw[_CURSOR.size :]
+    if not name.isascii() or at > generation:
+        raise BadInput(f"{cursor[:60]!r} is not a cursor of this feed", "after")
+    return generation, Place(at, position), name.decode()
+
+
+async def _attempt(call: Awaitable[T]) -> T | StoreError:
+    try:
+        return await call
+    except StoreError as error:
+        return error

@@ -1,0 +1,70 @@
+"""The parts that all feed writes share: both sides, whole rows, trimming now and then."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from zlib import crc32
+
+from datasources.protocols import Cell, Sides, Table, WideColumnStore
+from feed_engine.feeds.dual import write_both
+
+PAGE = 1000  # cells a read, when a whole row is wanted
+BATCH = 20_000  # cells a write, or one row's if they are more
+
+_Rows = Mapping[bytes, Mapping[bytes, bytes]]
+
+
+async def read_row(store: WideColumnStore, table: Table, row: bytes) -> list[Cell]:
+    """All visible cells of a row that is kept trimmed."""
+    cells: list[Cell] = []
+    while True:
+        after = cells[-1].column if cells else None
+        page = await store.read(table, row, after=after, limit=PAGE)
+        cells += page
+        if len(page) < PAGE:
+            return cells
+
+
+async def put_both(sides: Sides, table: Table, rows: _Rows, stamp: int) -> None:
+    """Put many rows' cells on both sides, in batches."""
+    for batch in _batches(rows):
+
+        async def put(store: WideColumnStore, batch: _Rows = batch) -> None:
+            await store.put(table, batch, stamp)
+
+        await write_both(sides, put)
+
+
+async def delete_both(
+    sides: Sides, table: Table, rows: Mapping[bytes, Sequence[bytes]], stamp: int
+) -> None:
+    """Hide columns on both sides up to a stamp."""
+    if rows:
+        await write_both(sides, lambda store: store.delete(table, rows, stamp))
+
+
+async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int) -> None:
+    async def trim(store: WideColumnStore) -> None:
+        for row in rows:
+            await store.trim(table, row, keep)
+
+    rows = list(rows)
+    await write_both(sides, trim)
+
+
+def due(row: bytes, pin_id: int, every: int = 64) -> bool:
+    """Whether this pin's arrival trims the row: one arrival in `every` does. A trim costs a read,
+    so a row may grow by a few times `every` over its cap. The same pin gives the same answer."""
+    return crc32(row + pin_id.to_bytes(8, "big")) % every == 0
+
+
+def _batches(rows: _Rows) -> Iterable[_Rows]:
+    batch: dict[bytes, Mapping[bytes, bytes]] = {}
+    size = 0
+    for row, cells in rows.items():
+        if cells:
+            batch[row] = cells
+            size += len(cells)
+        if size >= BATCH:
+            yield batch
+            batch, size = {}, 0
+    if batch:
+        yield batch

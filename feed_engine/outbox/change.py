@@ -1,0 +1,193 @@
+"""The work after a commit: the payload of an outbox row, kept until all of it is done.
+
+First the rest of the write (rows on other shards, then the caches' invalidation), completed
+before the mutation is acknowledged; then the tasks, run by jobs. Every part may be repeated.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from datasources.mappings import BY_CODE, Edge, ListKey, ListMove, Mapping
+from datasources.protocols import OutboxRow, Stores
+from datasources.recording import current
+
+KIND = "change"  # the outbox rows' kind
+
+
+class Task(msgspec.Struct, frozen=True, tag=True):
+    """Background work that a change asks for; times are epoch ms."""
+
+
+class PinPublished(Task, frozen=True):
+    """A new pin, or one that became public: into the feeds and pools of followers."""
+
+    pin_id: int
+    board_id: int
+    owner_id: int
+    interest_ids: tuple[int, ...]
+    created: int
+    at: int = 0  # when it became public or got an interest, if that was later
+
+
+class PinArrived(Task, frozen=True):
+    """A pin that all could see before came to another public board: into the feeds of those who
+    follow that board."""
+
+    pin_id: int
+    board_id: int
+    at: int
+
+
+class Followed(Task, frozen=True):
+    """`viewer_id` follows a user, board or interest since `at`; the edge has `version`."""
+
+    viewer_id: int
+    target_id: int
+    version: int
+    at: int
+
+
+class Unfollowed(Task, frozen=True):
+    viewer_id: int
+    target_id: int
+    version: int
+    at: int
+
+
+class PinLiked(Task, frozen=True):
+    """A like, or (`repin`) a repin: related pins for the viewer, popularity for all."""
+
+    viewer_id: int
+    pin_id: int
+    at: int
+
+
+class BoardSecrecy(Task, frozen=True):
+    """A board became secret or public: its pins enter or leave the public lists."""
+
+    board_id: int
+    secret: bool
+    at: int
+
+
+class BoardDeleted(Task, frozen=True):
+    """A board was deleted: its pins follow it."""
+
+    board_id: int
+    at: int
+
+
+class Respace(Task, frozen=True):
+    """A gap on a board takes few bisections more: around the sequence `around` (decimal digits), a
+    place of the list's `era`, neighbors are to be spread."""
+
+    board_id: int
+    around: str
+    era: int
+
+
+class VisitShown(Task, frozen=True):
+    """A visit's chunk was remembered: save it to the materialized feed, empty the pools of it."""
+
+    user_id: int
+    generation: int
+
+
+class WholeRow(Task, frozen=True):
+    """A row of a kind of its own is one task as a whole."""
+
+    row: OutboxRow
+
+
+AnyTask = (
+    PinPublished
+    | PinArrived
+    | Followed
+    | Unfollowed
+    | PinLiked
+    | BoardSecrecy
+    | BoardDeleted
+    | Respace
+    | VisitShown
+)
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The work after one commit: keys to claim, rows elsewhere, entries to move in caches or to
+    drop from them, tasks for jobs. An object whose claim (namespace, key, id) is lost to another
+    becomes inactive."""
+
+    claims: tuple[tuple[str, str, int], ...] = ()
+    edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
+    objects: tuple[int, ...] = ()
+    lists: tuple[tuple[int, int], ...] = ()
+    moves: tuple[tuple[int, int, int, str, str, int], ...] = ()
+    tasks: tuple[AnyTask, ...] = ()
+    traceparent: str = ""  # of the request that wrote, where its trace is collected
+
+    def remote_edges(self) -> list[tuple[Mapping, Edge]]:
+        """Rows to write on other shards."""
+        return [
+            (BY_CODE[code], Edge(from_id, to_id, int(sequence), version, active))
+            for code, from_id, to_id, sequence, version, active in self.edges
+        ]
+
+    def stale_lists(self) -> list[ListKey]:
+        """Lists whose cached windows and heads must go."""
+        return [ListKey(BY_CODE[code], from_id) for code, from_id in self.lists]
+
+    def list_moves(self) -> list[ListMove]:
+        """The moves that cached windows and heads can apply."""
+        return [
+            ListMove(ListKey(BY_CODE[code], from_id), to_id, int(old), int(new), version)
+            for code, from_id, to_id, old, new, version in self.moves
+        ]
+
+
+def change(
+    *,
+    edges: list[tuple[Mapping, Edge]] | None = None,
+    objects: list[int] | None = None,
+    lists: list[ListKey] | None = None,
+    moves: list[ListMove] | None = None,
+    tasks: list[AnyTask] | None = None,
+    claims: list[tuple[str, str, int]] | None = None,
+) -> Change:
+    """A Change; the lists of the remote edges are dropped from the caches as well."""
+    stale = dict.fromkeys([*(lists or ()), *(ListKey(m, e.from_id) for m, e in edges or ())])
+    return Change(
+        claims=tuple(claims or ()),
+        edges=tuple(
+            (m.code, e.from_id, e.to_id, str(e.sequence), e.version, e.active)
+            for m, e in edges or ()
+        ),
+        objects=tuple(objects or ()),
+        lists=tuple((key.mapping.code, key.from_id) for key in stale),
+        moves=tuple(
+            (*(m.key.mapping.code, m.key.from_id), m.to_id, str(m.old), str(m.new), m.version)
+            for m in moves or ()
+        ),
+        tasks=tuple(tasks or ()),
+    )
+
+
+_DECODER = msgspec.json.Decoder(Change)
+
+
+def encode(change: Change) -> bytes:
+    """The payload of an outbox row. It names the trace of the request that is being recorded."""
+    if (span := current()) is not None and span.recording.sampled:
+        change = msgspec.structs.replace(change, traceparent=span.recording.sampled)
+    return msgspec.json.encode(change)
+
+
+def decode(payload: bytes) -> Change:
+    return _DECODER.decode(payload)
+
+
+Advance = Callable[[bytes], Awaitable[None]]
+"""Saves a task's own cursor, so that a killed job goes on where it was."""
+Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
+"""Does a task from its cursor on (None: from the start)."""

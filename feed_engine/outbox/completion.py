@@ -1,0 +1,126 @@
+"""Completes a committed write: claims keys, writes rows on other shards, invalidates caches.
+
+A write is completed before its acknowledgement, or by a job if the process died in between;
+every part may be repeated.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+import msgspec
+
+from datasources import records
+from datasources.errors import StoreCorrupt, StoreError, Unfinished
+from datasources.ids import kind_of, shard_of
+from datasources.mappings import ListMove
+from datasources.protocols import Job, OutboxRow, ShardTx, Stores
+from datasources.together import together
+from feed_engine.outbox.change import KIND, Change, decode
+from feed_engine.outbox.priorities import of_tasks
+from feed_engine.transactions.edit import edited
+
+log = logging.getLogger(__name__)
+
+_running: set[asyncio.Task[None]] = set()
+
+
+def change_of(row: OutboxRow) -> Change:
+    """The change that the row describes. Raises StoreCorrupt for a row that this version can't
+    read."""
+    if row.kind != KIND:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: unknown kind {row.kind!r}")
+    try:
+        return decode(row.payload)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
+
+
+async def complete_row(stores: Stores, row: OutboxRow) -> None:
+    """Do the work of a row except its tasks. Raises StoreError when a part could not be done."""
+    await fulfill(stores, change_of(row))
+
+
+async def fulfill(stores: Stores, change: Change) -> None:
+    """Claims first, then rows, then caches: what a reader loads after the drop is complete."""
+    for namespace, key, id in change.claims:
+        if await stores.shards.mod.claim(namespace, key, id) != id:
+            await _deactivate(stores, id)
+    if change.edges:
+        await stores.shards.mappings.apply(change.remote_edges())
+    caches: list[Coroutine[Any, Any, None]] = []
+    if change.objects:
+        caches.append(stores.object_cache.drop(list(change.objects)))
+    if change.lists:
+        caches.append(stores.mapping_cache.drop(change.stale_lists()))
+    if change.moves:
+        caches.append(_move(stores, change.list_moves()))
+    await together(caches)
+
+
+async def acknowledge(stores: Stores, row: OutboxRow | None, change: Change) -> None:
+    """Fulfill a change before its write is acknowledged, whatever becomes of the request, and hand
+    what is left to the queue. `row` is None when the change owes nothing that a row must keep.
+
+    Raises Unfinished when it can't be fulfilled now: the write is kept and completed later.
+    """
+    await asyncio.shield(keep(_complete(stores, row, change)))
+
+
+async def settle() -> None:
+    """Wait until nothing is left running in the background: call it before stores are closed."""
+    while _running:
+        await asyncio.wait(_running)
+
+
+def keep(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """Run the work to its end, also when the caller that waits for it is cancelled."""
+    task = asyncio.get_running_loop().create_task(work)
+    _running.add(task)
+    task.add_done_callback(_forget)
+    return task
+
+
+def _forget(task: asyncio.Task[None]) -> None:
+    _running.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.info("left to the relay: %s", error)
+
+
+async def _complete(stores: Stores, row: OutboxRow | None, change: Change) -> None:
+    try:
+        await fulfill(stores, change)
+    except StoreError as error:
+        raise Unfinished(
+            "The write is kept and will be completed, but some shards or caches could not be "
+            "updated yet. Send it again with the same idempotency key to get the answer."
+        ) from error
+    if row is not None:
+        keep(_hand_over(stores, row, change))
+
+
+async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
+    """Queue the tasks. The caller does not wait: a queue that is down costs freshness only, because
+    the relay finds the row."""
+    if change.tasks:
+        priority = of_tasks(change.tasks)
+        await stores.queue.enqueue([Job(row.shard, row.id)], priority=priority)
+    else:
+        await stores.shards.outbox.finish(row.shard, row.id)
+
+
+async def _deactivate(stores: Stores, id: int) -> None:
+    async def work(tx: ShardTx) -> None:
+        raw = await tx.get(id)
+        if raw is not None and records.decode(kind_of(id), id, raw).active:
+            await tx.update(id, edited(raw, {"active": False}, records.RECORDS[kind_of(id)]))
+
+    await stores.shards.objects.transact(shard_of(id), work)
+
+
+async def _move(stores: Stores, moves: list[ListMove]) -> None:
+    try:
+        await stores.mapping_cache.move(moves)
+    except StoreError:
+        await stores.mapping_cache.drop([move.key for move in moves])

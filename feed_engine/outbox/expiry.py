@@ -1,0 +1,50 @@
+"""Forgets answers kept under idempotency keys, and visits, when their time is over."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from datasources.errors import StoreError
+from datasources.outages import Outages
+from datasources.protocols import Forgotten, Stores
+from feed_engine.feeds.settings import epoch_ms
+
+log = logging.getLogger(__name__)
+
+BATCH = 100  # rows of a shard at a time
+DAY = 24 * 3600 * 1000  # ms
+ALL = "all servers"
+
+
+async def expire(
+    stores: Stores,
+    *,
+    answers_days: int,
+    visits_days: int,
+    every: float = 600.0,
+    pause: float = 0.1,
+    clock: Callable[[], int] = epoch_ms,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Run until cancelled: every so many seconds, small batches with a pause after each, until
+    nothing is left that is too old. A server that fails is tried again with the next batch, and
+    keeps none of the others' rows."""
+    outages = Outages(log, "what is too old can't be forgotten on {}")
+    while True:
+        try:
+            while True:
+                rows, lost = await expire_batch(stores, answers_days, visits_days, clock())
+                outages.only(lost)
+                if not rows:
+                    break
+                await sleep(pause)
+        except StoreError as error:
+            outages.failed(ALL, error)
+        await sleep(every)
+
+
+async def expire_batch(stores: Stores, answers_days: int, visits_days: int, now: int) -> Forgotten:
+    """Forget up to BATCH answers and BATCH visits of each shard that are older."""
+    answers = await stores.shards.expiry.answers(now - answers_days * DAY, BATCH)
+    visits = await stores.shards.expiry.visits(now - visits_days * DAY, BATCH)
+    return Forgotten(answers.rows + visits.rows, {**answers.lost, **visits.lost})

@@ -1,0 +1,102 @@
+"""Runs what an outbox row asks for: the rest of its write, then its tasks one by one.
+
+How far the tasks came is kept in the row, so a killed job goes on where it was; whatever is run
+twice does no harm.
+"""
+
+import logging
+from collections.abc import Mapping
+
+import msgspec
+
+from datasources.errors import StoreCorrupt, StoreError
+from datasources.protocols import Job, OutboxRow, Stores
+from datasources.recording import current, parse_traceparent
+from feed_engine.ordering.spacing import SPACING, Spacing
+from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
+from feed_engine.outbox.completion import change_of, fulfill
+from feed_engine.outbox.tasks import handlers, name_of
+
+log = logging.getLogger(__name__)
+
+FIRST_DELAY, LAST_DELAY = 60.0, 3600.0  # seconds until a parked row is tried again
+SET_ASIDE_AFTER = 8
+"""Attempts, over about two hours. Then no retry cures the row: it is set aside until a person looks
+at it (`pinway jobs`)."""
+
+
+class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The task that is under way, and that task's own cursor."""
+
+    task: int = 0
+    cursor: bytes | None = None
+
+
+async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> None:
+    """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
+    and the job is run again.
+
+    A row that this version can't read or can't do is parked, for longer from time to time: a later
+    version can, perhaps. In the end it is set aside.
+    """
+    row = await stores.shards.outbox.load(job.shard, job.outbox_id)
+    if row is None or row.attempts >= SET_ASIDE_AFTER:
+        return
+    try:
+        await _complete(stores, row, handlers(spacing))
+    except StoreCorrupt as error:
+        log.debug("%s; the row is parked", error)  # the relay tells of all that are
+        await _park(stores, row, error)
+    except StoreError:
+        raise
+    except Exception as error:
+        log.exception("outbox row %d of shard %d failed; it is parked", row.id, row.shard)
+        await _park(stores, row, error)
+
+
+async def _complete(stores: Stores, row: OutboxRow, does: Mapping[str, Handler]) -> None:
+    if row.kind != KIND and row.kind in does:
+        await does[row.kind](stores, WholeRow(row), row.cursor, _advance(stores, row, 0))
+        return
+    change, progress = change_of(row), _progress(row)
+    if (span := current()) is not None and change.traceparent:
+        span.recording.link = parse_traceparent(change.traceparent)
+    unknown = [task for task in change.tasks if name_of(task) not in does]
+    if unknown:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
+    if row.cursor is None:
+        await fulfill(stores, change)
+    for number in range(progress.task, len(change.tasks)):
+        task = change.tasks[number]
+        cursor = progress.cursor if number == progress.task else None
+        await does[name_of(task)](stores, task, cursor, _advance(stores, row, number))
+        if number + 1 < len(change.tasks):
+            await _save(stores, row, Progress(number + 1))
+    await stores.shards.outbox.finish(row.shard, row.id)
+
+
+async def _park(stores: Stores, row: OutboxRow, error: Exception) -> None:
+    delay = min(FIRST_DELAY * 2 ** min(row.attempts, 16), LAST_DELAY)
+    last = row.attempts + 1 >= SET_ASIDE_AFTER
+    reason = str(error) or type(error).__name__
+    await stores.shards.outbox.park(row, reason, None if last else int(delay * 1000))
+
+
+def _progress(row: OutboxRow) -> Progress:
+    if row.cursor is None:
+        return Progress()
+    try:
+        return msgspec.json.decode(row.cursor, type=Progress)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
+
+
+def _advance(stores: Stores, row: OutboxRow, number: int) -> Advance:
+    async def advance(cursor: bytes) -> None:
+        await _save(stores, row, Progress(number, cursor))
+
+    return advance
+
+
+async def _save(stores: Stores, row: OutboxRow, progress: Progress) -> None:
+    await stores.shards.outbox.advance(row.shard, row.id, msgspec.json.encode(progress))

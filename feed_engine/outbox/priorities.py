@@ -1,0 +1,31 @@
+"""The priority of each outbox row's job: what somebody waits for goes before large work."""
+
+from collections.abc import Mapping, Sequence
+
+from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT
+from feed_engine.outbox.change import (
+    BoardDeleted,
+    BoardSecrecy,
+    Followed,
+    Respace,
+    Task,
+    Unfollowed,
+    VisitShown,
+)
+
+OF_TASKS: Mapping[type[Task], str] = {
+    Followed: URGENT,
+    Unfollowed: URGENT,
+    VisitShown: URGENT,
+    BoardSecrecy: BULK,
+    BoardDeleted: BULK,
+    Respace: BULK,
+}
+"""The tasks that are not of normal priority."""
+
+
+def of_tasks(tasks: Sequence[Task]) -> str:
+    """The priority of a row with these tasks: the lowest of theirs. A row without tasks completes a
+    write that somebody waits to see."""
+    found = {OF_TASKS.get(type(task), NORMAL) for task in tasks} or {URGENT}
+    return max(found, key=PRIORITIES.index)

@@ -1,0 +1,110 @@
+"""Queues the work of outbox rows that a dead process or a lost queue left behind.
+
+The relay walks through all due rows, a page at a time, and begins again at the end. Rows that
+can't be done for now (their store is dead) stay due; taking the longest due rows each time would
+relay the same page for ever, and never a row behind it.
+"""
+
+import asyncio
+import itertools
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from datasources.errors import StoreCorrupt, StoreError
+from datasources.outages import Outages
+from datasources.protocols import NORMAL, PRIORITIES, Job, JobQueue, OutboxRow, Places, Stores
+from feed_engine.outbox.completion import change_of
+from feed_engine.outbox.priorities import of_tasks
+
+log = logging.getLogger(__name__)
+
+ROWS = 1000  # at a time; the queue holds each job once, however often it is fed
+LONGEST = 60.0  # seconds between two tries while the queue is down
+TELL_EVERY = 12  # rounds
+NEXT_PAGE = 0.1  # of the time between two rounds, until the page behind a full one is relayed
+ALL = "all servers"
+
+
+class Relayed(NamedTuple):
+    """How many rows were relayed, where the walk goes on (empty: from the start), and the error of
+    each server whose rows could not be read."""
+
+    rows: int
+    behind: Places
+    lost: Mapping[str, StoreError]
+
+
+async def relay(
+    stores: Stores,
+    *,
+    every: float = 5.0,
+    older_than: float = 10.0,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Relay a page every so many seconds until cancelled, and a page that follows a full one
+    sooner. While the queue or all servers fail, the relay waits longer from try to try; a server
+    that fails costs its own rows alone. Outages and parked rows are logged once."""
+    outages = Outages(log, "the outbox of {} can't be relayed")
+    failures = parked = 0
+    behind: Places = {}
+    for rounds in itertools.count():
+        wait = every
+        try:
+            done = await relay_page(stores, older_than=older_than, behind=behind)
+            behind = done.behind
+            outages.only(done.lost)
+            if behind:
+                wait = every * NEXT_PAGE
+            if rounds % TELL_EVERY == 0:
+                parked = await _tell_parked(stores, parked)
+        except StoreError as error:
+            failures += 1
+            outages.failed(ALL, error)
+            wait = min(every * 2 ** min(failures, 16), max(LONGEST, every))
+        else:
+            failures = 0
+        await sleep(wait)
+
+
+async def relay_once(stores: Stores, *, older_than: float) -> int:
+    """Relay the first page of rows; how many."""
+    return (await relay_page(stores, older_than=older_than, behind={})).rows
+
+
+async def relay_page(stores: Stores, *, older_than: float, behind: Places) -> Relayed:
+    """Queue a job for each row of the page behind a place that has been due for so many seconds.
+    Younger rows are most likely being completed by the request that wrote them."""
+    before = time.time_ns() // 1_000_000 - int(older_than * 1000)
+    due = await stores.shards.outbox.due(before, ROWS, behind=behind)
+    if due.rows:
+        await _enqueue(stores.queue, due.rows)
+    return Relayed(len(due.rows), due.read_to if len(due.rows) == ROWS else {}, due.lost)
+
+
+async def _tell_parked(stores: Stores, told: int) -> int:
+    """Log how many rows are parked, if it is another number than was told."""
+    count, reason = await stores.shards.outbox.parked()
+    if count and count != told:
+        log.warning("%d outbox rows can't be done and are parked, one because: %s", count, reason)
+    elif told and not count:
+        log.info("no outbox row is parked any more")
+    return count
+
+
+async def _enqueue(queue: JobQueue, rows: Sequence[OutboxRow]) -> None:
+    """Queue a job for each row, with its priority."""
+    by_priority: dict[str, list[Job]] = {}
+    for row in rows:
+        by_priority.setdefault(_priority(row), []).append(Job(row.shard, row.id))
+    for priority in PRIORITIES:
+        if jobs := by_priority.get(priority):
+            await queue.enqueue(jobs, priority=priority)
+
+
+def _priority(row: OutboxRow) -> str:
+    try:
+        return of_tasks(change_of(row).tasks)
+    except StoreCorrupt:
+        return NORMAL

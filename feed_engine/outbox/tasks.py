@@ -1,0 +1,50 @@
+"""The table of background tasks: for each, by name, the function that does it.
+
+The name is the task's type or, of a row that is one task as a whole, the row's kind.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from feed_engine.feeds.fanout import pin_arrived, pin_published
+from feed_engine.feeds.follow_jobs import followed, unfollowed
+from feed_engine.feeds.smart.handover import visit_shown
+from feed_engine.feeds.smart.related import pin_liked
+from feed_engine.ordering import arrange
+from feed_engine.ordering.arrange import rearranged
+from feed_engine.ordering.respace_job import respace
+from feed_engine.ordering.spacing import SPACING, Spacing
+from feed_engine.outbox.change import Handler, Task
+from feed_engine.transactions import hold
+from feed_engine.transactions.hold import held
+from feed_engine.writes.board_tasks import board_deleted, board_secrecy
+
+HANDLERS: dict[str, Handler] = {
+    "PinPublished": pin_published,
+    "PinArrived": pin_arrived,
+    "Followed": followed,
+    "Unfollowed": unfollowed,
+    "PinLiked": pin_liked,
+    "VisitShown": visit_shown,
+    "BoardSecrecy": board_secrecy,
+    "BoardDeleted": board_deleted,
+    "Respace": respace,
+    arrange.KIND: rearranged,
+    hold.KIND: held,
+}
+
+
+def name_of(task: Task) -> str:
+    """The task's name in the table."""
+    return type(task).__name__
+
+
+def handlers(spacing: Spacing) -> Mapping[str, Handler]:
+    """The table, with the spacing of boards that its tasks keep."""
+    if spacing is SPACING:
+        return HANDLERS
+    spaced = {
+        "Respace": partial(respace, spacing=spacing),
+        arrange.KIND: partial(rearranged, spacing=spacing),
+    }
+    return {**HANDLERS, **spaced}

@@ -1,0 +1,237 @@
+"""One write: a transaction on one shard, what follows it, and the answer kept under its key."""
+
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from datasources.errors import (
+    BadInput,
+    RequestError,
+    StaleTopology,
+    StoreConflict,
+    StoreCorrupt,
+)
+from datasources.ids import shard_of
+from datasources.mappings import Edge, ListKey, Mapping
+from datasources.protocols import Answer, OutboxRow, ShardTx, Stores
+from feed_engine.outbox.change import KIND, AnyTask, Change, change, encode
+from feed_engine.outbox.completion import acknowledge, change_of
+from feed_engine.transactions.inputs import Input
+from feed_engine.transactions.validation import idempotency_key
+
+ATTEMPTS = 5  # of a transaction that lost against another with the same key
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The saved form of an answer: ids and rows. To give the answer again, objects are read
+    again."""
+
+    id: int = 0
+    row: tuple[int, int, str, int, bool] | None = None
+    era: int = 0
+    version: int = 0
+    above_id: int | None = None
+    below_id: int | None = None
+    from_id: int = 0
+    from_version: int = 0
+
+    def edge(self) -> Edge:
+        """The row that was saved. Raises StoreCorrupt if none was."""
+        if self.row is None:
+            raise StoreCorrupt("the answer saved under an idempotency key has no row")
+        from_id, to_id, sequence, version, active = self.row
+        return Edge(from_id, to_id, int(sequence), version, active, self.era)
+
+
+def row_of(edge: Edge) -> tuple[int, int, str, int, bool]:
+    """An edge in the form of `Saved.row`: JSON numbers don't reach to 38 digits."""
+    return edge.from_id, edge.to_id, str(edge.sequence), edge.version, edge.active
+
+
+class Outdated(Exception):
+    """The result of `prepare` is out of date: prepare again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[R]):
+    """The outcome of a transaction. Without `durable` the transaction wrote nothing, and `change`
+    only completes the work of an earlier write."""
+
+    result: R
+    saved: Saved
+    change: Change
+    durable: bool = True
+
+
+class Mutation(NamedTuple):
+    """The writer, the shard of the commit, and the idempotency key."""
+
+    name: str
+    shard: int
+    viewer_id: int
+    key: str | None
+    given: Input
+
+    def fingerprint(self) -> bytes:
+        return hashlib.sha256(self.name.encode() + b"\n" + msgspec.json.encode(self.given)).digest()
+
+    def scoped_key(self) -> str | None:
+        """The key in the form that it is stored: short, and the same in every collation."""
+        return hashlib.sha256(self.key.encode()).hexdigest() if self.key is not None else None
+
+
+class Rows:
+    """The mapping rows of a write: those of its own shard go into the transaction at once, the
+    others follow it."""
+
+    def __init__(self, tx: ShardTx) -> None:
+        self._tx = tx
+        self._remote: list[tuple[Mapping, Edge]] = []
+        self._lists: list[ListKey] = []
+
+    async def put(self, mapping: Mapping, edge: Edge) -> None:
+        if shard_of(edge.from_id) != self._tx.shard:
+            self._remote.append((mapping, edge))
+            return
+        await self._tx.put_edge(mapping, edge)
+        self._lists.append(ListKey(mapping, edge.from_id))
+
+    def change(self, *, objects: Sequence[int] = (), tasks: Sequence[AnyTask] = ()) -> Change:
+        """The work after the transaction."""
+        return change(
+            edges=self._remote, lists=self._lists, objects=list(objects), tasks=list(tasks)
+        )
+
+
+async def nothing() -> None:
+    """A `prepare` for a write that reads nothing before its transaction."""
+
+
+async def mutate(
+    stores: Stores,
+    mutation: Mutation,
+    prepare: Callable[[], Awaitable[P]],
+    work: Callable[[ShardTx, P], Awaitable[Outcome[R]]],
+    recall: Callable[[Saved], Awaitable[R]],
+) -> R:
+    """Commit `work`, complete it, and answer. Under a key that has an answer, nothing is done but
+    what is still owed, and `recall` gives the answer again.
+
+    `prepare` reads what lies on other shards. Raises RequestError for what the client can mend,
+    Unfinished when the write is kept but could not be completed yet.
+    """
+    idempotency_key(mutation.key)
+
+    async def run(tx: ShardTx, prepared: P) -> tuple[Answer | None, Outcome[R] | None, int | None]:
+        if (saved := await _answered(tx, mutation)) is not None:
+            return saved, None, None
+        outcome = await work(tx, prepared)
+        key, outbox_id = mutation.scoped_key(), None
+        if outcome.durable or key is not None:  # an answer kept is one that may be owed
+            outbox_id = await tx.post(KIND, encode(outcome.change))
+        if key is not None:
+            answer = Answer(mutation.fingerprint(), msgspec.json.encode(outcome.saved), outbox_id)
+            await tx.save_answer(mutation.viewer_id, key, answer)
+        return None, outcome, outbox_id
+
+    async def attempt() -> tuple[Answer | None, Outcome[R] | None, int | None]:
+        prepared = await prepare()
+        return await _transact(stores, mutation, lambda tx: run(tx, prepared))
+
+    try:
+        saved, outcome, outbox_id = await _while_outdated(attempt)
+    except RequestError:
+        # A write that was answered keeps its answer, though it would be refused now: because of
+        # what came since, or because another request with this key did it a moment ago.
+        saved, outcome, outbox_id = await _find(stores, mutation), None, None
+        if saved is None:
+            raise
+    if saved is not None:
+        return await _repeat(stores, mutation, saved, recall)
+    assert outcome is not None
+    row = None
+    if outbox_id is not None:
+        row = OutboxRow(mutation.shard, outbox_id, KIND, b"", None, 0)
+    await acknowledge(stores, row, outcome.change)
+    return outcome.result
+
+
+async def commit(stores: Stores, shard: int, work: Callable[[ShardTx], Awaitable[Change]]) -> None:
+    """A write that nobody waits to be answered (a part of a job): committed, then completed."""
+
+    async def run(tx: ShardTx) -> tuple[int, Change]:
+        following = await work(tx)
+        return await tx.post(KIND, encode(following)), following
+
+    outbox_id, following = await stores.shards.objects.transact(shard, run)
+    await acknowledge(stores, OutboxRow(shard, outbox_id, KIND, b"", None, 0), following)
+
+
+async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:
+    for _ in range(ATTEMPTS):
+        try:
+            return await attempt()
+        except Outdated:
+            continue
+    raise StoreConflict("the objects change while they are written, again and again: try once more")
+
+
+async def _transact(
+    stores: Stores, mutation: Mutation, run: Callable[[ShardTx], Awaitable[R]]
+) -> R:
+    # Another request with this key may save its answer first: then it is found.
+    for _ in range(0 if mutation.key is None else ATTEMPTS - 1):
+        try:
+            return await stores.shards.objects.transact(mutation.shard, run)
+        except StaleTopology:
+            raise
+        except StoreConflict:
+            continue
+    return await stores.shards.objects.transact(mutation.shard, run)
+
+
+async def _answered(tx: ShardTx, mutation: Mutation) -> Answer | None:
+    if (key := mutation.scoped_key()) is None:
+        return None
+    saved = await tx.answered(mutation.viewer_id, key)
+    if saved is not None and saved.fingerprint != mutation.fingerprint():
+        raise BadInput(
+            "This idempotencyKey was used for another input: use a new key for a new change, and "
+            "the same input with the same key",
+            "idempotencyKey",
+        )
+    return saved
+
+
+async def _find(stores: Stores, mutation: Mutation) -> Answer | None:
+    if mutation.key is None:
+        return None
+    return await stores.shards.objects.transact(mutation.shard, lambda tx: _answered(tx, mutation))
+
+
+async def _repeat(
+    stores: Stores,
+    mutation: Mutation,
+    saved: Answer,
+    recall: Callable[[Saved], Awaitable[R]],
+) -> R:
+    if saved.outbox_id is not None:
+        row = await stores.shards.outbox.load(mutation.shard, saved.outbox_id)
+        if row is not None:
+            await acknowledge(stores, row, change_of(row))
+    try:
+        answer = msgspec.json.decode(saved.answer, type=Saved)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"the answer saved under an idempotency key: {error}") from error
+    return await recall(answer)
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,83 @@
+"""Holds on boards that one write changes together: no cache ever has one board as before the write
+and another as after it.
+
+A transaction of its own holds them, and then the caches forget them: a reader of a held board
+caches nothing, and an earlier reader can't fill the cache any more. So from then on until the write
+commits, and releases them with it, no cache has them or learns of them, whatever becomes of the
+cache. The hold stands in the outbox: when the write died or comes too late, a job removes the hold.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from datasources.errors import StoreCorrupt
+from datasources.mappings import BY_CODE, ListKey
+from datasources.protocols import ShardTx, Stores
+from feed_engine.outbox.change import Advance, WholeRow
+
+KIND = "hold"  # the outbox rows' kind
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """The payload: lists as (mapping code, from id), in the order in which they are locked."""
+
+    lists: tuple[tuple[int, int], ...]
+
+
+_HELD = msgspec.json.Decoder(_Held)
+
+
+class Hold:
+    """A hold of some boards of one shard, for one write."""
+
+    def __init__(self, stores: Stores, shard: int) -> None:
+        self._stores, self._shard = stores, shard
+        self._lists: tuple[ListKey, ...] = ()
+        self._outbox_id: int | None = None
+
+    async def take(self, lists: Sequence[ListKey]) -> None:
+        """Hold them. Raises StoreError, also when the caches can't be made to forget them."""
+        self._lists = tuple(sorted(lists, key=lambda key: (key.mapping.code, key.from_id)))
+        payload = _Held(tuple((key.mapping.code, key.from_id) for key in self._lists))
+
+        async def work(tx: ShardTx) -> int:
+            await tx.hold(self._lists)
+            return await tx.post(KIND, msgspec.json.encode(payload))
+
+        self._outbox_id = await self._stores.shards.objects.transact(self._shard, work)
+        await self._stores.mapping_cache.drop(self._lists)
+
+    async def release(self, tx: ShardTx) -> bool:
+        """Release them with a transaction, as the first thing it does. False if they aren't held
+        any more."""
+        return self._outbox_id is not None and await _release(tx, self._outbox_id, self._lists)
+
+    async def give_up(self) -> None:
+        """Release them now, if they are held still."""
+        if self._outbox_id is not None:
+            await _give_up(self._stores, self._shard, self._outbox_id, self._lists)
+            self._outbox_id = None
+
+
+async def held(stores: Stores, task: WholeRow, cursor: bytes | None, advance: Advance) -> None:
+    """Give up what a write that died has held. Raises StoreCorrupt, StoreError."""
+    row = task.row
+    try:
+        held = _HELD.decode(row.payload)
+        lists = [ListKey(BY_CODE[code], from_id) for code, from_id in held.lists]
+    except (msgspec.MsgspecError, KeyError) as error:
+        raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
+    await _give_up(stores, row.shard, row.id, lists)
+
+
+async def _give_up(stores: Stores, shard: int, outbox_id: int, lists: Sequence[ListKey]) -> None:
+    await stores.shards.objects.transact(shard, lambda tx: _release(tx, outbox_id, lists))
+
+
+async def _release(tx: ShardTx, outbox_id: int, lists: Sequence[ListKey]) -> bool:
+    if await tx.owed(outbox_id) is None:
+        return False
+    await tx.release(lists)
+    await tx.finish_row(outbox_id)
+    return True

@@ -1,0 +1,166 @@
+"""The inputs of the writes: each `checked()` returns the input as it will be stored.
+
+In the inputs that change something, UNSET keeps what is there and None clears it.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from datasources.errors import BadInput
+from datasources.records import Image
+from feed_engine.transactions import validation as v
+
+ABOUT, DESCRIPTION, FULL_NAME, NAME, TITLE, COMMENT = 2000, 5000, 180, 180, 500, 2000
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """An input; its JSON is what an idempotency key is bound to."""
+
+
+class NewUser(Input, frozen=True, kw_only=True):
+    username: str
+    full_name: str = ""
+    about: str = ""
+    avatar: Image | None = None
+
+    def checked(self) -> "NewUser":
+        return NewUser(
+            username=v.free_username(self.username),
+            full_name=v.text(self.full_name, "fullName", FULL_NAME),
+            about=v.text(self.about, "about", ABOUT),
+            avatar=v.image(self.avatar, "avatar"),
+        )
+
+
+class NewInterest(Input, frozen=True, kw_only=True):
+    name: str
+    slug: str
+    description: str = ""
+
+    def checked(self) -> "NewInterest":
+        return NewInterest(
+            name=v.text(self.name, "name", NAME, least=1),
+            slug=v.slug(self.slug),
+            description=v.text(self.description, "description", DESCRIPTION),
+        )
+
+
+class NewBoard(Input, frozen=True, kw_only=True):
+    name: str
+    description: str = ""
+    secret: bool = False
+
+    def checked(self) -> "NewBoard":
+        return NewBoard(
+            name=v.text(self.name, "name", NAME, least=1),
+            description=v.text(self.description, "description", DESCRIPTION),
+            secret=self.secret,
+        )
+
+
+class BoardChange(Input, frozen=True, kw_only=True):
+    name: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
+    secret: bool | UnsetType | None = UNSET
+    cover_pin_id: int | UnsetType | None = UNSET
+
+    def fields(self) -> dict[str, Any]:
+        """The changed fields, checked, by the record's field names. A board's name can't be
+        cleared."""
+        found: dict[str, Any] = {}
+        if self.name is not UNSET:
+            found["name"] = v.text(self.name or "", "name", NAME, least=1)
+        if self.description is not UNSET:
+            found["description"] = v.text(self.description or "", "description", DESCRIPTION)
+        if self.secret is not UNSET:
+            if self.secret is None:
+                raise BadInput("secret can't be null: leave it out to keep it", "secret")
+            found["secret"] = self.secret
+        if self.cover_pin_id is not UNSET:
+            found["cover_pin_id"] = self.cover_pin_id
+        return found
+
+
+class NewPin(Input, frozen=True, kw_only=True):
+    board_id: int
+    title: str = ""
+    description: str = ""
+    link: str | None = None
+    image: Image | None = None
+    interest_ids: tuple[int, ...] = ()
+
+    def checked(self) -> "NewPin":
+        return NewPin(
+            board_id=self.board_id,
+            title=v.text(self.title, "title", TITLE),
+            description=v.text(self.description, "description", DESCRIPTION),
+            link=v.link(self.link, "link"),
+            image=v.image(self.image, "image"),
+            interest_ids=v.interest_ids(self.interest_ids),
+        )
+
+
+class PinChange(Input, frozen=True, kw_only=True):
+    title: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
+    link: str | UnsetType | None = UNSET
+    image: Image | UnsetType | None = UNSET
+    interest_ids: tuple[int, ...] | UnsetType | None = UNSET
+
+    def fields(self) -> dict[str, Any]:
+        """The changed fields, checked, by the record's field names."""
+        found: dict[str, Any] = {}
+        if self.title is not UNSET:
+            found["title"] = v.text(self.title or "", "title", TITLE)
+        if self.description is not UNSET:
+            found["description"] = v.text(self.description or "", "description", DESCRIPTION)
+        if self.link is not UNSET:
+            found["link"] = v.link(self.link, "link")
+        if self.image is not UNSET:
+            found["image"] = v.image(self.image, "image")
+        if self.interest_ids is not UNSET:
+            found["interest_ids"] = v.interest_ids(self.interest_ids or ())
+        return found
+
+
+class Repin(Input, frozen=True, kw_only=True):
+    pin_id: int
+    board_id: int
+
+
+class NewComment(Input, frozen=True, kw_only=True):
+    pin_id: int
+    text: str
+
+    def checked(self) -> "NewComment":
+        return NewComment(pin_id=self.pin_id, text=v.text(self.text, "text", COMMENT, least=1))
+
+
+class Reorder(Input, frozen=True, kw_only=True):
+    board_id: int
+    pin_id: int
+    before_pin_id: int | None = None
+    after_pin_id: int | None = None
+
+
+class Move(Input, frozen=True, kw_only=True):
+    pin_id: int
+    board_id: int
+    before_pin_id: int | None = None
+    after_pin_id: int | None = None
+
+
+class Arrange(Input, frozen=True, kw_only=True):
+    board_id: int
+    pin_ids: tuple[int, ...]
+    before_pin_id: int | None = None
+    after_pin_id: int | None = None
+
+
+class Target(Input, frozen=True, kw_only=True):
+    """The id of what is written, and for edits what changes."""
+
+    id: int
+    change: Input | None = None

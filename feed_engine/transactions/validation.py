@@ -1,0 +1,205 @@
+"""Checks of single inputs. Each answers the value as it will be stored, or raises BadInput that
+says what was wrong and what would be right."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
+
+from datasources.errors import BadInput
+from datasources.records import Image
+from feed_engine.transactions.reserved import RESERVED
+
+URL_LENGTH = 2048
+INTERESTS = 20
+KEY_LENGTH = 255
+PIXELS = 100_000
+IMAGES = "/images/"  # pictures that the gateway serves itself
+
+_USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
+MARKS = 30
+"""Combining marks that may follow one another, as in Unicode's Stream-Safe Text Format (UAX #15):
+writing needs a handful, and putting a run of them in order takes the square of its length."""
+DECOMPOSED = 4
+"""Characters that one character of form NFC has at most when it is taken apart."""
+UNGUESSABLE = 16
+"""Characters that a key of a sign-up has at least: a client that repeats it gets the user's
+token."""
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, C1 included
+    "\u180e\u200b\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb\u115f\u1160\u3164\uffa0"  # invisible
+    "\u202a-\u202e\u2066-\u206f]"  # they turn the direction of the text that follows
+)
+"""Characters that no text may hold. Joiners (U+200C, U+200D), the marks of direction U+200E and
+U+200F and the soft hyphen are allowed: scripts and emoji need them, and they hide nothing."""
+
+
+def text(value: str, field: str, most: int, *, least: int = 0) -> str:
+    """A text of `least` to `most` characters, in Unicode's form NFC, without the white space around
+    it."""
+    if len(value) > DECOMPOSED * most:  # what follows takes as long as the text is long
+        raise BadInput(f"{field} has {len(value)} characters: at most {most} are kept", field)
+    value = value.strip()
+    _must_be_unicode(value, field)
+    if found := UNSEEN.search(value):
+        raise BadInput(f"{field} holds {unseen(found[0])}: leave it out", field)
+    if not value.isascii():
+        if _has_a_run_of_marks(value):
+            raise BadInput(f"{field} holds more than {MARKS} marks on one character", field)
+        value = unicodedata.normalize("NFC", value)
+    if not least <= len(value) <= most:
+        if not value:
+            raise BadInput(f"{field} is empty: it needs 1 to {most} characters", field)
+        raise BadInput(f"{field} has {len(value)} characters: at most {most} are kept", field)
+    return value
+
+
+def username(value: str) -> str:
+    """A user name, in lower case."""
+    value = value.strip()
+    lower = value.lower() if value.isascii() else value
+    if not _USERNAME.fullmatch(lower):
+        raise BadInput(
+            f"{shown(value)} can't be a user name: use 3 to 30 of the letters a to z, digits, "
+            "underscores and dots",
+            "username",
+        )
+    return lower
+
+
+def free_username(value: str) -> str:
+    """A user name that somebody may sign up with, in lower case."""
+    name = username(value)
+    if name.strip("_.").replace(".", "_") in RESERVED:
+        raise BadInput(f"the user name {name} is reserved: choose another", "username")
+    return name
+
+
+def slug(value: str) -> str:
+    if len(value) > 100 or not _SLUG.fullmatch(value):
+        raise BadInput(
+            f"{shown(value)} can't be a slug: use up to 100 of the letters a to z and digits, with "
+            "single hyphens between words",
+            "slug",
+        )
+    return value
+
+
+def link(value: str | None, field: str) -> str | None:
+    """An absolute http or https address; empty is none."""
+    if value is None or not (value := value.strip()):
+        return None
+    _must_be_unicode(value, field)
+    try:
+        parts = urlsplit(value)
+        # Browsers read a backslash as a slash: they would go elsewhere than `hostname`.
+        sound = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and parts.port != 0
+            and "\\" not in value
+            and "@" not in parts.netloc  # a reader takes the user for the host
+        )
+    except ValueError:
+        sound = False
+    if not sound or len(value) > URL_LENGTH or _UNPRINTABLE.search(value) or UNSEEN.search(value):
+        raise BadInput(
+            f"{shown(value)} can't be the {field}: it needs an http:// or https:// address of up "
+            f"to {URL_LENGTH} characters",
+            field,
+        )
+    return value
+
+
+def image(value: Image | None, field: str) -> Image | None:
+    """A picture at an http or https address, or one that the gateway serves."""
+    if value is None:
+        return None
+    url = value.url.strip()
+    if url.startswith(IMAGES):
+        path = unquote(url)
+        if (
+            ".." in path
+            or "\\" in path
+            or "%" in path
+            or len(url) > URL_LENGTH
+            or _UNPRINTABLE.search(url)
+            or UNSEEN.search(url)
+        ):
+            raise BadInput(f"{shown(url)} is not the path of a picture here", f"{field}.url")
+        _must_be_unicode(url, f"{field}.url")
+    elif link(url, f"{field}.url") is None:
+        raise BadInput(f"{field}.url is empty: it needs the picture's address", f"{field}.url")
+    for name, size in (("width", value.width), ("height", value.height)):
+        if size is not None and not 1 <= size <= PIXELS:
+            raise BadInput(
+                f"{field}.{name} is {size}: it is in pixels, 1 to {PIXELS}", f"{field}.{name}"
+            )
+    if value.color is not None and not _COLOR.fullmatch(value.color):
+        raise BadInput(
+            f"{shown(value.color)} is not a color: write it as #rrggbb", f"{field}.dominantColor"
+        )
+    color = value.color.lower() if value.color else None
+    return Image(url=url, width=value.width, height=value.height, color=color)
+
+
+def interest_ids(values: Sequence[int]) -> tuple[int, ...]:
+    """Up to 20 ids, each once, in the order given."""
+    found = tuple(dict.fromkeys(values))
+    if len(found) > INTERESTS:
+        raise BadInput(f"a pin has at most {INTERESTS} interests, not {len(found)}", "interestIds")
+    return found
+
+
+def idempotency_key(value: str | None) -> None:
+    if value is None:
+        return
+    _must_be_unicode(value, "idempotencyKey")
+    if not 1 <= len(value) <= KEY_LENGTH:
+        raise BadInput(
+            f"idempotencyKey has {len(value)} characters: use 1 to {KEY_LENGTH}", "idempotencyKey"
+        )
+
+
+def unguessable_key(value: str | None) -> None:
+    """An idempotency key whose answer holds a secret."""
+    idempotency_key(value)
+    if value is not None and len(value) < UNGUESSABLE:
+        raise BadInput(
+            f"idempotencyKey has {len(value)} characters: a sign-up's needs at least {UNGUESSABLE} "
+            "that nobody can guess, as a random UUID has",
+            "idempotencyKey",
+        )
+
+
+def _has_a_run_of_marks(value: str) -> bool:
+    run = 0
+    for character in value:
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run > MARKS:
+            return True
+    return False
+
+
+def unseen(character: str) -> str:
+    """A character that can't be seen, as a message names it: "U+200B (ZERO WIDTH SPACE)"."""
+    name = unicodedata.name(character, "a control character")
+    return f"U+{ord(character):04X} ({name})"
+
+
+def shown(value: str) -> str:
+    """The given value, short enough for a message."""
+    return repr(value if len(value) <= 60 else f"{value[:60]}…")
+
+
+def _must_be_unicode(value: str, field: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{field} holds half of a character (a lone surrogate): send whole ones", field
+        ) from None

@@ -1,0 +1,186 @@
+"""Popular pins: what visitors see, and a pool that stays right however updates are run."""
+
+import asyncio
+import itertools
+import random
+
+import pytest
+
+from datasources.errors import StoreError
+from datasources.protocols import Sides
+from datasources.records import Pin
+from feed_engine import writes
+from feed_engine.feeds import content
+from feed_engine.feeds.rows import (
+    POOLS,
+    POPULAR_ROW,
+    POPULARITY,
+    PoolColumn,
+    Reason,
+    id_row,
+    parse_pool,
+    pool_column,
+)
+from feed_engine.feeds.settings import FeedSettings
+from feed_engine.feeds.smart import scoring
+from feed_engine.feeds.smart.popular import move_cell, update_popularity
+from feed_engine.feeds.smart.popular_bulk import build_popular
+from feed_engine.feeds.wide import read_row
+from feed_engine.outbox.change import PinLiked
+from feed_engine.speculation import Side
+from tests.faulty import Unwell
+from tests.feeding import START, Feeding, pins_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def pool(feeding: Feeding) -> list[tuple[int, float]]:
+    """The (pin, score) in the popular pool, the same on both sides."""
+    sides = []
+    for side in feeding.stores.pools:
+        cells = await read_row(side, POOLS, POPULAR_ROW)
+        sides.append([(pin_id, score) for score, pin_id in (parse_pool(c.column) for c in cells)])
+    assert sides[0] == sides[1]
+    return sides[0]
+
+
+def hot(*pins: tuple[Pin, int]) -> list[tuple[int, float]]:
+    scored = [(pin.id, scoring.hot(likes, pin.created)) for pin, likes in pins]
+    return sorted(scored, key=lambda pin: -pin[1])
+
+
+async def like(feeding: Feeding, pin: Pin, times: int = 1) -> None:
+    for _ in range(times):
+        await writes.like_pin(feeding.stores, (await feeding.user()).id, pin.id)
+
+
+async def test_new_public_pins_are_there_for_visitors_newest_first(feeding: Feeding) -> None:
+    owner = await feeding.user()
+    pins = await feeding.pins(await feeding.board(owner), 3)
+    await feeding.pins(await feeding.board(owner, secret=True), 2, start=START + 10**6)
+    await feeding.drain()
+    page = await feeding.home(None, first=10)
+    assert pins_of(page) == [pin.id for pin in reversed(pins)]
+    assert {item.reason for item in page.items} == {Reason.POPULAR}
+    assert (page.has_next, page.health.pools) == (False, Side.PRIMARY)
+
+
+async def test_likes_move_a_pin_up_and_leave_one_cell(feeding: Feeding) -> None:
+    old, mid, new = await feeding.pins(await feeding.board(await feeding.user()), 3)
+    await like(feeding, old, 3)
+    await like(feeding, mid)
+    await feeding.drain()
+    assert await pool(feeding) == hot((old, 3), (mid, 1), (new, 0))
+    assert pins_of(await feeding.home(None)) == [old.id, mid.id, new.id]
+    for side in feeding.stores.pools:
+        assert len(await read_row(side, POPULARITY, id_row(old.id))) == 1
+
+
+async def test_pages_of_popular_pins_follow_each_other(feeding: Feeding) -> None:
+    pins = await feeding.pins(await feeding.board(await feeding.user()), 7)
+    await feeding.drain()
+    page = await feeding.home(None, first=3, visit="mine")
+    assert page.visit == "mine"
+    rest = await feeding.rest_of(None, page, first=3)
+    assert pins_of(page) + rest == [pin.id for pin in reversed(pins)]
+
+
+async def test_a_page_of_popular_pins_is_full_in_spite_of_hidden_ones(feeding: Feeding) -> None:
+    owner = await feeding.user()
+    shown, hidden = await feeding.board(owner), await feeding.board(owner)
+    pins = await feeding.pins(shown, 4)
+    await feeding.pins(hidden, 60, start=START + 10**6)
+    await feeding.drain()
+    await writes.update_board(feeding.stores, owner.id, hidden.id, writes.BoardChange(secret=True))
+    page = await feeding.home(None, first=3)
+    assert pins_of(page) == [pin.id for pin in reversed(pins)][:3]
+    assert page.has_next
+
+
+async def test_popularity_is_right_however_its_jobs_are_run(feeding: Feeding) -> None:
+    rng = random.Random(7)
+    pins = await feeding.pins(await feeding.board(await feeding.user()), 3)
+    await feeding.drain()
+    likes = dict.fromkeys((pin.id for pin in pins), 0)
+    for _ in range(12):
+        pin = rng.choice(pins)
+        await like(feeding, pin)
+        likes[pin.id] += 1
+        if rng.random() < 0.5:
+            await feeding.run(rng.choice(await feeding.tasks()))
+    tasks = [task for task in await feeding.tasks() if isinstance(task, PinLiked)]
+    rng.shuffle(tasks)
+    await asyncio.gather(*(feeding.run(task) for task in tasks))
+    assert await pool(feeding) == hot(*((pin, likes[pin.id]) for pin in pins))
+
+
+async def test_an_update_that_stops_at_any_call_leaves_no_cell_behind(feeding: Feeding) -> None:
+    (pin,) = await feeding.pins(await feeding.board(await feeding.user()), 1)
+    await feeding.drain()
+    for calls in itertools.count():
+        await like(feeding, pin)
+        (task, *_) = await feeding.tasks()
+        standby = Unwell(feeding.stores.pools.standby, after=calls)
+        lame = feeding.stores._replace(pools=Sides(feeding.stores.pools.primary, standby))
+        try:
+            await feeding.run(task, stores=lame)
+        except StoreError:
+            continue
+        break
+    await feeding.run(task)
+    assert await pool(feeding) == hot((pin, calls + 1))
+
+
+async def test_an_update_with_an_older_count_changes_nothing(feeding: Feeding) -> None:
+    (pin,) = await feeding.pins(await feeding.board(await feeding.user()), 1)
+    await like(feeding, pin, 2)
+    await feeding.drain()
+    before = await pool(feeding)
+    older = pool_column(PoolColumn(scoring.hot(1, pin.created), pin.id))
+    for side in feeding.stores.pools:
+        await move_cell(side, pin.id, older, 1)
+    assert await pool(feeding) == before
+
+
+async def test_without_an_answer_from_the_pools_visitors_get_an_empty_page(
+    feeding: Feeding,
+) -> None:
+    await feeding.pins(await feeding.board(await feeding.user()), 3)
+    await feeding.drain()
+    down = Sides(*(Unwell(side) for side in feeding.stores.pools))
+    page = await feeding.home(None, stores=feeding.stores._replace(pools=down))
+    assert (page.items, page.has_next, page.health.pools) == ([], False, None)
+    half = Sides(Unwell(feeding.stores.pools.primary), feeding.stores.pools.standby)
+    page = await feeding.home(None, stores=feeding.stores._replace(pools=half))
+    assert (len(page.items), page.health.pools, page.health.may_be_stale) == (3, Side.STANDBY, True)
+
+
+async def test_the_pool_built_from_all_pins_is_the_one_that_jobs_fill(feeding: Feeding) -> None:
+    owner = await feeding.user()
+    pins = await feeding.pins(await feeding.board(owner), 6)
+    await feeding.pins(await feeding.board(owner, secret=True), 3)
+    gone = pins.pop()
+    await writes.delete_pin(feeding.stores, owner.id, gone.id)
+    await like(feeding, pins[0], 3)
+    told: list[int] = []
+    await build_popular(feeding.stores, told.append)
+    built = await pool(feeding)
+    assert built == hot(*((pin, 3 if pin is pins[0] else 0) for pin in pins))
+    assert sum(told) == 9
+    await feeding.drain()
+    assert await pool(feeding) == built
+    await like(feeding, pins[0])
+    await build_popular(feeding.stores)
+    assert await pool(feeding) == hot(*((pin, 4 if pin is pins[0] else 0) for pin in pins))
+    await feeding.drain()
+    assert len(await pool(feeding)) == 5
+
+
+async def test_only_the_hottest_are_kept_when_there_are_too_many(feeding: Feeding) -> None:
+    pins = await feeding.pins(await feeding.board(await feeding.user()), 6)
+    await build_popular(feeding.stores, settings=FeedSettings(popular_cap=2))
+    assert [pin_id for pin_id, _ in await pool(feeding)] == [pins[5].id, pins[4].id]
+    live = await content.load_pins(feeding.stores, [pin.id for pin in pins])
+    settings = FeedSettings(popular_cap=4)
+    await update_popularity(feeding.stores, list(live.values()), settings)
+    assert len(await pool(feeding)) == 4
