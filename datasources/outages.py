@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 FIRST_PAUSE, LONGEST_PAUSE = 60.0, 3600.0  # seconds between two lines of one outage
+FORGOTTEN_AFTER = 600.0  # seconds without a failure, after which a failure is a new outage's
 
 
 @dataclass
@@ -17,6 +18,7 @@ class _Outage:
     began: float
     again_at: float
     pause: float
+    last: float
     failures: int = 1
 
 
@@ -34,11 +36,12 @@ class Outages:
         """Log a failure, unless it belongs to an outage that was logged a short while ago."""
         now, outage = self._clock(), self._known.get(name)
         text = str(error) or type(error).__name__
-        if outage is None:
-            self._known[name] = _Outage(now, now + FIRST_PAUSE, FIRST_PAUSE)
+        if outage is None or now - outage.last > FORGOTTEN_AFTER:
+            self._known[name] = _Outage(now, now + FIRST_PAUSE, FIRST_PAUSE, now)
             self._log.warning("%s: %s; trying again", self._what.format(name), text)
             return
         outage.failures += 1
+        outage.last = now
         if now >= outage.again_at:
             outage.pause = min(outage.pause * 2, LONGEST_PAUSE)
             outage.again_at = now + outage.pause

@@ -175,11 +175,21 @@ def recorded(recording: Recording | None) -> Iterator[None]:
     if recording is None:
         yield
         return
-    _current.set(recording.root)
+    start(recording)
     try:
         yield
     finally:
-        _current.set(None)
+        stop()
+
+
+def start(recording: Recording) -> None:
+    """Record the current task's work from now on."""
+    _current.set(recording.root)
+
+
+def stop() -> None:
+    """Record nothing more of the current task."""
+    _current.set(None)
 
 
 def unrecorded() -> Context:

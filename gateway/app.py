@@ -35,6 +35,8 @@ from gateway.runtime import Runtime
 from gateway.served import Served
 from gateway.serving.siblings import Siblings
 from gateway.settings import Settings
+from gateway.telemetry.logs import request_lines
+from gateway.telemetry.requests import Requests
 from gateway.telemetry.stores import JobCollector, PoolCollector, StoreCollector
 from gateway.web_client import WebClient
 from resolvers.context import Context
@@ -64,10 +66,11 @@ def create_site(
     executor: Executor | None = None,
     *counting: Collector,
     siblings: Siblings | None = None,
+    process: str = "",
 ) -> Site:
     """The applications over open stores. Another executor may take the place of the usual one;
     `counting` are collectors of metrics of the server around them; `siblings` are the other workers
-    of the same supervisor."""
+    of the same supervisor, and `process` is this worker's name in the log."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
@@ -80,6 +83,12 @@ def create_site(
         served=served,
         clients=_clients(settings, runtime, executor.refusals),
         allowed_origins=settings.allowed_origins,
+        requests=Requests(
+            lines=request_lines(settings, process) if settings.log_requests else None,
+            slow_seconds=settings.slow_seconds,
+            tracer=runtime.tracer,
+            may_show=not settings.production,
+        ),
     )
     registry = new_registry(
         FeedCollector(runtime.races),
@@ -99,6 +108,7 @@ def create_site(
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST"],
             allow_headers=settings.allowed_headers,
+            expose_headers=("x-request-id", "traceresponse"),
             max_age=7200,
         )
 

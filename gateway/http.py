@@ -31,6 +31,7 @@ from gateway.requests import (
     response_type,
 )
 from gateway.served import Served
+from gateway.telemetry.requests import Observed, Requests
 from resolvers.context import Context
 
 log = logging.getLogger("pinway")
@@ -54,15 +55,18 @@ class Answer:
     parts: list[bytes]
     size: int
     extra: Mapping[str, str]
+    about: bytes = b""
+    """Lines of the head that tell of the request: its id, its trace."""
 
     def plain(self) -> bytes | None:
         """The headers as text; None where more is to be said, or too much for one piece."""
         if self.extra or self.size > PART:
             return None
-        return b"content-type: %b\r\ncontent-length: %d\r\n%b" % (
+        return b"content-type: %b\r\ncontent-length: %d\r\n%b%b" % (
             _CONTENT_TYPES[self.media],
             self.size,
             _ALWAYS_TEXT,
+            self.about,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,6 +76,7 @@ class Answer:
             (b"content-length", b"%d" % self.size),
             *_ALWAYS_PAIRS,
             *((name.encode(), value.encode()) for name, value in self.extra.items()),
+            *((line.split(b": ", 1)) for line in self.about.splitlines()),
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         parts = self.parts
@@ -101,11 +106,13 @@ class GraphQLEndpoint:
         served: Served,
         clients: Clients | None = None,
         allowed_origins: Container[str] = (),
+        requests: Requests | None = None,
     ) -> None:
         self._executor, self._tokens, self._new_context = executor, tokens, new_context
         self._max_body_bytes, self._served = max_body_bytes, served
         self._max_body_values = max_body_values
         self._clients, self._allowed_origins = clients, allowed_origins
+        self._requests = requests or Requests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = headers_of(scope["headers"])
@@ -129,6 +136,7 @@ class GraphQLEndpoint:
         tells the client's address); empty where the connection has no address."""
         began = perf_counter()
         media, extra = JSON, _NOTHING
+        request = self._requests.begin(headers)
         clients = self._clients
         if clients is not None and not clients.may_begin(headers, peer, len(text)):
             await clients.turn(headers, peer, len(text))
@@ -140,7 +148,7 @@ class GraphQLEndpoint:
             else:
                 check_content_type(headers.get(b"content-type", b""))
                 operation = read_json(text, self._max_body_bytes, self._max_body_values)
-            result = await self._run(operation, headers, peer, read_only)
+            result = await self._run(operation, headers, peer, read_only, request)
             if operation.wants_cost or headers.get(b"x-pinway-cost") == b"1":
                 result.extensions = told(result.cost, self._executor.max_cost)
             if result.started:
@@ -161,19 +169,25 @@ class GraphQLEndpoint:
         except Exception:
             log.exception("a request failed")
             result, status = _problem(FAILED, "INTERNAL"), 500
-        parts = result.parts()
         seconds = perf_counter() - began
         self._served.add(status, seconds, result.codes)
         if result.started:
             assert result.operation is not None
             self._served.ran(result.operation.type.value, result.operation.name, seconds)
-        return Answer(status, media, parts, sum(map(len, parts)), extra)
+        about = self._requests.end(request, result, status, seconds)
+        parts = result.parts()
+        return Answer(status, media, parts, sum(map(len, parts)), extra, about)
 
     async def _run(
-        self, operation: Operation, headers: Headers, peer: str, read_only: bool
+        self,
+        operation: Operation,
+        headers: Headers,
+        peer: str,
+        read_only: bool,
+        request: Observed,
     ) -> Result:
         """Run the operation for its viewer, unless too many of the client's are running."""
-        viewer_id = self._viewer(headers)
+        viewer_id = request.viewer_id = self._viewer(headers)
         client = self._clients.of(viewer_id, headers, peer) if self._clients else None
         if client is not None and not client.begin():
             self._executor.refusals.running += 1

@@ -11,7 +11,7 @@ from time import perf_counter
 from datasources.calls import Calls, observed
 from datasources.factory import StoresConfig, close_stores, open_stores, open_switches
 from datasources.protocols import Job, Sides, Stores, Switches
-from datasources.recording import OK, outcome_of
+from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.settings import Feeds
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.expiry import expire
@@ -23,6 +23,7 @@ from gateway.embedded import embedded
 from gateway.feed_routes import follow_routes
 from gateway.settings import Settings
 from gateway.telemetry.stores import Jobs
+from gateway.telemetry.tracing import Tracer, tracing
 
 log = logging.getLogger("pinway")
 
@@ -39,6 +40,8 @@ class Runtime:
     """The jobs that this process ran."""
     opened: Stores | None = None
     """The stores themselves, whose calls are not measured."""
+    tracer: Tracer | None = None
+    """Sends traces, if the settings name a collector."""
 
     @property
     def races(self) -> dict[str, Race]:
@@ -50,11 +53,15 @@ class Runtime:
 async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncIterator[Runtime]:
     """Open everything the settings name, and work on jobs (unless told not to) until the end.
     Raises Damaged when data that was made is missing, ConfigError when it was never made."""
-    async with embedded(settings) as config, _opened(config) as (opened, switches):
+    async with (
+        tracing(settings) as tracer,
+        embedded(settings) as config,
+        _opened(config) as (opened, switches),
+    ):
         calls = Calls()
         stores = observed(opened, calls)
         feeds = Feeds(stores, _race(settings, stores.pools), _race(settings, stores.feeds))
-        runtime = Runtime(stores, feeds, calls, opened=opened)
+        runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer)
         tasks = [
             asyncio.create_task(stores.topology.follow()),
             asyncio.create_task(follow_routes(switches, runtime.races)),
@@ -134,12 +141,17 @@ async def _work(runtime: Runtime, settings: Settings) -> None:
 
 
 async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
-    """Run a job, and count it by its outcome."""
-    began, outcome = perf_counter(), OK
+    """Run a job; count it by its outcome, and send its trace."""
+    began, outcome, tracer = perf_counter(), OK, runtime.tracer
+    recording = Recording("job", "job") if tracer is not None else None
     try:
-        await run_job(runtime.stores, job, spacing=settings.spacing)
+        with recorded(recording):
+            await run_job(runtime.stores, job, spacing=settings.spacing)
     except BaseException as error:
         outcome = outcome_of(error)
         raise
     finally:
         runtime.jobs.add(outcome, perf_counter() - began)
+        if tracer is not None and recording is not None:
+            recording.close(outcome)
+            tracer.export_job(recording, "job", {"pinway.job": f"{job.shard}:{job.outbox_id}"})

@@ -59,6 +59,11 @@ class Settings(BaseSettings):
     workers: int = Field(default=1, ge=1, le=256)
     collector: Literal["short", "python"] = "short"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["text", "json"] = "text"
+    log_requests: bool = True
+    slow_seconds: float = Field(default=0.0, ge=0, le=3600)
+    traces: str = ""
+    traces_share: Share = 1.0
 
     auth_secret: str = ""
     token_hours: int = Field(default=24 * 7, ge=1)
@@ -70,7 +75,8 @@ class Settings(BaseSettings):
         *("apollo-require-preflight", "graphql-require-preflight"),
         *("apollographql-client-name", "apollographql-client-version"),
         *("x-apollo-operation-name", "x-apollo-operation-id", "x-apollo-operation-type"),
-        *("traceparent", "tracestate", "baggage", "sentry-trace", "x-pinway-cost"),
+        *("traceparent", "tracestate", "baggage", "sentry-trace"),
+        *("x-pinway-cost", "x-pinway-trace"),
     )
     trusted_proxies: Names = ("127.0.0.1", "::1")
     graphiql: bool = True
@@ -199,7 +205,7 @@ class Settings(BaseSettings):
             raise ValueError(f"must be at least max_cost, {dearest}: else that is never affordable")
         return value
 
-    @field_validator("public_url")
+    @field_validator("public_url", "traces")
     @classmethod
     def _web_address(cls, value: str) -> str:
         try:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from coredis.exceptions import RedisError
 
 from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.outages import Outages
 from datasources.protocols import NORMAL, PRIORITIES, Job, Lane
 from datasources.streaq.worker import PromptWorker, Run
 
@@ -60,16 +61,22 @@ class StreaqQueue:
     async def work(
         self, run: Run, *, concurrency: int = 8, priorities: Sequence[str] = PRIORITIES
     ) -> None:
+        outages = Outages(log, "the queue can't be reached")
+
+        async def run_reached(job: Job) -> None:
+            outages.well("")
+            await run(job)
+
         while True:
             try:
                 # It blocks in reads of `takeover` seconds, so its answers may take longer.
                 patience = self._takeover + self._deadline
-                await self._worker(run, concurrency, patience, priorities).run_async()
+                await self._worker(run_reached, concurrency, patience, priorities).run_async()
             except Exception as error:
                 # A cancellation that meets an error comes out as the error alone.
                 if _cancelling():
                     raise asyncio.CancelledError from error
-                log.warning("the queue can't be reached, trying again: %s", _innermost(error))
+                outages.failed("", _innermost(error))
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def depth(self) -> int:

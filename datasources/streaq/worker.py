@@ -18,6 +18,8 @@ from streaq import StreaqRetry, Worker
 from streaq.constants import REDIS_GROUP, REDIS_HEALTH
 from streaq.task import AsyncRegisteredTask
 
+from datasources.errors import StoreError
+from datasources.outages import Outages
 from datasources.protocols import Job, Lane
 from datasources.streaq.unix import mend
 
@@ -68,6 +70,7 @@ class PromptWorker(Worker[None]):
         self.prefetch = max(concurrency, len(priorities))
         self._run, self._retry_delay = run, retry_delay
         self._jobs: set[asyncio.Task[None]] = set()
+        self._outages = Outages(log, "jobs wait for a store")
         self.job: AsyncRegisteredTask[[int, int], None] = self.task(
             name=TASK, max_tries=None, timeout=None, ttl=0, silent=True
         )(self._run_job)
@@ -138,11 +141,15 @@ class PromptWorker(Worker[None]):
         if error := running.exception():
             tries = self.job.context.tries
             delay = self._retry_delay(tries)
-            log.warning(
-                "job %d:%d failed for the %d. time, again in %.1f s",
-                *(shard, outbox_id, tries, delay),
-                exc_info=error,
-            )
+            if isinstance(error, StoreError):
+                # An outage fails many jobs, each again and again: it is one line.
+                self._outages.failed(str(error)[:60], error)
+            else:
+                log.warning(
+                    "job %d:%d failed for the %d. time, again in %.1f s",
+                    *(shard, outbox_id, tries, delay),
+                    exc_info=error,
+                )
             raise StreaqRetry(delay=timedelta(seconds=delay))
 
     async def _call(self, job: Job) -> None:

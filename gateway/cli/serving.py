@@ -14,10 +14,11 @@ from gateway.made import STORES
 from gateway.progress import Bars
 from gateway.serving.listening import listen, listen_for_operators
 from gateway.serving.loops import fast_loop, run_until_stopped
-from gateway.serving.process import serve, start_logging
+from gateway.serving.process import serve
 from gateway.serving.shared import require_shared
 from gateway.serving.supervisor import WorkerFailed, supervise
 from gateway.settings import Settings
+from gateway.telemetry.logs import start_logging
 
 DEMO_VIEWER = "demo"
 

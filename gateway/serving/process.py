@@ -40,14 +40,16 @@ async def serve(
     *,
     operators: socket.socket | None = None,
     siblings: Siblings | None = None,
+    name: str = "",
     demo: bool = False,
     greet: bool = True,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer what comes to the listener, and what operators ask on their own, until stopped.
 
-    `siblings` are the other workers of the same supervisor. `demo` fills empty stores first, and
-    `greet` tells a demo viewer what to open. `on_ready` is called when requests are answered.
+    `siblings` are the other workers of the same supervisor, `name` is this one's in the log.
+    `demo` fills empty stores first, and `greet` tells a demo viewer what to open.
+    `on_ready` is called when requests are answered.
     """
     _ = settings.secret  # a key that can't be used is told before any work
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
@@ -69,7 +71,7 @@ async def serve(
             )
             health = ProcessHealth()
             counting = ConnectionCollector(connections), health
-            site = create_site(settings, runtime, None, *counting, siblings=siblings)
+            site = create_site(settings, runtime, None, *counting, siblings=siblings, process=name)
             server = Server(site.public, settings, ready, connections=connections)
             telling = siblings.telling(site.metrics) if siblings else nullcontext()
             commands = _commands(settings, runtime)
@@ -167,14 +169,3 @@ async def _greet(settings: Settings, runtime: Runtime) -> None:
         click.echo(f"  Signed in  {settings.demo_viewer}", err=True)
         click.echo(f"  Token      {token}", err=True)
     click.echo("  Stop with Ctrl-C.\n", err=True)
-
-
-def start_logging(settings: Settings, name: str = "") -> None:
-    """Log to standard error; a worker's lines begin with its name."""
-    prefix = f"[{name}] " if name else ""
-    logging.basicConfig(
-        level=settings.log_level.upper(),
-        format=f"%(asctime)s %(levelname)s {prefix}%(name)s %(message)s",
-    )
-    for driver in ("kazoo", "streaq", "coredis"):  # what matters of theirs comes as our errors
-        logging.getLogger(driver).setLevel(logging.WARNING)

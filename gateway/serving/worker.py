@@ -15,16 +15,18 @@ from pathlib import Path
 
 from datasources.errors import PinwayError
 from gateway.serving.loops import fast_loop, run_until_stopped
-from gateway.serving.process import serve, start_logging
+from gateway.serving.process import serve
 from gateway.serving.siblings import Siblings
 from gateway.serving.supervisor import READY
 from gateway.settings import Settings
+from gateway.telemetry.logs import start_logging
 
 
 def main(number: int, folder: Path, descriptor: int, operators: int | None = None) -> None:
     with open(0, "rb", buffering=0, closefd=False) as given:
         settings = Settings.model_validate_json(given.readline())
-    start_logging(settings, f"worker {number}")
+    name = f"worker {number}"
+    start_logging(settings, name)
     threading.Thread(target=_stop_with_the_supervisor, daemon=True).start()
     own = None if operators is None else socket.socket(fileno=operators)
     with socket.socket(fileno=descriptor) as listener:
@@ -34,6 +36,7 @@ def main(number: int, folder: Path, descriptor: int, operators: int | None = Non
                 listener,
                 operators=own,
                 siblings=Siblings(folder, number, settings.workers),
+                name=name,
                 greet=number == 1,
                 on_ready=_ready,
             )

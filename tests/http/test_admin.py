@@ -27,7 +27,7 @@ STRANGER = "203.0.113.5"
 
 @asynccontextmanager
 async def site(directory: Path, **values: object) -> AsyncIterator[Site]:
-    settings = read_settings(data_dir=directory, demo_viewer="ann", **values)
+    settings = read_settings(data_dir=directory, **{"demo_viewer": "ann", **values})
     await install(settings, lambda progress: None)
     async with running(settings, jobs=False) as runtime:
         yield create_site(settings, runtime)

@@ -4,9 +4,24 @@ import logging
 
 import pytest
 
-from datasources.outages import Outages
+from datasources.outages import FORGOTTEN_AFTER, Outages
 
 log = logging.getLogger("test.outages")
+
+
+def test_a_failure_long_after_the_last_one_is_a_new_outage(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    now = 0.0
+    outages = Outages(log, "jobs wait", clock=lambda: now)
+    with caplog.at_level(logging.INFO, log.name):
+        for at in (0.0, 1.0, 30.0, 30.0 + FORGOTTEN_AFTER + 1):
+            now = at
+            outages.failed("hbase", OSError("down"))
+    assert [record.getMessage() for record in caplog.records] == [
+        "jobs wait: down; trying again",
+        "jobs wait: down; trying again",
+    ]
 
 
 def test_an_outage_is_logged_once_then_at_growing_intervals_and_at_its_end(

@@ -1,0 +1,118 @@
+"""The log: lines for people on a terminal, or JSON, one object a line, for machines.
+
+Lines of all libraries and of our own go the same way. A line that is written while a request is
+answered carries the request's id. A request's own line is written past Python's `logging`, which
+would cost more than some requests.
+"""
+
+import logging
+import sys
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, Protocol, TextIO
+
+import orjson
+import structlog
+from structlog.types import EventDict, Processor
+
+from gateway.settings import Settings
+
+request_id: ContextVar[str] = ContextVar("pinway_request_id", default="")
+"""The id of the request that is answered; empty outside of requests."""
+
+Say = Callable[..., Any]
+_QUIET = ("kazoo", "streaq", "coredis")
+"""Drivers whose warnings matter; the rest of what they say comes as our errors."""
+_SILENT = ("opentelemetry",)
+"""Libraries that log each failed call of an outage; ours is logged once."""
+
+
+class Lines(Protocol):
+    """Writes lines of requests."""
+
+    def info(self, event: str, **fields: Any) -> None: ...
+
+    def warning(self, event: str, **fields: Any) -> None: ...
+
+
+def start_logging(settings: Settings, name: str = "") -> None:
+    """Log to standard error; a worker's lines carry its name."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[
+                *_common(name),
+                structlog.stdlib.add_logger_name,
+                structlog.stdlib.PositionalArgumentsFormatter(),
+            ],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_renderers(settings.log_format, sys.stderr),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    for old in list(root.handlers):
+        root.removeHandler(old)
+    root.addHandler(handler)
+    root.setLevel(settings.log_level.upper())
+    for driver in _QUIET:
+        logging.getLogger(driver).setLevel(logging.WARNING)
+    for driver in _SILENT:
+        logging.getLogger(driver).setLevel(logging.CRITICAL)
+
+
+def request_lines(settings: Settings, name: str = "", file: TextIO | None = None) -> Lines | None:
+    """The writer of requests' lines; None where the level leaves them out."""
+    if settings.log_level in ("warning", "error") and not settings.slow_seconds:
+        return None
+    to = file or sys.stderr
+    lines: Lines = structlog.wrap_logger(
+        structlog.WriteLogger(to),
+        processors=[*_common(name), *_renderers(settings.log_format, to)],
+        wrapper_class=structlog.make_filtering_bound_logger(settings.log_level),
+        cache_logger_on_first_use=True,
+    ).bind()
+    return lines
+
+
+def _common(name: str) -> list[Processor]:
+    added: list[Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _add_request,
+    ]
+    if name:
+
+        def add_process(_: Any, __: str, event: EventDict) -> EventDict:
+            event["process"] = name
+            return event
+
+        added.append(add_process)
+    return added
+
+
+def _add_request(_: Any, __: str, event: EventDict) -> EventDict:
+    id = request_id.get()
+    if id:
+        event.setdefault("request_id", id)
+    return event
+
+
+def _renderers(log_format: str, to: TextIO) -> list[Processor]:
+    if log_format == "json":
+        return [
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(serializer=_dumps),
+        ]
+    return [
+        structlog.dev.ConsoleRenderer(
+            colors=to.isatty(),
+            pad_event_to=0,
+            exception_formatter=structlog.dev.plain_traceback,
+        )
+    ]
+
+
+def _dumps(event: Any, **_: Any) -> str:
+    return orjson.dumps(event, default=repr).decode()

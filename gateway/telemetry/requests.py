@@ -1,0 +1,163 @@
+"""One request as operators see it: its id, its line in the log, its trace, and, where somebody
+asked, `extensions.trace`."""
+
+import re
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+
+from datasources.recording import (
+    Recording,
+    TraceContext,
+    parse_traceparent,
+    start,
+    stop,
+)
+from gateway.execution.executor import Result
+from gateway.requests import Headers
+from gateway.telemetry.extension import described
+from gateway.telemetry.logs import Lines, request_id
+from gateway.telemetry.tracing import Tracer
+
+SLOWEST = 10
+"""Kinds of calls that the line of a slow operation names."""
+_ID = re.compile(rb"[\w.:@/+=-]{1,128}", re.ASCII)
+
+
+class Observed:
+    """One request while it is answered."""
+
+    __slots__ = ("id", "place", "recording", "viewer_id", "wants_trace")
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.place: TraceContext | None = None
+        self.recording: Recording | None = None
+        self.viewer_id: int | None = None
+        self.wants_trace = False
+
+
+class Requests:
+    """The requests of one endpoint."""
+
+    def __init__(
+        self,
+        *,
+        lines: Lines | None = None,
+        slow_seconds: float = 0.0,
+        tracer: Tracer | None = None,
+        may_show: bool = False,
+    ) -> None:
+        """`lines` gets a line for each request, and one more for each that took longer than
+        `slow_seconds` (0: none). `may_show`: clients may ask for `extensions.trace`."""
+        self._lines, self._slow, self._tracer = lines, slow_seconds, tracer
+        self._may_show = may_show
+        self._start, self._numbers = secrets.token_hex(4), count(1)
+
+    def begin(self, headers: Headers) -> Observed:
+        """A request has come. Its work from now on is recorded, where somebody wants that."""
+        given = headers.get(b"x-request-id")
+        if given is not None and _ID.fullmatch(given):
+            id = given.decode()
+        else:
+            id = f"{self._start}-{next(self._numbers):x}"
+        request_id.set(id)
+        request = Observed(id)
+        if b"traceparent" in headers or self._tracer is not None:
+            self._place(request, headers)
+        request.wants_trace = self._may_show and headers.get(b"x-pinway-trace") == b"1"
+        place = request.place
+        if request.wants_trace or self._slow or (self._tracer and place and place.sampled):
+            came_from = _came_from(headers) if place is not None else None
+            request.recording = Recording("request", "", context=place, came_from=came_from)
+            start(request.recording)
+        return request
+
+    def _place(self, request: Observed, headers: Headers) -> None:
+        """Find the request's place in its client's trace, or give it one."""
+        came_from = _came_from(headers)
+        if self._tracer is not None:
+            request.place = self._tracer.place(came_from)
+        else:
+            request.place = came_from
+
+    def end(self, request: Observed, result: Result, status: int, seconds: float) -> bytes:
+        """The request is answered: the further lines of the response's head."""
+        recording, place = request.recording, request.place
+        head = b"x-request-id: %b\r\n" % request.id.encode()
+        if recording is not None:
+            stop()
+            recording.close("ok" if result.started and not result.codes else "errors")
+            if request.wants_trace:
+                shown = b'"trace":' + described(recording)
+                so_far = result.extensions
+                result.extensions = b"%b,%b}" % (so_far[:-1], shown) if so_far else b"{%b}" % shown
+            if self._tracer is not None and place is not None and place.sampled:
+                self._tracer.export(recording, *_as_span(request, result, status))
+        if self._tracer is not None and place is not None:
+            head += b"traceresponse: %b\r\n" % place.traceparent.encode()
+        if self._lines is not None:
+            self._tell(self._lines, request, result, status, seconds)
+        return head
+
+    def _tell(
+        self, lines: Lines, request: Observed, result: Result, status: int, seconds: float
+    ) -> None:
+        fields: dict[str, Any] = {"ms": round(seconds * 1000, 2), "status": status}
+        operation = result.operation
+        if operation is not None:
+            fields["type"] = operation.type.value
+            if operation.name:
+                fields["operation"] = operation.name
+        if request.viewer_id is not None:
+            fields["viewer"] = str(request.viewer_id)
+        if result.codes:
+            fields["errors"] = dict(Counter(result.codes))
+        if request.place is not None:
+            fields["trace_id"] = request.place.trace_id
+        lines.info("request", **fields)
+        if 0 < self._slow <= seconds and request.recording is not None:
+            lines.warning("slow operation", **fields, calls=slowest(request.recording))
+
+
+def slowest(recording: Recording) -> list[str]:
+    """The calls of stores that took longest, by name: how many, and how long together."""
+    together: dict[str, tuple[int, float]] = {}
+    for span in recording.spans:
+        if span.kind == "store" and span.ended is not None:
+            name = span.name if span.outcome == "ok" else f"{span.name} ({span.outcome})"
+            number, seconds = together.get(name, (0, 0.0))
+            together[name] = number + 1, seconds + span.ended - span.began
+    longest = sorted(together.items(), key=lambda item: -item[1][1])[:SLOWEST]
+    return [f"{name} x{number} {seconds * 1000:.1f} ms" for name, (number, seconds) in longest]
+
+
+def _came_from(headers: Headers) -> TraceContext | None:
+    found = headers.get(b"traceparent")
+    if found is None:
+        return None
+    state = headers.get(b"tracestate", b"").decode("latin-1")
+    return parse_traceparent(found.decode("latin-1"), state)
+
+
+def _as_span(request: Observed, result: Result, status: int) -> tuple[str, Mapping[str, str | int]]:
+    """The name and the attributes of the request's span, after OpenTelemetry's conventions."""
+    attributes: dict[str, str | int] = {
+        "http.request.method": "POST",
+        "http.response.status_code": status,
+        "pinway.request_id": request.id,
+    }
+    name = "GraphQL"
+    if (operation := result.operation) is not None:
+        name = operation.type.value
+        attributes["graphql.operation.type"] = operation.type.value
+        if operation.name:
+            name += f" {operation.name}"
+            attributes["graphql.operation.name"] = operation.name
+    if request.viewer_id is not None:
+        attributes["enduser.id"] = str(request.viewer_id)
+    if result.codes:
+        attributes["error.type"] = result.codes[0]
+    return name, attributes

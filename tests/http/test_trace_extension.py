@@ -1,0 +1,56 @@
+"""`extensions.trace`: the batches, calls and caches of one response, for developers alone."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.http.test_admin import SIGN_UP, client, site
+
+pytestmark = pytest.mark.anyio
+NAMED = '{ user(username: "ann") { id username } }'
+
+
+async def asked(c: httpx.AsyncClient, query: str = NAMED, **headers: str) -> dict[str, Any]:
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    answer = await c.post("/graphql", json={"query": query}, headers=sent)
+    return dict(answer.json())
+
+
+async def test_a_response_tells_its_batches_calls_caches_and_levels(tmp_path: Path) -> None:
+    async with site(tmp_path) as found, client(found.public) as c:
+        await asked(c, SIGN_UP)
+        plain = await asked(c)
+        answer = await asked(c, x_pinway_trace="1", x_pinway_cost="1")
+    assert "extensions" not in plain
+    assert answer["data"] == plain["data"]
+    assert answer["extensions"]["cost"]["estimate"] > 0
+    trace = answer["extensions"]["trace"]
+    spans = {span["name"]: span for span in trace["spans"]}
+    root, batch, call = spans[""], spans["UserIdByUsernameLoader"], spans["mod.find"]
+    assert (root["parent"], batch["parent"], call["parent"]) == (None, root["id"], batch["id"])
+    assert (batch["keys"], call["backend"], call["outcome"]) == (1, "sqlite", "ok")
+    assert 0 <= batch["startMs"] <= call["startMs"]
+    assert call["ms"] <= batch["ms"] <= trace["ms"]
+    assert trace["caches"]["object_cache"]["keys"] >= 1
+    loads = [name for level in trace["levels"] for name in level["loads"]]
+    assert loads.index("UserIdByUsernameLoader") < loads.index("UserByIdLoader")
+    assert len(trace["levels"]) >= 2
+    assert trace["leftOut"] == 0
+
+
+async def test_a_refused_request_has_a_trace_too(tmp_path: Path) -> None:
+    async with site(tmp_path) as found, client(found.public) as c:
+        answer = await asked(c, "{ nothing }", x_pinway_trace="1")
+    assert answer["errors"]
+    spans = answer["extensions"]["trace"]["spans"]
+    assert [span["outcome"] for span in spans if span["kind"] == "request"] == ["errors"]
+
+
+async def test_in_production_nobody_gets_one(tmp_path: Path) -> None:
+    secret = "s" * 40
+    values = {"production": True, "demo_viewer": "", "auth_secret": secret}
+    async with site(tmp_path, **values) as found, client(found.public) as c:
+        await asked(c, SIGN_UP)
+        assert "extensions" not in await asked(c, x_pinway_trace="1")
