@@ -51,7 +51,7 @@ def zookeeper_switches(url: SplitResult) -> Switches:
     return ZooKeeperSwitches(url.netloc, f"{url.path.rstrip('/')}.switches")
 
 
-def memory_cache(url: SplitResult) -> ObjectCache:
+def memory_cache(url: SplitResult, _: bool) -> ObjectCache:
     from datasources.memory import MemoryObjectCache
 
     text = parse_qs(url.query).get("max_bytes", [str(MEMORY_CACHE_BYTES)])[0]
@@ -60,17 +60,17 @@ def memory_cache(url: SplitResult) -> ObjectCache:
     return MemoryObjectCache(int(text))
 
 
-def memcached_cache(url: SplitResult) -> ObjectCache:
+def memcached_cache(url: SplitResult, refused_is_empty: bool) -> ObjectCache:
     servers = _hosts(url)
     from datasources.memcached import MemcachedObjectCache
 
-    return MemcachedObjectCache(servers)
+    return MemcachedObjectCache(servers, refused_is_empty=refused_is_empty)
 
 
-def redis_lists(url: SplitResult) -> MappingCache:
+def redis_lists(url: SplitResult, refused_is_empty: bool) -> MappingCache:
     from datasources.redis import RedisMappingCache
 
-    return RedisMappingCache(_redis(url))
+    return RedisMappingCache(_redis(url), refused_is_empty=refused_is_empty)
 
 
 def streaq_queue(url: SplitResult) -> JobQueue:

@@ -5,6 +5,7 @@
     ├── StoreError            a store did not do what was asked
     │   ├── StoreTimeout          no answer within the deadline; a write may have happened
     │   ├── StoreUnavailable      can't be reached, or refused; a write may have happened
+    │   │   ├── Refused               nothing listens at that address
     │   │   └── Unfinished            the write is kept and will be completed, but can't be now
     │   ├── StoreConflict         a concurrent change won; nothing was written, try again
     │   │   └── StaleTopology         this shard is not that server's (any more), or moved on
@@ -46,6 +47,10 @@ class StoreTimeout(StoreError):
 
 class StoreUnavailable(StoreError):
     pass
+
+
+class Refused(StoreUnavailable):
+    """The connection was refused: no server listens at that address."""
 
 
 class Unfinished(StoreUnavailable):

@@ -47,11 +47,11 @@ SWITCHES: Mapping[str, Callable[[SplitResult], Switches]] = {
     "file": backends.file_switches,
     "zookeeper": backends.zookeeper_switches,
 }
-OBJECT_CACHES: Mapping[str, Callable[[SplitResult], ObjectCache]] = {
+OBJECT_CACHES: Mapping[str, Callable[[SplitResult, bool], ObjectCache]] = {
     "memory": backends.memory_cache,
     "memcached": backends.memcached_cache,
 }
-MAPPING_CACHES: Mapping[str, Callable[[SplitResult], MappingCache]] = {
+MAPPING_CACHES: Mapping[str, Callable[[SplitResult, bool], MappingCache]] = {
     "redis": backends.redis_lists,
     "rediss": backends.redis_lists,
     "redis+unix": backends.redis_lists,
@@ -87,6 +87,7 @@ class StoresConfig:
     pools_standby: str
     feeds_primary: str
     feeds_standby: str
+    cache_refused_is_empty: bool = True
     mysql_user: str = "pinway"
     mysql_password: str = field(default="", repr=False)
 
@@ -115,8 +116,9 @@ async def open_stores(config: StoresConfig) -> Stores:
 
         source = keep(open_topology(config.topology))
         topology = await source.load()
-        objects = keep(_open("object_cache", config.object_cache, OBJECT_CACHES))
-        lists = keep(_open("mapping_cache", config.mapping_cache, MAPPING_CACHES))
+        empty = config.cache_refused_is_empty
+        objects = keep(_open("object_cache", config.object_cache, _bind(OBJECT_CACHES, empty)))
+        lists = keep(_open("mapping_cache", config.mapping_cache, _bind(MAPPING_CACHES, empty)))
         queue = keep(_open("queue", config.queue, QUEUES))
         columns: dict[str, WideColumnStore] = {}
         for setting in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby"):
@@ -161,6 +163,17 @@ def mask(url: str) -> str:
         return url
     user, _, host = parts.netloc.rpartition("@")
     return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))
+
+
+def _bind(
+    table: Mapping[str, Callable[[SplitResult, bool], T]], refused_is_empty: bool
+) -> dict[str, Callable[[SplitResult], T]]:
+    """The caches' openers with the setting that all of them take."""
+
+    def bound(make: Callable[[SplitResult, bool], T]) -> Callable[[SplitResult], T]:
+        return lambda url: make(url, refused_is_empty)
+
+    return {scheme: bound(make) for scheme, make in table.items()}
 
 
 def _open(setting: str, url: str, table: Mapping[str, Callable[[SplitResult], T]]) -> T:

@@ -50,6 +50,7 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
         yield StoresConfig(
             **urls,
             object_cache=settings.object_cache,
+            cache_refused_is_empty=settings.cache_refused_is_empty,
             mysql_user=settings.mysql_user,
             mysql_password=settings.mysql_password,
         )

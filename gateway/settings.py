@@ -90,6 +90,7 @@ class Settings(BaseSettings):
     mysql_password: str = ""
     object_cache: str = "memory://?max_bytes=67108864"
     mapping_cache: str = EMBEDDED
+    cache_refused_is_empty: bool = True
     queue: str = EMBEDDED
     pools_primary: str = EMBEDDED
     pools_standby: str = EMBEDDED

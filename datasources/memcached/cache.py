@@ -30,11 +30,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import asynccontextmanager
 from itertools import count
 
-from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.errors import Refused, StoreTimeout, StoreUnavailable
 from datasources.memcached.connection import Connection, Item, ProtocolError
 from datasources.memcached.node import Node, by_node
 from datasources.places import PoolState
 from datasources.protocols import Lease
+from datasources.refusals import is_refusal
 
 LEASED = 1  # the flags of a lease
 LEASE_SECONDS = 10
@@ -44,9 +45,19 @@ Found = dict[int, bytes | Lease]
 
 
 class MemcachedObjectCache:
-    """An ObjectCache over servers (host, port); `deadline` seconds a call."""
+    """An ObjectCache over servers (host, port); `deadline` seconds a call.
 
-    def __init__(self, servers: Sequence[tuple[str, int]], *, deadline: float = 0.25) -> None:
+    `refused_is_empty`: while no server listens at an address, nothing is cached there.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[tuple[str, int]],
+        *,
+        deadline: float = 0.25,
+        refused_is_empty: bool = True,
+    ) -> None:
+        self._refused_is_empty = refused_is_empty
         self._nodes = [Node(host, port) for host, port in servers]
         self._deadline = deadline
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
@@ -85,7 +96,9 @@ class MemcachedObjectCache:
 
     async def drop(self, ids: Sequence[int]) -> None:
         await self._each(
-            map(_key, dict.fromkeys(ids)), lambda connection, keys: connection.delete(keys)
+            map(_key, dict.fromkeys(ids)),
+            lambda connection, keys: connection.delete(keys),
+            refused_is_done=self._refused_is_empty,
         )
 
     async def ping(self) -> None:
@@ -102,14 +115,18 @@ class MemcachedObjectCache:
             node.close()
 
     async def _each(
-        self, keys: Iterable[bytes], work: Callable[[Connection, list[bytes]], Awaitable[None]]
+        self,
+        keys: Iterable[bytes],
+        work: Callable[[Connection, list[bytes]], Awaitable[None]],
+        *,
+        refused_is_done: bool = False,
     ) -> None:
         """`work` for each server that has some of the keys, all at once."""
         shares = by_node(self._nodes, keys)
         async with self._guarded(), asyncio.TaskGroup() as group:
             for node, share in shares.items():
                 if share:
-                    group.create_task(_run(node, work, share))
+                    group.create_task(_run(node, work, share, refused_is_done))
 
     @asynccontextmanager
     async def _guarded(self) -> AsyncIterator[None]:
@@ -121,15 +138,24 @@ class MemcachedObjectCache:
         except ExceptionGroup as errors:
             if errors.split((OSError, ProtocolError))[1] is not None:
                 raise
-            raise StoreUnavailable(f"object cache: {errors.exceptions[0]}") from errors
+            first = errors.exceptions[0]
+            kind = Refused if is_refusal(first) else StoreUnavailable
+            raise kind(f"object cache: {first}") from errors
         except (OSError, ProtocolError) as error:
             raise StoreUnavailable(f"object cache: {error}") from error
 
 
 async def _run(
-    node: Node, work: Callable[[Connection, list[bytes]], Awaitable[None]], keys: list[bytes]
+    node: Node,
+    work: Callable[[Connection, list[bytes]], Awaitable[None]],
+    keys: list[bytes],
+    refused_is_done: bool,
 ) -> None:
-    await node.run(lambda connection: work(connection, keys))
+    try:
+        await node.run(lambda connection: work(connection, keys))
+    except OSError as error:
+        if not (refused_is_done and is_refusal(error)):
+            raise
 
 
 def _key(id: object) -> bytes:

@@ -4,13 +4,15 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 
-from datasources.errors import StoreCorrupt, StoreUnavailable
+from datasources.errors import StoreCorrupt, StoreError, StoreUnavailable
 from datasources.mysql.engine import MySqlEngine
 from datasources.mysql.link import connect
 from datasources.mysql.server import DRIVER_ERRORS, Server
 from datasources.sql.engine import Place
+from datasources.sql.opening import check_new, unfenced
 from datasources.sql.schema import MOD_SHARD, NEWEST, OBJECT_SHARD, Table, Type
 from datasources.together import together
+from datasources.topology import Topology
 
 CONNECTIONS = 4  # a server; DDL gains little from more
 _FENCES_A_STATEMENT = 256
@@ -65,24 +67,60 @@ def script(place: Place, epoch: int) -> str:
 
 
 async def create(
-    engine: MySqlEngine, places: Sequence[Place], epoch: int, made: Callable[[int], None]
+    engine: MySqlEngine,
+    topology: Topology,
+    places: Sequence[Place],
+    made: Callable[[int], None],
+    *,
+    opening: bool = False,
 ) -> None:
-    """Make the databases that are not whole; `made` hears of each group of them by number."""
+    """Make the databases that are not whole; `made` hears of each group of them by number. Raises
+    Damaged for shards that must not be made, before anything is made."""
     by_server: dict[str, list[Place]] = {}
     for place in places:
         by_server.setdefault(place.server, []).append(place)
     await _check_identities([engine.server(name) for name in by_server])
+    databases = sorted({place.database for place in places})
+    fences, whole, lost = await _survey(engine, topology, databases)
+    for name in by_server.keys() & lost.keys():
+        raise lost[name]
+    check_new(unfenced(places, fences), fences, lost, topology.epoch, opening=opening)
     await together(
-        _create_on(engine.server(name), some, epoch, made) for name, some in by_server.items()
+        _create_on(
+            engine.server(name),
+            [place for place in some if place.database not in whole[name]],
+            sum(place.database in whole[name] for place in some),
+            topology.epoch,
+            made,
+        )
+        for name, some in by_server.items()
     )
 
 
+async def _survey(
+    engine: MySqlEngine, topology: Topology, databases: Sequence[str]
+) -> tuple[dict[str, dict[str, int | None]], dict[str, set[str]], dict[str, StoreError]]:
+    """For each server of the topology, slaves too, its shards' fences and which of them are whole;
+    the errors of servers that could not be asked."""
+    fences: dict[str, dict[str, int | None]] = {}
+    whole: dict[str, set[str]] = {}
+    lost: dict[str, StoreError] = {}
+
+    async def ask(name: str) -> None:
+        try:
+            fences[name], whole[name] = await _fences(engine.server(name), databases)
+        except StoreError as error:
+            lost[name] = error
+
+    await together(ask(name) for name in topology.servers)
+    return fences, whole, lost
+
+
 async def _create_on(
-    server: Server, places: Sequence[Place], epoch: int, made: Callable[[int], None]
+    server: Server, places: Sequence[Place], done: int, epoch: int, made: Callable[[int], None]
 ) -> None:
-    whole = await _whole(server, [place.database for place in places])
-    made(sum(place.database in whole for place in places))
-    waiting = iter([place for place in places if place.database not in whole])
+    made(done)
+    waiting = iter(places)
     await together(_work(server, waiting, epoch, made) for _ in range(CONNECTIONS))
 
 
@@ -107,34 +145,38 @@ async def _work(
             link.close()
 
 
-async def _whole(server: Server, databases: Sequence[str]) -> set[str]:
-    """The databases that have a fence and all tables."""
+async def _fences(
+    server: Server, databases: Sequence[str]
+) -> tuple[dict[str, int | None], set[str]]:
+    """The fences of those databases that exist, and which of these have all tables."""
     listed = await server.query("create", "SHOW DATABASES", (), "")
-    names = {name.decode() for [name] in listed.rows}.intersection(databases)
+    names = sorted({name.decode() for [name] in listed.rows}.intersection(databases))
+    found: dict[str, int | None] = dict.fromkeys(names)
     whole: set[str] = set()
     for at in range(0, len(names), _FENCES_A_STATEMENT):
-        some = sorted(names)[at : at + _FENCES_A_STATEMENT]
+        some = names[at : at + _FENCES_A_STATEMENT]
         try:
-            whole |= await _fenced(server, some)
-        except StoreCorrupt:  # one of them was left half made
+            of_whole = await _fenced(server, some, whole=True)
+            whole |= of_whole.keys()
+            found |= of_whole
+        except StoreCorrupt:  # a table of one of them is missing
             for name in some:
                 with contextlib.suppress(StoreCorrupt):
-                    whole |= await _fenced(server, [name])
-    return whole
+                    found |= await _fenced(server, [name], whole=False)
+                    whole |= (await _fenced(server, [name], whole=True)).keys()
+    return found, whole
 
 
-async def _fenced(server: Server, databases: Sequence[str]) -> set[str]:
+async def _fenced(server: Server, databases: Sequence[str], *, whole: bool) -> dict[str, int]:
+    """The fences' epochs. Raises StoreCorrupt for a missing table; unless `whole`, the fence's."""
+    newest = f" WHERE NOT EXISTS (SELECT 1 FROM {{}}.{NEWEST} LIMIT 0)"
     selects = [
-        f"SELECT '{name}' FROM {name}.fence"
-        + (
-            ""
-            if name.startswith("mod")
-            else f" WHERE NOT EXISTS (SELECT 1 FROM {name}.{NEWEST} LIMIT 0)"
-        )
+        f"SELECT '{name}', epoch FROM {name}.fence"
+        + (newest.format(name) if whole and not name.startswith("mod") else "")
         for name in databases
     ]
     found = await server.query("create", " UNION ALL ".join(selects), (), "")
-    return {name.decode() for [name] in found.rows}
+    return {name.decode(): epoch for name, epoch in found.rows}
 
 
 async def _check_identities(servers: Sequence[Server]) -> None:

@@ -50,7 +50,7 @@ class MySqlShards(SqlShards):
             done += count
             progress(done, len(all_places))
 
-        await schema.create(self._engine, all_places, topology.epoch, made)
+        await schema.create(self._engine, topology, all_places, made)
 
     async def absent(self) -> dict[str, list[str]]:
         expected: dict[str, list[str]] = {}

@@ -8,10 +8,11 @@ came after it asked.
 
 import secrets
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 
-from datasources.errors import StoreCorrupt
+from datasources.errors import Refused, StoreCorrupt
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest, Position
 from datasources.places import PoolState
 from datasources.protocols import Lease, Window
@@ -28,12 +29,23 @@ ROW_CHARS = ROW.size
 
 class RedisMappingCache:
     """A MappingCache at `redis://host:port/db` or `redis+unix:///path?db=N`. `deadline` seconds a
-    call; windows keep the newest `window` rows."""
+    call; windows keep the newest `window` rows.
+
+    `refused_is_empty`: while no server listens there, nothing is cached. A server that starts then
+    has another run id, so entries of an earlier run are never read.
+    """
 
     def __init__(
-        self, url: str, *, deadline: float = 0.25, window: int = WINDOW, connections: int = 32
+        self,
+        url: str,
+        *,
+        deadline: float = 0.25,
+        window: int = WINDOW,
+        connections: int = 32,
+        refused_is_empty: bool = True,
     ) -> None:
         self.window = window
+        self._refused_is_empty = refused_is_empty
         self._redis = Connection(url, deadline, connections)
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
 
@@ -92,11 +104,12 @@ class RedisMappingCache:
     async def drop(self, keys: Sequence[ListKey]) -> None:
         if keys:
             # A read that is late goes to the shards.
-            await self._redis.command(
-                "UNLINK",
-                *(name(key) for key in keys for name in (_window, _head)),
-                patience=PATIENCE,
-            )
+            with self._unless_refused():
+                await self._redis.command(
+                    "UNLINK",
+                    *(name(key) for key in keys for name in (_window, _head)),
+                    patience=PATIENCE,
+                )
 
     async def move(self, moves: Sequence[ListMove]) -> None:
         if not moves:
@@ -106,7 +119,8 @@ class RedisMappingCache:
             arguments += (move.version - 1, move.version)
             arguments += (_row(move.old, move.to_id), _row(move.new, move.to_id))
         keys = [_window(move.key) for move in moves]
-        await self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE)
+        with self._unless_refused():
+            await self._redis.script(lambda s: s.move, keys, arguments, patience=PATIENCE)
 
     async def take(
         self, bucket: str, least: int, most: int, *, burst: int, refill: int
@@ -125,6 +139,15 @@ class RedisMappingCache:
 
     async def close(self) -> None:
         await self._redis.close()
+
+    @contextmanager
+    def _unless_refused(self) -> Iterator[None]:
+        """Take a refused connection for done, if the cache is empty then."""
+        try:
+            yield
+        except Refused:
+            if not self._refused_is_empty:
+                raise
 
 
 def _window(key: ListKey) -> str:

@@ -12,9 +12,10 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from datasources.errors import StoreCorrupt, StoreTimeout, StoreUnavailable
+from datasources.errors import Refused, StoreCorrupt, StoreTimeout, StoreUnavailable
 from datasources.places import PoolState
 from datasources.redis.scripts import Scripts, scripts_of
+from datasources.refusals import is_refusal
 
 Argument = str | bytes | int
 RESTARTS = 3  # how often in one call the server may prove to have been restarted
@@ -97,7 +98,8 @@ class Connection:
         except (TimeoutError, RedisTimeoutError) as error:
             raise StoreTimeout(f"mapping cache: no answer within {seconds:g} s") from error
         except (RedisConnectionError, OSError) as error:
-            raise StoreUnavailable(f"mapping cache: {error}") from error
+            kind = Refused if is_refusal(error) else StoreUnavailable
+            raise kind(f"mapping cache: {error}") from error
         except (RedisError, ValueError) as error:
             if str(error).startswith("WRONGTYPE"):
                 raise StoreCorrupt(f"mapping cache: {error}") from error

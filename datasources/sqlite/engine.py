@@ -8,7 +8,7 @@ RocksDB, a page of the file that is not in memory holds the loop for as long as 
 import asyncio
 import sqlite3
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -129,6 +129,17 @@ class SqliteEngine:
         finally:
             for connection in pinned:
                 connection.close()
+
+    async def fences(self, databases: Collection[str]) -> dict[str, dict[str, int | None]]:
+        """The fences of those databases that exist, by server."""
+
+        def look() -> dict[str, dict[str, int | None]]:
+            return {
+                server: schema.fences(directory, databases)
+                for server, directory in self._directories.items()
+            }
+
+        return await self._hop(look)
 
     async def close(self) -> None:
         if self._ending:

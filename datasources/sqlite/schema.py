@@ -1,7 +1,8 @@
 """The shared tables as SQLite's DDL."""
 
+import contextlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from datasources.errors import StoreCorrupt
@@ -75,6 +76,22 @@ def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int)
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def fences(directory: Path, databases: Collection[str]) -> dict[str, int | None]:
+    """The epoch in the fence of each database whose file exists; None where there is no fence that
+    can be read."""
+    found: dict[str, int | None] = {}
+    for path in directory.glob("*.sqlite"):
+        if path.stem in databases:
+            found[path.stem] = None
+            with (
+                contextlib.suppress(sqlite3.Error),
+                contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as file,
+            ):
+                for [epoch] in file.execute("SELECT epoch FROM fence WHERE id = 1"):
+                    found[path.stem] = epoch
+    return found
 
 
 def file_of(directory: Path, place: Place) -> Path:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from datasources.errors import StoreError
 from datasources.sql.engine import Observe, Part, Place
+from datasources.sql.opening import check_new, unfenced
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
 from datasources.sqlite.engine import SqliteEngine, directories
@@ -37,6 +38,8 @@ class SqliteShards(SqlShards):
     async def create(self, progress: Progress = lambda done, total: None) -> None:
         topology = self.objects.topology()
         all_places = places(topology)
+        fences = await self._engine.fences({place.database for place in all_places})
+        check_new(unfenced(all_places, fences), fences, {}, topology.epoch)
         for done, place in enumerate(all_places, 1):
             await self._engine.create(place, topology.epoch)
             progress(done, len(all_places))

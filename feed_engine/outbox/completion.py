@@ -44,14 +44,16 @@ async def complete_row(stores: Stores, row: OutboxRow) -> None:
 
 async def fulfill(stores: Stores, change: Change) -> None:
     """Claims first, then rows, then caches: what a reader loads after the drop is complete."""
+    stale = list(change.objects)
     for namespace, key, id in change.claims:
         if await stores.shards.mod.claim(namespace, key, id) != id:
             await _deactivate(stores, id)
+            stale.append(id)
     if change.edges:
         await stores.shards.mappings.apply(change.remote_edges())
     caches: list[Coroutine[Any, Any, None]] = []
-    if change.objects:
-        caches.append(stores.object_cache.drop(list(change.objects)))
+    if stale:
+        caches.append(stores.object_cache.drop(stale))
     if change.lists:
         caches.append(stores.mapping_cache.drop(change.stale_lists()))
     if change.moves:

@@ -30,7 +30,7 @@ async def create_interest(
             description=new.description,
         )
         id = await tx.insert(Kind.INTEREST, records.encode(interest))
-        following = change(claims=[(NAMESPACE, new.slug, id)], objects=[id])
+        following = change(claims=[(NAMESPACE, new.slug, id)])
         return Outcome(None, Saved(id=id), following)
 
     async def again(_: Saved) -> None:

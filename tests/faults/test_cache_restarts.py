@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from datasources.mappings import Edge, ListHead, ListKey, Mapping, PageRequest
+from datasources.errors import Refused
+from datasources.mappings import Edge, ListHead, ListKey, ListMove, Mapping, PageRequest
 from datasources.memcached import MemcachedObjectCache
 from datasources.protocols import Lease, Window
 from datasources.redis import RedisMappingCache
@@ -112,3 +113,23 @@ async def test_a_lease_of_a_valkeys_earlier_run_fills_nothing(tmp_path: Path) ->
     assert isinstance((await cache.pages([PageRequest(KEY, 5)]))[0], Lease)
     await cache.close()
     await server.stop()
+
+
+@pytest.mark.parametrize("empty", [True, False])
+async def test_a_cache_that_refuses_connections_is_empty_if_the_setting_says_so(
+    empty: bool,
+) -> None:
+    port = free_port()
+    objects = MemcachedObjectCache([("127.0.0.1", port)], refused_is_empty=empty)
+    lists = RedisMappingCache(f"redis://127.0.0.1:{port}/0", refused_is_empty=empty)
+    move = ListMove(KEY, 1, old=1, new=2, version=2)
+    for drop in (objects.drop([1]), lists.drop([KEY]), lists.move([move])):
+        if empty:
+            await drop
+        else:
+            with pytest.raises(Refused):
+                await drop
+    with pytest.raises(Refused):
+        await lists.heads([KEY])
+    await objects.close()
+    await lists.close()

@@ -18,6 +18,7 @@ from feed_engine import writes
 from feed_engine.transactions import validation
 from feed_engine.transactions.edit import edited
 from tests.embedded import drain
+from tests.faulty import Unwell
 from tests.people import People
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +70,13 @@ async def test_a_sign_up_sent_again_with_its_key_answers_the_same_user(
             stores, writes.NewUser(username="twice_sent", about="?"), key="one key of a sign-up"
         )
     assert refused.value.field == "idempotencyKey"
+
+
+async def test_a_sign_up_needs_no_cache(stores: Stores) -> None:
+    """Else its own claim of the name would refuse a second try without a key."""
+    without = stores._replace(object_cache=Unwell(stores.object_cache))  # type: ignore[arg-type]
+    user = await writes.sign_up(without, writes.NewUser(username="uncached"))
+    assert await stores.shards.mod.find("username", ["uncached"]) == {"uncached": user.id}
 
 
 @pytest.mark.parametrize("key", ["1", "x" * 15, ""])
