@@ -9,6 +9,7 @@ from datasources.protocols import (
     JobQueue,
     MappingCache,
     ObjectCache,
+    Operations,
     ShardStore,
     Switches,
     TopologySource,
@@ -49,6 +50,13 @@ def zookeeper_switches(url: SplitResult) -> Switches:
     from datasources.zookeeper import ZooKeeperSwitches
 
     return ZooKeeperSwitches(url.netloc, f"{url.path.rstrip('/')}.switches")
+
+
+def zookeeper_operations(url: SplitResult) -> Operations:
+    _hosts(url)
+    from datasources.zookeeper import ZooKeeperOperations
+
+    return ZooKeeperOperations(url.netloc, url.path)
 
 
 def memory_cache(url: SplitResult, _: bool) -> ObjectCache:
@@ -101,10 +109,10 @@ def sqlite_shards(topology: Topology) -> ShardStore:
     return SqliteShards(topology)
 
 
-def mysql_shards(topology: Topology, user: str, password: str) -> ShardStore:
+def mysql_shards(topology: Topology, user: str, password: str, connections: int) -> ShardStore:
     from datasources.mysql import MySqlShards
 
-    return MySqlShards(topology, user=user, password=password)
+    return MySqlShards(topology, user=user, password=password, pool_size=connections // 2)
 
 
 def _path(url: SplitResult) -> str:

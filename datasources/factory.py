@@ -20,6 +20,7 @@ from datasources.protocols import (
     JobQueue,
     MappingCache,
     ObjectCache,
+    Operations,
     ShardStore,
     Sides,
     Stores,
@@ -47,6 +48,9 @@ SWITCHES: Mapping[str, Callable[[SplitResult], Switches]] = {
     "file": backends.file_switches,
     "zookeeper": backends.zookeeper_switches,
 }
+OPERATIONS: Mapping[str, Callable[[SplitResult], Operations]] = {
+    "zookeeper": backends.zookeeper_operations,
+}
 OBJECT_CACHES: Mapping[str, Callable[[SplitResult, bool], ObjectCache]] = {
     "memory": backends.memory_cache,
     "memcached": backends.memcached_cache,
@@ -68,7 +72,7 @@ WIDE_COLUMNS: Mapping[str, Callable[[SplitResult], WideColumnStore]] = {
 SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
     "sqlite": lambda topology, config: backends.sqlite_shards(topology),
     "mysql": lambda topology, config: backends.mysql_shards(
-        topology, config.mysql_user, config.mysql_password
+        topology, config.mysql_user, config.mysql_password, config.mysql_connections
     ),
 }
 
@@ -90,11 +94,17 @@ class StoresConfig:
     cache_refused_is_empty: bool = True
     mysql_user: str = "pinway"
     mysql_password: str = field(default="", repr=False)
+    mysql_connections: int = 32
 
 
 def open_topology(url: str) -> TopologySource:
     """The topology's source alone. Raises ConfigError."""
     return _open("topology", url, TOPOLOGIES)
+
+
+def open_operations(url: str) -> Operations:
+    """The lock and the records of operators' work on this topology. Raises ConfigError."""
+    return _open("topology", url, OPERATIONS)
 
 
 def open_switches(url: str) -> Switches:

@@ -7,6 +7,7 @@ answers. `tests/contract/` holds every backend to this page.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -593,6 +594,24 @@ class Switches(Protocol):
     def watch(self) -> AsyncIterator[dict[str, str]]:
         """Yield the switches now and after each change, reconnecting as needed. While the switches
         can't be read, the last read values stay in force."""
+
+    async def close(self) -> None: ...
+
+
+class Operations(Protocol):
+    """The lock of operators' work on the topology, and the work's records, kept beside it."""
+
+    def lock(self, purpose: str) -> AbstractAsyncContextManager[None]:
+        """Hold the lock; it goes with its process. Raises StoreConflict that names the holder."""
+
+    async def load(self, id: str) -> tuple[bytes, int] | None:
+        """A record and its version."""
+
+    async def save(self, id: str, data: bytes, version: int | None) -> int:
+        """Replace a record of that version (None: there is none); its new version. Raises
+        StoreConflict when it has another version."""
+
+    async def ids(self) -> list[str]: ...
 
     async def close(self) -> None: ...
 

@@ -53,6 +53,7 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             cache_refused_is_empty=settings.cache_refused_is_empty,
             mysql_user=settings.mysql_user,
             mysql_password=settings.mysql_password,
+            mysql_connections=settings.mysql_connections,
         )
     finally:
         if valkey is not None:

@@ -88,6 +88,9 @@ class Settings(BaseSettings):
     topology_seed: str = ""
     mysql_user: str = "pinway"
     mysql_password: str = ""
+    mysql_operator_user: str = "pinway_operator"
+    mysql_operator_password: str = ""
+    mysql_connections: int = Field(default=32, ge=2, le=1_000)
     object_cache: str = "memory://?max_bytes=67108864"
     mapping_cache: str = EMBEDDED
     cache_refused_is_empty: bool = True

@@ -20,7 +20,7 @@ from datasources.sqlite import SqliteShards
 from datasources.topology import Topology
 from datasources.valkey import ValkeyServer
 from deploy.stack import Stack
-from deploy.stack.mariadb import MariaDBMaster
+from deploy.stack.mariadb import MariaDB
 from feed_engine import writes
 from feed_engine.outbox.completion import settle
 
@@ -35,7 +35,7 @@ class Rig:
 
     name: str
     stores: Stores
-    master: MariaDBMaster | None
+    master: MariaDB | None
     folder: Path
     login: tuple[str, str]
     """The name and password that the stores use."""
@@ -76,14 +76,16 @@ class BigBoard:
 
 @asynccontextmanager
 async def mariadb(folder: Path) -> AsyncIterator[Rig]:
-    """A MariaDB server started for this run alone, in `folder`."""
+    """A MariaDB server and its slave, started for this run alone, in `folder`."""
     stack = Stack(folder / "stack", shards=1, mod_shards=1)
     stack.up(set_up_only=True)
-    master = stack.services["mysql001a"]
-    assert isinstance(master, MariaDBMaster)
-    master.start()
+    master, slave = stack.services["mysql001a"], stack.services["mysql001b"]
+    assert isinstance(master, MariaDB)
+    for server in (master, slave):
+        server.start()
     try:
-        master.wait_ready()
+        for server in (master, slave):
+            server.wait_ready()
         master.query(f"SET GLOBAL innodb_buffer_pool_size = {BUFFER_POOL}; SET GLOBAL userstat = 1")
         settings = stack.settings
         async with _rig(
@@ -97,6 +99,7 @@ async def mariadb(folder: Path) -> AsyncIterator[Rig]:
             yield rig
     finally:
         master.stop()
+        slave.stop()
 
 
 @asynccontextmanager
@@ -159,7 +162,7 @@ def _counted(
     return SqliteShards(topology, observe=observe, deadline=60.0)
 
 
-def _load_mariadb(master: MariaDBMaster, board: BigBoard) -> None:
+def _load_mariadb(master: MariaDB, board: BigBoard) -> None:
     shard = shard_of(board.board.id)
     base = compose(shard, Kind.PIN, board.first)
     script = (

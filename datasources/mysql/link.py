@@ -87,8 +87,20 @@ class Link:
         rows = await cursor.fetchall() if cursor.description else []
         return Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
 
+    async def described(self, sql: str) -> list[dict[str, Any]]:
+        """The rows of a statement by their columns' names, text as str."""
+        cursor = await self._connection.cursor(_Cursor)
+        await cursor.execute(sql)
+        rows = await cursor.fetchall()
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, map(_text, row), strict=True)) for row in rows]
+
     def close(self) -> None:
         self._connection.close()
+
+
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
 
 
 async def connect(login: Login, *, autocommit: bool, deadline: float) -> Link:

@@ -1,6 +1,7 @@
 """One MySQL server: its pools and its health."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from datasources.mysql.pool import Pool
 from datasources.places import PoolState
 from datasources.sql.engine import Observe, Result
 
+log = logging.getLogger("pinway.stores")
 DRIVER_ERRORS = (Error, OSError, EOFError)
 CONNECT_TIMEOUT = 2.0  # seconds, the login included
 _SILENCE = 1.0  # seconds for which a server that said nothing is left alone
@@ -31,6 +33,7 @@ class Server:
         self._heard = 0.0  # when the server last said anything
         self._silent_until = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._committing: set[asyncio.Task[None]] = set()
 
     async def query(self, operation: str, sql: str, args: Sequence[Any], where: str) -> Result:
         """Run a read. A connection that had gone stale in the pool is replaced once."""
@@ -60,6 +63,32 @@ class Server:
             self.readers.places.state(f"{self.name} reads"),
             self.writers.places.state(f"{self.name} transactions"),
         ]
+
+    def commit(
+        self, link: Link, operation: str, sql: str, args: Sequence[Any]
+    ) -> "asyncio.Task[Result]":
+        """`step` for what commits, without a deadline: its waiter may go, the commit goes on."""
+        self._observe(self.name, operation)
+        return asyncio.create_task(self._commit(link, sql, args))
+
+    def leave_committing(self, link: Link, task: "asyncio.Task[Result]") -> None:
+        """Keep the link and its place in the pool until the server answers.
+
+        A KILL would make a commit visible that waits for a slave's receipt, although no slave has
+        it. And a master without a slave would else collect hanging connections.
+        """
+
+        async def end() -> None:
+            try:
+                await task
+            except (*DRIVER_ERRORS, TimeoutError) as error:
+                log.info("%s: a commit that nobody waits for failed: %r", self.name, error)
+            finally:
+                self.writers.discard(link)
+
+        ending = asyncio.ensure_future(end())
+        self._committing.add(ending)
+        ending.add_done_callback(self._committing.discard)
 
     def check(self) -> None:
         """Raises StoreUnavailable while the server is left alone after a silence."""
@@ -93,10 +122,19 @@ class Server:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
+        for task in self._committing:
+            task.cancel()
+        if self._committing:
+            await asyncio.wait(self._committing)
         while self._tasks:
             await asyncio.wait(self._tasks)
         self.readers.close()
         self.writers.close()
+
+    async def _commit(self, link: Link, sql: str, args: Sequence[Any]) -> Result:
+        result = await link.run(sql, args)
+        self._heard = _now()
+        return result
 
     async def _query(
         self, operation: str, sql: str, args: Sequence[Any], where: str, *, fresh: bool

@@ -1,7 +1,7 @@
 """A transaction on one shard of a MySQL server."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from datasources.mysql.errors import Lost, answered
@@ -21,6 +21,7 @@ class MySqlSession(GuardedSession):
         self._waiting = False  # for an answer that may still come
         self._lost = False
         self._committed = False
+        self._commits: asyncio.Task[Result] | None = None
 
     async def begin(self) -> None:
         """Raises StoreTimeout, StoreUnavailable, StoreCorrupt."""
@@ -43,6 +44,9 @@ class MySqlSession(GuardedSession):
         if link is None:
             return
         writers = self._server.writers
+        if self._commits is not None and not self._commits.done():
+            self._server.leave_committing(link, self._commits)
+            return
         if self._waiting:
             writers.discard(link)
             if not self._lost:
@@ -81,20 +85,33 @@ class MySqlSession(GuardedSession):
         self.fence = None if epoch is None else Fence(epoch, owner.decode(), str(server))
 
     async def _run(self, operation: str, statements: Sequence[Statement]) -> Result:
+        return await self._step(operation, *self._packet(statements))
+
+    async def _commit(self, operation: str, last: Sequence[Statement]) -> None:
+        assert self._link is not None
+        sql, args = self._packet([*last, ("COMMIT", ())])
+        self._commits = self._server.commit(self._link, operation, sql, args)
+        await self._answer(self._commit_within_deadline(self._commits))
+        self._committed = True
+
+    def _packet(self, statements: Sequence[Statement]) -> tuple[str, list[Any]]:
         # The server stops at the first statement of a packet that fails.
         text = "; ".join(sql for sql, _ in statements)
         sql = text.replace("{db}", self.place.database).replace("?", "%s")
-        return await self._step(operation, sql, [it for _, args in statements for it in args])
+        return sql, [it for _, args in statements for it in args]
 
-    async def _commit(self, operation: str, last: Sequence[Statement]) -> None:
-        await self._run(operation, [*last, ("COMMIT", ())])
-        self._committed = True
+    async def _commit_within_deadline(self, task: "asyncio.Task[Result]") -> Result:
+        async with asyncio.timeout(self._server.deadline):
+            return await asyncio.shield(task)
 
     async def _step(self, operation: str, sql: str, args: Sequence[Any]) -> Result:
         assert self._link is not None
+        return await self._answer(self._server.step(self._link, operation, sql, args))
+
+    async def _answer(self, call: Coroutine[Any, Any, Result]) -> Result:
         self._waiting, self._lost = True, False
         try:
-            result = await self._server.step(self._link, operation, sql, args)
+            result = await call
         except TimeoutError:
             raise self._server.late() from None
         except DRIVER_ERRORS as error:

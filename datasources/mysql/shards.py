@@ -6,7 +6,7 @@ from datasources.errors import StoreError
 from datasources.mysql import schema
 from datasources.mysql.engine import MySqlEngine
 from datasources.places import PoolState
-from datasources.sql.engine import Observe
+from datasources.sql.engine import Observe, object_place
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
 from datasources.together import together
@@ -62,6 +62,14 @@ class MySqlShards(SqlShards):
             for (server, names), found in zip(expected.items(), there, strict=True)
             if found is not None and (missing := [name for name in names if name not in found])
         }
+
+    async def open_shards(self, span: tuple[int, int]) -> None:
+        """Make new shards that the topology names. Raises Damaged for a shard that exists."""
+        topology = self.objects.topology()
+        new = [
+            object_place(topology.master_of(shard), shard) for shard in range(span[0], span[1] + 1)
+        ]
+        await schema.create(self._engine, topology, new, lambda count: None, opening=True)
 
     async def ping(self) -> dict[str, str | None]:
         masters = sorted({place.server for place in places(self.objects.topology())})

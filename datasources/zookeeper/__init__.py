@@ -1,6 +1,7 @@
 """The topology, and what people switch, in ZooKeeper."""
 
+from datasources.zookeeper.operations import ZooKeeperOperations
 from datasources.zookeeper.switches import ZooKeeperSwitches
 from datasources.zookeeper.topology import ZooKeeperTopology
 
-__all__ = ["ZooKeeperSwitches", "ZooKeeperTopology"]
+__all__ = ["ZooKeeperOperations", "ZooKeeperSwitches", "ZooKeeperTopology"]

@@ -55,16 +55,23 @@ def stack() -> None:
 @_dir_option
 @click.option("--shards", type=click.IntRange(1, 65_536), default=64, show_default=True)
 @click.option("--mod-shards", type=click.IntRange(1, 65_536), default=16, show_default=True)
+@click.option(
+    "--servers",
+    type=click.IntRange(1, 64),
+    help="MariaDB masters, each with a slave: 2 at first; more of them may be added later.",
+)
 @click.option("--set-up-only", is_flag=True, help="Install and write settings; start nothing.")
-def up(directory: Path, shards: int, mod_shards: int, set_up_only: bool) -> None:
+def up(
+    directory: Path, shards: int, mod_shards: int, servers: int | None, set_up_only: bool
+) -> None:
     """Start what is not running; wait until all of it is ready."""
     began = time.monotonic()
-    servers = Stack(directory, shards, mod_shards)
-    servers.up(click.echo, set_up_only=set_up_only)
+    whole = Stack(directory, shards, mod_shards, servers)
+    whole.up(click.echo, set_up_only=set_up_only)
     if not set_up_only:
         click.echo(f"all servers ready after {time.monotonic() - began:.0f} s")
-    click.echo(f"next: pinway init --config {servers.settings_file}")
-    click.echo(f"then: pinway serve --config {servers.settings_file}")
+    click.echo(f"next: pinway init --config {whole.settings_file}")
+    click.echo(f"then: pinway serve --config {whole.settings_file}")
 
 
 @stack.command()

@@ -7,60 +7,78 @@ from typing import Any
 
 from deploy.stack.caches import Memcached, Redis
 from deploy.stack.java import HBase, HBaseThrift, ZooKeeper
-from deploy.stack.mariadb import USER, MariaDBMaster, MariaDBSlave, topology_name
+from deploy.stack.mariadb import OPERATOR_USER, USER, MariaDB, topology_name
 from deploy.stack.ports import HOST
 from deploy.stack.secrets import Secrets
 from deploy.stack.service import Service
 
-# Service → what it needs ports for.
-PORTS: dict[str, tuple[str, ...]] = {
+PAIRS = 2
+"""The pairs of MariaDB servers, a master and its slave, unless more are asked for."""
+
+# Service → what it needs ports for; the MariaDB servers come in between.
+_FRONT: dict[str, tuple[str, ...]] = {
     "hbase-primary": ("main", "region", "zookeeper"),
     "hbase-standby": ("main", "region", "zookeeper"),
     "hbase-primary-thrift": ("main",),
     "hbase-standby-thrift": ("main",),
-    "mysql001a": ("main",),
-    "mysql001b": ("main",),
-    "mysql002a": ("main",),
-    "mysql002b": ("main",),
+}
+_BACK: dict[str, tuple[str, ...]] = {
     "zookeeper": ("main",),
     "redis": ("main",),
     "memcached": ("main",),
 }
-_PAIRS = (("mysql001a", "mysql001b"), ("mysql002a", "mysql002b"))
 
 
-def port_names() -> list[str]:
+def pairs(count: int) -> list[tuple[str, str]]:
+    """The names of each pair: mysql001a, the first master, and mysql001b."""
+    return [(f"mysql{n:03d}a", f"mysql{n:03d}b") for n in range(1, count + 1)]
+
+
+def services(count: int = PAIRS) -> dict[str, tuple[str, ...]]:
+    """Service → what it needs ports for, with `count` pairs of MariaDB servers."""
+    databases = {name: ("main",) for pair in pairs(count) for name in pair}
+    return {**_FRONT, **databases, **_BACK}
+
+
+def port_names(count: int = PAIRS) -> list[str]:
     """`service/use` for every port of the stack."""
-    return [f"{service}/{use}" for service, uses in PORTS.items() for use in uses]
+    return [f"{service}/{use}" for service, uses in services(count).items() for use in uses]
 
 
-def build(root: Path, ports: Mapping[str, int], secrets: Secrets) -> dict[str, Service]:
+def build(
+    root: Path, ports: Mapping[str, int], secrets: Secrets, count: int = PAIRS
+) -> dict[str, Service]:
     """The stack's servers by name, those that take longest to start first."""
+    uses = services(count)
 
     def of(service: str) -> dict[str, int]:
-        return {use: ports[f"{service}/{use}"] for use in PORTS[service]}
+        return {use: ports[f"{service}/{use}"] for use in uses[service]}
 
-    services: list[Service] = []
+    made: list[Service] = []
     clusters = [HBase(name, root, of(name)) for name in ("hbase-primary", "hbase-standby")]
-    services += clusters
+    made += clusters
     for cluster in clusters:
         name = f"{cluster.name}-thrift"
-        services.append(HBaseThrift(name, root, of(name), cluster=cluster))
-    for domain, (a, b) in enumerate(_PAIRS, start=1):
-        first_id = 2 * domain - 1
-        master = MariaDBMaster(a, root, of(a), secrets, server_id=first_id, domain=domain)
-        slave = MariaDBSlave(b, root, of(b), secrets, server_id=first_id + 1, master=master)
-        services += [master, slave]
-    services.append(ZooKeeper("zookeeper", root, of("zookeeper")))
-    services.append(Redis("redis", root, of("redis")))
-    services.append(Memcached("memcached", root, of("memcached")))
-    return {service.name: service for service in services}
+        made.append(HBaseThrift(name, root, of(name), cluster=cluster))
+    for domain, pair in enumerate(pairs(count), start=1):
+        first, second = (
+            MariaDB(
+                name, root, of(name), secrets, server_id=id, domain=domain, first=name == pair[0]
+            )
+            for id, name in enumerate(pair, start=2 * domain - 1)
+        )
+        first.pair(second)
+        made += [first, second]
+    made.append(ZooKeeper("zookeeper", root, of("zookeeper")))
+    made.append(Redis("redis", root, of("redis")))
+    made.append(Memcached("memcached", root, of("memcached")))
+    return {service.name: service for service in made}
 
 
-def _ranges(count: int) -> Iterator[dict[str, Any]]:
-    """Shards 0 to `count` - 1 in one inclusive range a pair of servers."""
+def _ranges(count: int, over: int) -> Iterator[dict[str, Any]]:
+    """Shards 0 to `count` - 1 in one inclusive range for each of the first `over` pairs."""
     first = 0
-    for left, (master, slave) in zip(range(len(_PAIRS), 0, -1), _PAIRS, strict=True):
+    for left, (master, slave) in zip(range(over, 0, -1), pairs(over), strict=True):
         last = first + -(-(count - first) // left) - 1
         if last >= first:
             yield {
@@ -71,18 +89,27 @@ def _ranges(count: int) -> Iterator[dict[str, Any]]:
         first = last + 1
 
 
-def topology(ports: Mapping[str, int], shards: int, mod_shards: int, epoch: int) -> dict[str, Any]:
-    """The topology document that ZooKeeper is to hold."""
+def topology(
+    ports: Mapping[str, int],
+    shards: int,
+    mod_shards: int,
+    epoch: int,
+    *,
+    count: int = PAIRS,
+    over: int = PAIRS,
+) -> dict[str, Any]:
+    """The topology document that ZooKeeper is to hold. The first `over` of `count` pairs have
+    shards."""
     servers = {
         topology_name(name): f"mysql://{HOST}:{ports[f'{name}/main']}"
-        for pair in _PAIRS
+        for pair in pairs(count)
         for name in pair
     }
     return {
         "epoch": epoch,
         "servers": servers,
-        "shards": list(_ranges(shards)),
-        "mod": {"count": mod_shards, "ranges": list(_ranges(mod_shards))},
+        "shards": list(_ranges(shards, over)),
+        "mod": {"count": mod_shards, "ranges": list(_ranges(mod_shards, over))},
     }
 
 
@@ -101,6 +128,8 @@ def settings(root: Path, ports: Mapping[str, int], secrets: Secrets) -> dict[str
         "topology_seed": str(root / "topology.json"),
         "mysql_user": USER,
         "mysql_password": secrets.mysql_password,
+        "mysql_operator_user": OPERATOR_USER,
+        "mysql_operator_password": secrets.mysql_operator_password,
         "object_cache": f"memcached://{at('memcached')}",
         "mapping_cache": f"redis://{at('redis')}/0",
         "queue": f"redis://{at('redis')}/1",

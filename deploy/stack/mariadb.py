@@ -1,4 +1,4 @@
-"""MariaDB: a master and its slave, replicating by global transaction id."""
+"""MariaDB: pairs of a master and its slave, replicating by global transaction id."""
 
 import os
 import pwd
@@ -6,70 +6,36 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from datasources.replication.server_row import EVENT, EXISTS, FIRST_ROW, READ, SCHEMA, opens
 from deploy.stack import install
 from deploy.stack.errors import StackError
 from deploy.stack.files import write_if_changed
+from deploy.stack.mariadb_texts import ACCOUNTS, CONFIG, OPERATOR
 from deploy.stack.ports import HOST
 from deploy.stack.secrets import Secrets
 from deploy.stack.service import NotReady, Service
 
 USER = "pinway"
-_REPLICA = "replica"
+OPERATOR_USER = "pinway_operator"
+REPLICA = "replica"
 _CLIENT_TIMEOUT = 5.0
 
-_CONFIG = """\
-[mariadbd]
-datadir = {data}
-# Its own: at its start a server deletes the temporary tables of all who share the directory.
-tmpdir = {dir}/tmp
-socket = {socket}
-pid-file = {dir}/mariadbd.pid
-port = {port}
-bind-address = {host}
-skip-name-resolve
 
-server-id = {server_id}
-# One domain a pair: a slave that is promoted goes on where its master left off.
-gtid-domain-id = {domain}
-gtid-strict-mode = 1
-log-bin = binlog
-log-slave-updates = 1
-binlog-format = ROW
-binlog-expire-logs-seconds = 172800
-max-binlog-size = 128M
-relay-log = relay
-relay-log-recovery = 1
-# A master that hangs is noticed, one that comes back is found, within seconds.
-slave-net-timeout = 10
-read-only = {read_only}
+class Master(NamedTuple):
+    """The epoch and the server id of a pair's master, and whether its writes wait for a slave."""
 
-character-set-server = utf8mb4
-max-connections = 500
-table-open-cache = 4000
-innodb-buffer-pool-size = {buffer_pool}
-innodb-log-file-size = 64M
-# What was acknowledged outlives a crash of the machine. On a slave, too: one whose tables fall
-# behind its own binlog would apply the difference again, and strict mode would stop it for good.
-innodb-flush-log-at-trx-commit = 1
-sync-binlog = 1
-"""
-
-_ACCOUNTS = """\
-FLUSH PRIVILEGES;
-CREATE USER '{user}'@'{host}' IDENTIFIED BY '{password}';
-GRANT ALL PRIVILEGES ON `db%`.* TO '{user}'@'{host}';
-GRANT ALL PRIVILEGES ON `mod%`.* TO '{user}'@'{host}';
-GRANT REPLICA MONITOR ON *.* TO '{user}'@'{host}';
-CREATE USER '{replica}'@'{host}' IDENTIFIED BY '{replica_password}';
-GRANT REPLICATION SLAVE ON *.* TO '{replica}'@'{host}';
-"""
+    epoch: int
+    id: int
+    waits: bool
 
 
-class MariaDBMaster(Service):
-    """A server that takes writes; the same accounts are made on master and slave."""
+class MariaDB(Service):
+    """One server of a pair; the same accounts are made on both. `first`: the pair's first master.
 
-    read_only = False
+    `pair` introduces the two to each other.
+    """
 
     def __init__(
         self,
@@ -80,12 +46,18 @@ class MariaDBMaster(Service):
         *,
         server_id: int,
         domain: int,
+        first: bool,
     ) -> None:
         super().__init__(name, root, ports)
+        self._first = first
         self.server_id = server_id
         self.domain = domain
         self.data = self.dir / "data"
         self._secrets = secrets
+        self._peer: MariaDB = self
+
+    def pair(self, other: "MariaDB") -> None:
+        self._peer, other._peer = other, self
 
     def command(self) -> list[str]:
         command = [install.tool("mariadbd"), f"--defaults-file={self.dir / 'my.cnf'}"]
@@ -93,7 +65,7 @@ class MariaDBMaster(Service):
         return [*command, "--user=root"] if os.geteuid() == 0 else command
 
     def config(self) -> dict[Path, str]:
-        text = _CONFIG.format(
+        text = CONFIG.format(
             data=self.data,
             dir=self.dir,
             # Relative to the data: the path of a Unix socket may not exceed 107 bytes.
@@ -102,8 +74,7 @@ class MariaDBMaster(Service):
             host=HOST,
             server_id=self.server_id,
             domain=self.domain,
-            read_only=int(self.read_only),
-            buffer_pool="64M" if self.read_only else "128M",
+            buffer_pool="128M",
         )
         return {Path("my.cnf"): text}
 
@@ -115,11 +86,11 @@ class MariaDBMaster(Service):
         scratch = self.dir / "data.new"
         shutil.rmtree(scratch, ignore_errors=True)
         accounts = self.dir / "accounts.sql"
-        text = _ACCOUNTS.format(
+        text = ACCOUNTS.format(
             user=USER,
             host=HOST,
             password=self._secrets.mysql_password,
-            replica=_REPLICA,
+            replica=REPLICA,
             replica_password=self._secrets.replica_password,
         )
         write_if_changed(accounts, text, secret=True)
@@ -187,55 +158,100 @@ class MariaDBMaster(Service):
             raise NotReady(asked.stderr.strip())
         return asked.stdout
 
-    def probe(self) -> str:
-        found = self.query("SELECT @@server_id, @@read_only").split()
-        expected = [str(self.server_id), str(int(self.read_only))]
-        if found != expected:
-            raise NotReady(f"answers as server {found}, expected {expected}")
-        return "master"
-
-
-class MariaDBSlave(MariaDBMaster):
-    """A read-only server that applies what its master wrote."""
-
-    read_only = True
-
-    def __init__(
-        self,
-        name: str,
-        root: Path,
-        ports: Mapping[str, int],
-        secrets: Secrets,
-        *,
-        server_id: int,
-        master: MariaDBMaster,
-    ) -> None:
-        super().__init__(name, root, ports, secrets, server_id=server_id, domain=master.domain)
-        self.master = master
-
     def settle(self) -> None:
-        super().probe()
-        if self._replication().get("Master_Port") != str(self.master.port):
-            self.master.probe()
+        """Decide with the other server of the pair which of the two is the master, and become what
+        this one is to be."""
+        self._check_identity()
+        self.query(
+            OPERATOR.format(
+                user=USER,
+                operator=OPERATOR_USER,
+                host=HOST,
+                operator_password=self._secrets.mysql_operator_password,
+            )
+        )
+        if self._owner() == self.server_id:
+            self._become_master()
+        elif self._is_deposed():
+            return
+        elif self._replication().get("Master_Port") != str(self._peer.port):
+            self._peer.probe()
             self._follow()
+        elif self._stopped():
+            self._peer.probe()
+            self.query("START SLAVE")
         self.probe()
 
     def probe(self) -> str:
-        super().probe()
+        """Whether the server does what its state says: takes writes, or replicates."""
+        self._check_identity()
+        if not self._is_read_only():
+            return "master"
+        if self._is_deposed():
+            raise NotReady(f"was deposed: `pinway shards attach {topology_name(self.name)}`")
         status = self._replication()
         running = status.get("Slave_IO_Running"), status.get("Slave_SQL_Running")
         if running != ("Yes", "Yes"):
             error = status.get("Last_IO_Error") or status.get("Last_SQL_Error") or "not replicating"
             raise NotReady(error)
-        return f"replicates {self.master.name}, {status['Seconds_Behind_Master']} s behind"
+        return f"replicates {self._peer.name}, {status['Seconds_Behind_Master']} s behind"
+
+    def row(self) -> "Master | None":
+        """The pair's master as this server knows it; None before the pair has begun."""
+        if self.query(EXISTS).strip() == "0":
+            return None
+        found = self.query(READ).split()
+        return Master(int(found[0]), int(found[1]), found[2] != "0") if found else None
+
+    def _owner(self) -> int:
+        """The server id of the pair's master: that of the highest epoch. Raises NotReady when the
+        other server can't be asked, which may know of a later master."""
+        own = self.row()
+        if own is not None and own.id == self.server_id and not own.waits:
+            return self.server_id  # it has no slave that could have been promoted
+        try:
+            rows = [row for row in (own, self._peer.row()) if row is not None]
+        except (NotReady, OSError) as problem:
+            raise NotReady(
+                f"waits for {self._peer.name}, which may have become the master ({problem})"
+            ) from problem
+        if rows:
+            return max(rows).id
+        return self.server_id if self._first else self._peer.server_id
+
+    def _become_master(self) -> None:
+        if self._replication().get("Slave_IO_Running", "No") != "No":
+            raise NotReady("is to be master, and replicates: `pinway shards promote` goes on")
+        if self._is_read_only():
+            row = self.row()
+            if row is None:
+                self.query(f"{SCHEMA}{FIRST_ROW};\nDELIMITER //\n{EVENT}//\n")
+            self.query(";\n".join(opens(waits=row is None or row.waits)))
+
+    def _is_deposed(self) -> bool:
+        """True for a former master, which may have writes that no slave has."""
+        own = self.row()
+        return own is not None and own.id == self.server_id
+
+    def _check_identity(self) -> None:
+        found = self.query("SELECT @@server_id").strip()
+        if found != str(self.server_id):
+            raise NotReady(f"answers as server {found}, expected {self.server_id}")
+
+    def _is_read_only(self) -> bool:
+        return self.query("SELECT @@read_only").strip() == "1"
+
+    def _stopped(self) -> bool:
+        status = self._replication()
+        return "No" in (status.get("Slave_IO_Running"), status.get("Slave_SQL_Running"))
 
     def _follow(self) -> None:
         """Begins to replicate, or goes on with a master that has moved to another port."""
         self.query(
             f"""
             STOP SLAVE;
-            CHANGE MASTER TO MASTER_HOST='{HOST}', MASTER_PORT={self.master.port},
-              MASTER_USER='{_REPLICA}', MASTER_PASSWORD='{self._secrets.replica_password}',
+            CHANGE MASTER TO MASTER_HOST='{HOST}', MASTER_PORT={self._peer.port},
+              MASTER_USER='{REPLICA}', MASTER_PASSWORD='{self._secrets.replica_password}',
               MASTER_CONNECT_RETRY=1, MASTER_USE_GTID=slave_pos;
             START SLAVE;
             """

@@ -2,7 +2,7 @@
 
 import json
 import secrets as random_source
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from deploy.stack.errors import StackError
@@ -17,19 +17,22 @@ class Secrets:
     mysql_password: str
     replica_password: str
     auth_secret: str
+    mysql_operator_password: str = ""
 
 
 def load_or_make(path: Path) -> Secrets:
     """Raises StackError when the file is there but damaged."""
     try:
         fields = json.loads(path.read_text())
-        return Secrets(**{str(name): str(value) for name, value in fields.items()})
+        made = Secrets(**{str(name): str(value) for name, value in fields.items()})
+        if made.mysql_operator_password:
+            return made
+        made = replace(made, mysql_operator_password=random_source.token_urlsafe(24))
     except FileNotFoundError:
-        pass
+        made = Secrets(*(random_source.token_urlsafe(24) for _ in range(4)))
     except (ValueError, TypeError, AttributeError) as problem:
         raise StackError(
             f"{path} is damaged ({problem}): delete the directory {path.parent} to begin afresh."
         ) from problem
-    made = Secrets(*(random_source.token_urlsafe(24) for _ in range(3)))
     write_if_changed(path, json.dumps(asdict(made), indent=2) + "\n", secret=True)
     return made

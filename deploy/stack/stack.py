@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from deploy.stack import install, layout, ports, process
 from deploy.stack.errors import StackError
 from deploy.stack.files import write_if_changed
-from deploy.stack.secrets import load_or_make
+from deploy.stack.secrets import Secrets, load_or_make
 from deploy.stack.service import Health, Service, State
 
 Progress = Callable[[str], None]
@@ -32,12 +33,21 @@ class Row:
 
 
 class Stack:
-    """The servers that live below `dir`; `shards` and `mod_shards` are fixed by the first `up`."""
+    """The servers that live below `dir`; `shards` and `mod_shards` are fixed by the first `up`.
 
-    def __init__(self, dir: Path, shards: int = 64, mod_shards: int = 16) -> None:
+    `servers` is the number of MariaDB masters, each with a slave. It may grow: new masters have no
+    shards yet (see `pinway shards add`).
+    """
+
+    def __init__(
+        self, dir: Path, shards: int = 64, mod_shards: int = 16, servers: int | None = None
+    ) -> None:
         self.dir = dir.absolute()
         self.shards = shards
         self.mod_shards = mod_shards
+        self.servers = servers or layout.PAIRS
+        self._asked = servers
+        self._with_shards = self.servers
         self.settings_file = self.dir / "pinway.toml"
         self.topology_file = self.dir / "topology.json"
         self._state_file = self.dir / "stack.json"
@@ -72,7 +82,12 @@ class Stack:
     @property
     def settings(self) -> dict[str, str]:
         """The keys and values of `pinway.toml`."""
-        return layout.settings(self.dir, self._ports(), load_or_make(self._secrets_file))
+        return layout.settings(self.dir, self._ports(), self.secrets)
+
+    @property
+    def secrets(self) -> Secrets:
+        """The passwords, also those that no gateway needs."""
+        return load_or_make(self._secrets_file)
 
     def up(self, progress: Progress = lambda _: None, *, set_up_only: bool = False) -> None:
         """Installs what is missing, then starts what is down and waits until all is well.
@@ -129,7 +144,8 @@ class Stack:
             state = json.loads(self._state_file.read_text())
             known = {str(name): int(port) for name, port in state["ports"].items()}
             made_for = int(state["shards"]), int(state["mod_shards"])
-            services = layout.build(self.dir, known, load_or_make(self._secrets_file))
+            built, self._with_shards = _servers(state)
+            services = layout.build(self.dir, known, load_or_make(self._secrets_file), built)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise _damaged(self._state_file, problem) from problem
         if made_for != (self.shards, self.mod_shards):
@@ -137,6 +153,12 @@ class Stack:
                 f"the stack in {self.dir} was made for {made_for[0]} shards and {made_for[1]} mod "
                 f"shards, not {self.shards} and {self.mod_shards}: choose another directory."
             )
+        if self._asked is not None and self._asked < built:
+            raise StackError(
+                f"the stack in {self.dir} has {built} masters, not {self._asked}: they may have "
+                f"shards; ask for {built} or more."
+            )
+        self.servers = self._asked or built
         self._services = services
 
     def _assign_ports(self) -> None:
@@ -145,10 +167,16 @@ class Stack:
         running = {s.name for s in self._services.values() if s.identity is not None}
         kept = self._ports() if self._services else {}
         in_use = {name: port for name, port in kept.items() if name.split("/")[0] in running}
-        chosen = ports.pick(layout.port_names(), kept, in_use)
-        state = {"shards": self.shards, "mod_shards": self.mod_shards, "ports": chosen}
+        chosen = ports.pick(layout.port_names(self.servers), kept, in_use)
+        state = {
+            "shards": self.shards,
+            "mod_shards": self.mod_shards,
+            "servers": [self.servers, self._with_shards],
+            "ports": chosen,
+        }
         write_if_changed(self._state_file, json.dumps(state, indent=2) + "\n")
-        self._services = layout.build(self.dir, chosen, load_or_make(self._secrets_file))
+        secrets = load_or_make(self._secrets_file)
+        self._services = layout.build(self.dir, chosen, secrets, self.servers)
 
     def _write_settings(self) -> None:
         write_if_changed(self.settings_file, _HEADER + layout.to_toml(self.settings), secret=True)
@@ -156,7 +184,14 @@ class Stack:
         with contextlib.suppress(FileNotFoundError, ValueError, KeyError):
             epoch = int(json.loads(self.topology_file.read_text())["epoch"])
         # A gateway with an older topology must see that this one is newer, if it differs at all.
-        same = layout.topology(self._ports(), self.shards, self.mod_shards, epoch)
+        same = layout.topology(
+            self._ports(),
+            self.shards,
+            self.mod_shards,
+            epoch,
+            count=self.servers,
+            over=self._with_shards,
+        )
         with contextlib.suppress(FileNotFoundError, ValueError):
             if json.loads(self.topology_file.read_text()) == same:
                 return
@@ -192,6 +227,12 @@ class Stack:
             yield
         finally:
             os.close(handle)
+
+
+def _servers(state: dict[str, Any]) -> tuple[int, int]:
+    """The pairs of MariaDB servers, and the number of those that were given shards at first."""
+    built, with_shards = state.get("servers", (layout.PAIRS, layout.PAIRS))
+    return int(built), int(with_shards)
 
 
 def _damaged(file: Path, problem: Exception) -> StackError:

@@ -13,6 +13,7 @@ from gateway.cli.data import export_command, import_command
 from gateway.cli.feed import feed
 from gateway.cli.jobs import jobs
 from gateway.cli.serving import init_command, run_command, serve_command
+from gateway.cli.shards import shards
 from gateway.cli.tools import schema_command, token_command
 
 
@@ -45,6 +46,7 @@ for command in (
     jobs,
     backup_command,
     restore_command,
+    shards,
     stack,
     completion_command,
 ):

@@ -11,7 +11,7 @@ import pytest
 
 from datasources.protocols import Stores
 from deploy.stack import Stack
-from deploy.stack.mariadb import MariaDBMaster
+from deploy.stack.mariadb import MariaDB
 from feed_engine.ordering import arrange
 from feed_engine.outbox.completion import settle
 from tests.gateways import gateway_on
@@ -48,7 +48,7 @@ async def test_whatever_is_done_at_once_has_an_order_that_explains_every_answer_
 async def test_a_drag_and_another_write_end_as_one_after_the_other(
     stores: Stores, stack: Stack, second: str
 ) -> None:
-    masters = [it for it in stack.services.values() if isinstance(it, MariaDBMaster)]
+    masters = [it for it in stack.services.values() if isinstance(it, MariaDB)]
     waits = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
 
     async def halted(write: "asyncio.Task[Any]") -> None:

@@ -21,7 +21,7 @@ from datasources.mysql import MySqlShards
 from datasources.topology import parse
 from deploy.stack import Stack, StackError, State, layout, process, wire
 from deploy.stack.cli import stack as command
-from deploy.stack.mariadb import MariaDBSlave
+from deploy.stack.mariadb import MariaDB
 from deploy.stack.process import Identity
 
 SHARDS, MOD_SHARDS = 64, 16
@@ -73,7 +73,7 @@ def invoke(own: Stack, *words: str) -> tuple[int, str]:
 
 def test_every_server_is_up_and_answers(own: Stack) -> None:
     rows = own.status()
-    assert {row.name for row in rows} == set(layout.PORTS)
+    assert {row.name for row in rows} == set(layout.services())
     assert {row.name: row.health for row in rows if row.health.state is not State.UP} == {}
     code, output = invoke(own, "status")
     assert code == 0
@@ -206,7 +206,7 @@ def test_replication_goes_on_after_master_and_slave_were_killed(own: Stack) -> N
 
 def test_a_slave_that_was_killed_right_after_it_applied_something_goes_on(own: Stack) -> None:
     slave = own.services["mysql002b"]
-    assert isinstance(slave, MariaDBSlave)
+    assert isinstance(slave, MariaDB)
     # From now on nothing reaches its disk but what a commit itself writes.
     slave.query("SET GLOBAL innodb_flush_log_at_timeout = 2700")
     for word in ("one", "two"):
@@ -255,7 +255,7 @@ def test_a_stack_of_another_size_is_refused(own: Stack) -> None:
 def test_down_leaves_no_process_though_one_was_paused_and_one_dead(own: Stack) -> None:
     known = [process.load(service.pid_file) for service in own.services.values()]
     identities = [identity for identity in known if isinstance(identity, Identity)]
-    assert len(identities) == len(layout.PORTS)
+    assert len(identities) == len(layout.services())
     own.services["redis"].kill(signal.SIGSTOP)
     own.services["memcached"].kill()
     code, _ = invoke(own, "down")

@@ -1,4 +1,4 @@
-"""Which shards may be made, and where."""
+"""Shards that may be made, and shards that exist already."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which failures of connecting are refusals."""
+"""Refused connections, and other failures of connecting."""
 
 import errno
 

@@ -21,7 +21,7 @@ def services(tmp_path: Path) -> dict[str, Service]:
 
 
 def test_the_stack_has_every_server_with_its_ports(services: dict[str, Service]) -> None:
-    assert set(services) == set(layout.PORTS)
+    assert set(services) == set(layout.services())
     found = {
         f"{name}/{use}": port for name, one in services.items() for use, port in one.ports.items()
     }
@@ -47,16 +47,18 @@ def test_servers_listen_on_the_loopback_alone(services: dict[str, Service]) -> N
     assert "clientPortAddress=127.0.0.1\n" in zoo
 
 
-def test_slaves_are_read_only_and_share_their_masters_domain(services: dict[str, Service]) -> None:
+def test_all_servers_boot_read_only_and_slaves_share_their_masters_domain(
+    services: dict[str, Service],
+) -> None:
     seen = {}
     for name in ("mysql001a", "mysql001b", "mysql002a", "mysql002b"):
         lines = services[name].config()[Path("my.cnf")].splitlines()
         options = dict(line.split(" = ") for line in lines if " = " in line)
         seen[name] = options["server-id"], options["gtid-domain-id"], options["read-only"]
     assert seen == {
-        "mysql001a": ("1", "1", "0"),
+        "mysql001a": ("1", "1", "1"),
         "mysql001b": ("2", "1", "1"),
-        "mysql002a": ("3", "2", "0"),
+        "mysql002a": ("3", "2", "1"),
         "mysql002b": ("4", "2", "1"),
     }
 

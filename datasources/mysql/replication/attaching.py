@@ -1,0 +1,164 @@
+"""Makes a server the slave of a master that has none, and takes a lost slave away.
+
+A former master may have writes that nobody acknowledged. It is made anew then, as a copy of the
+master as of one moment, and follows from there.
+"""
+
+from typing import NamedTuple
+
+from datasources.errors import ConfigError, StoreConflict
+from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
+from datasources.mysql.replication.copying import Progress, copy, snapshot
+from datasources.mysql.replication.promotion import Seam, Tell, no_seam
+from datasources.replication.server_row import RENEWAL
+
+CATCH_UP_SECONDS = 3600
+
+
+class Replica(NamedTuple):
+    """The account that slaves log in with."""
+
+    user: str
+    password: str
+
+
+class Attachment:
+    """`slave` becomes the slave of `master`; `reader` is a further connection to the master. Run
+    again, it goes on with what is left to do."""
+
+    def __init__(
+        self,
+        master: Admin,
+        reader: Admin,
+        slave: Admin,
+        replica: Replica,
+        *,
+        tell: Tell = lambda _: None,
+        seam: Seam = no_seam,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        self._master, self._reader, self._slave, self._replica = master, reader, slave, replica
+        self._tell, self._seam, self._progress = tell, seam, progress
+
+    async def run(self) -> None:
+        """After it the master's writes wait for the slave. Raises StoreError, ConfigError."""
+        role = await self._master.role()
+        if not role.is_master:
+            raise ConfigError(f"{self._master.name} is no master that takes writes")
+        if not await self._follows():
+            await self._prepare()
+            if await self._is_behind():
+                self._tell(f"{self._slave.name} has nothing of its own, and goes on from there")
+                [[position]] = await self._slave.run("SELECT @@gtid_current_pos")
+                await self._follow(position.decode())
+            else:
+                await self._rebuild()
+            await self._seam("following")
+        [[position]] = await self._master.run("SELECT @@gtid_binlog_pos")
+        self._tell(f"{self._slave.name} catches up with {position.decode()}")
+        [[late]] = await self._slave.run(
+            "SELECT MASTER_GTID_WAIT(%s, %s)", (position, CATCH_UP_SECONDS)
+        )
+        if late:
+            raise StoreConflict(f"{self._slave.name} did not catch up: see SHOW SLAVE STATUS there")
+        await self._master.run("SET GLOBAL rpl_semi_sync_master_enabled = 1")
+        await self._seam("waiting")
+        await self._master.run("UPDATE pinway.server SET waits = 1 WHERE id = 1")
+        self._tell(f"writes to {self._master.name} wait for {self._slave.name}")
+
+    async def _follows(self) -> bool:
+        status = await self._slave.slave()
+        return (
+            status is not None
+            and int(status["Master_Port"]) == self._master.login.port
+            and status["Master_Host"] == self._master.login.host
+            and (status["Slave_IO_Running"], status["Slave_SQL_Running"]) == ("Yes", "Yes")
+        )
+
+    async def _prepare(self) -> None:
+        """Shut the server. Raises StoreConflict while it has writes that wait for a receipt: they
+        would be acknowledged, and then lost."""
+        [[waiting]] = await self._slave.run(
+            "SELECT COUNT(*) FROM information_schema.processlist "
+            "WHERE state LIKE 'Waiting for semi-sync ACK%%' AND info NOT LIKE %s",
+            (f"{RENEWAL}%",),
+            within=CONNECT_SECONDS,
+        )
+        if waiting:
+            raise StoreConflict(
+                f"{self._slave.name} has {waiting} writes that wait for a receipt, which they "
+                "must never get: restart it first; nothing was changed"
+            )
+        await self._slave.script(
+            (
+                "SET GLOBAL read_only = 1",
+                "SET GLOBAL rpl_semi_sync_master_enabled = 0",
+                "STOP ALL SLAVES",
+                "SET SESSION sql_log_bin = 0",
+            )
+        )
+
+    async def _is_behind(self) -> bool:
+        """Whether the master has all events that the server has."""
+        [[own]] = await self._slave.run("SELECT @@gtid_binlog_state")
+        [[masters]] = await self._master.run("SELECT @@gtid_binlog_state")
+        return contains(masters.decode(), own.decode())
+
+    async def _rebuild(self) -> None:
+        self._tell(f"{self._slave.name} has writes of its own, and is made anew")
+        databases = await _databases(self._master)
+        for database in await _databases(self._slave):
+            await self._slave.run(f"DROP DATABASE {database}")
+        await self._slave.script(("RESET SLAVE ALL", "RESET MASTER"))
+        await self._seam("emptied")
+        async with snapshot(self._reader) as position:
+            await copy(self._reader, self._slave, databases, self._progress)
+        await self._seam("copied")
+        await self._follow(position.gtids)
+
+    async def _follow(self, gtids: str) -> None:
+        await self._slave.run("SET GLOBAL gtid_slave_pos = %s", (gtids,))
+        login = self._master.login
+        await self._slave.run(
+            "CHANGE MASTER TO MASTER_HOST = %s, MASTER_PORT = %s, MASTER_USER = %s, "
+            "MASTER_PASSWORD = %s, MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos",
+            (login.host, login.port, *self._replica),
+        )
+        await self._slave.run("START SLAVE")
+
+
+async def detach(master: Admin, epoch: int, tell: Tell = lambda _: None) -> None:
+    """Let a master go on without a slave, in a later epoch. Its waiting writes are acknowledged
+    then, so the topology must name no slave any more that could be promoted."""
+    role = await master.role()
+    if not role.is_master:
+        raise ConfigError(f"{master.name} is no master that takes writes")
+    await master.run("SET GLOBAL rpl_semi_sync_master_enabled = 0")
+    await master.run(
+        "UPDATE pinway.server SET epoch = %s, waits = 0 WHERE id = 1 AND epoch <= %s",
+        (epoch, epoch),
+    )
+    tell(f"{master.name} goes on without a slave: its writes are on one server alone")
+
+
+def contains(of_master: str, own: str) -> bool:
+    """Whether a binlog with the first state has all events of the second; states as MariaDB writes
+    them, `domain-server-sequence[,...]`."""
+    known = _sequences(of_master)
+    return all(known.get(key, 0) >= last for key, last in _sequences(own).items())
+
+
+def _sequences(state: str) -> dict[tuple[int, int], int]:
+    found: dict[tuple[int, int], int] = {}
+    for part in filter(None, state.split(",")):
+        domain, server, sequence = map(int, part.strip().split("-"))
+        found[domain, server] = sequence
+    return found
+
+
+async def _databases(admin: Admin) -> list[str]:
+    rows = await admin.run(
+        "SELECT schema_name FROM information_schema.schemata "
+        "WHERE schema_name REGEXP '^((db|mod)[0-9]{5}|pinway)$' ORDER BY schema_name"
+    )
+    return [name.decode() for [name] in rows]

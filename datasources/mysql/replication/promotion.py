@@ -1,0 +1,220 @@
+"""Makes a slave the master of all that its master had.
+
+Each step may be repeated. A promotion that was killed goes on when it is run again: the row
+`pinway.server` of the new master tells how far it came.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from datasources.errors import ConfigError, StoreConflict, StoreError
+from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
+from datasources.replication import topologies
+from datasources.replication.server_row import CLOSE, EVENT, LEASE_SECONDS, opens
+from datasources.sql.schema import OBJECT_SHARD, Type
+from datasources.together import together
+from datasources.topology import Topology
+
+JUMP = 100_000
+"""Local ids that are left out: the old master may have handed some out that nobody acknowledged."""
+APPLY_SECONDS = 600
+MARGIN = 0.5  # seconds added to the lease
+CONNECTIONS = 8  # that alter tables at the same time
+Tell = Callable[[str], None]
+Seam = Callable[[str], Awaitable[None]]
+"""Called with a step's name after each step; a test may fail there."""
+
+
+class Received(NamedTuple):
+    """The evidence that a slave has received everything that was acknowledged."""
+
+    booted: float
+    lease: float
+
+    @property
+    def complete(self) -> bool:
+        """True if the slave has received something since it booted. At its start a slave throws
+        away what it had received, so before that it may lack acknowledged writes."""
+        return self.lease > self.booted
+
+
+async def no_seam(_: str) -> None:
+    return None
+
+
+class Promotion:
+    """One promotion of `new` over `old`, which may be dead, hang, or live.
+
+    `make` opens a further connection to `new`. `sleep` waits seconds.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        new: Admin,
+        old: Admin,
+        make: Callable[[], Admin],
+        *,
+        tell: Tell = lambda _: None,
+        seam: Seam = no_seam,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        accept_loss: bool = False,
+    ) -> None:
+        self._topology, self._new, self._old, self._make = topology, new, old, make
+        self._tell, self._seam, self._sleep = tell, seam, sleep
+        self._accept_loss = accept_loss
+
+    async def run(self) -> Topology:
+        """The topology to save. Raises StoreError, ConfigError."""
+        following = topologies.promoted(self._topology, self._old.name, self._new.name)
+        role = await self._new.role()
+        if role.owner != role.id:
+            await self._check()
+            try:
+                await self._become_complete()
+            except StoreError:
+                await self._go_back()
+                raise
+            await self._own(role.owner, following.epoch)
+            await self._seam("owned")
+        epoch = max(following.epoch, (await self._new.role()).epoch)
+        await self._new.script(("STOP ALL SLAVES", "RESET SLAVE ALL", EVENT, *opens(waits=False)))
+        await self._seam("opened")
+        self._tell(f"{self._new.name} takes writes")
+        return replace(following, epoch=epoch)
+
+    async def _become_complete(self) -> None:
+        """Until the new master has all that was acknowledged, and the old one is not read."""
+        await self._shut_old()
+        await self._seam("shut")
+        await self._receive_all()
+        await self._seam("received")
+        self._tell(f"waiting for the end of {self._old.name}'s lease")
+        await self._sleep(LEASE_SECONDS + MARGIN)
+        self._tell("setting the tables' next ids ahead")
+        await self._jump()
+        await self._seam("jumped")
+
+    async def _go_back(self) -> None:
+        """After a failure that left the old master what it was."""
+        for admin, statement in (
+            (self._new, "START SLAVE IO_THREAD"),
+            (self._old, "SET GLOBAL read_only = 0"),
+        ):
+            with suppress(StoreError):
+                await admin.run(statement, within=CONNECT_SECONDS)
+
+    async def _check(self) -> None:
+        """Whether the slave is this master's, and has all that was acknowledged."""
+        status = await self._new.slave()
+        if status is None:
+            raise ConfigError(
+                f"{self._new.name} is nobody's slave: only a slave of {self._old.name} can take "
+                "its place"
+            )
+        if int(status["Master_Port"]) != self._old.login.port:
+            raise ConfigError(
+                f"{self._new.name} is a slave of {status['Master_Host']}:{status['Master_Port']}, "
+                f"not of {self._old.name}; nothing was changed"
+            )
+        if status["Last_SQL_Error"]:
+            raise StoreConflict(
+                f"{self._new.name} does not apply what it received: {status['Last_SQL_Error']}; "
+                "nothing was changed"
+            )
+        if status["Slave_SQL_Running"] != "Yes" and not self._accept_loss:
+            raise StoreConflict(
+                f"{self._new.name} was restarted and has applied nothing since: it may lack "
+                "acknowledged writes, so nothing was changed. Start its master, or accept the loss "
+                "with --accept-loss"
+            )
+
+    async def _shut_old(self) -> None:
+        """Shut a master that lives, so that it has nothing that its slave has not."""
+        try:
+            await self._old.run(CLOSE[0], within=CONNECT_SECONDS)
+            self._tell(f"{self._old.name} takes no more writes")
+        except StoreError as error:
+            self._tell(f"{self._old.name} does not answer, going on without it ({error})")
+
+    async def _receive_all(self) -> None:
+        """From the first statement on the old master gets no receipts, so it acknowledges nothing,
+        and can't renew its lease. STOP SLAVE would stop applying, too."""
+        await self._new.run("STOP SLAVE IO_THREAD")
+        status = await self._new.slave()
+        position = "" if status is None else status["Gtid_IO_Pos"]
+        self._tell(f"{self._new.name} applies what it has received, up to {position}")
+        [[late]] = await self._new.run("SELECT MASTER_GTID_WAIT(%s, %s)", (position, APPLY_SECONDS))
+        if late:
+            raise StoreConflict(
+                f"{self._new.name} has not applied what it received in {APPLY_SECONDS} s: "
+                "nothing was changed; run the command again"
+            )
+        role = await self._new.role()
+        if not Received(role.booted, role.lease).complete and not self._accept_loss:
+            raise StoreConflict(
+                f"{self._new.name} was restarted and has received nothing since: it may lack "
+                "acknowledged writes, so nothing was changed. Start its master, or accept the loss "
+                "with --accept-loss"
+            )
+
+    async def _own(self, old_id: int, epoch: int) -> None:
+        """Take the server row and all fences over in one transaction."""
+        databases = await shard_databases(self._new)
+        self._tell(f"{self._new.name} takes {len(databases)} shards over in epoch {epoch}")
+        await self._new.run("BEGIN")
+        await self._new.run(
+            "UPDATE pinway.server SET epoch = %s, owner = @@server_id, waits = 0, "
+            "lease_ts = UTC_TIMESTAMP(6) WHERE id = 1",
+            (epoch,),
+        )
+        for database in databases:
+            await self._new.run(
+                f"UPDATE {database}.fence SET epoch = %s, owner = @@server_id WHERE owner = %s",
+                (epoch, str(old_id).encode()),
+            )
+        await self._new.run("COMMIT")
+
+    async def _jump(self) -> None:
+        waiting = iter(await numbered_tables(self._new))
+
+        async def work() -> None:
+            admin = self._make()
+            try:
+                # Until the server is master its binlog must hold nothing but its master's events.
+                await admin.run("SET SESSION sql_log_bin = 0")
+                for table, following in waiting:
+                    await admin.run(f"ALTER TABLE {table} AUTO_INCREMENT = {following + JUMP:d}")
+            finally:
+                await admin.close()
+
+        await together(work() for _ in range(CONNECTIONS))
+
+
+async def shard_databases(admin: Admin) -> list[str]:
+    """The databases of a server that are shards with a fence."""
+    rows = await admin.run(
+        "SELECT table_schema FROM information_schema.tables WHERE table_name = 'fence' "
+        "AND table_schema REGEXP '^(db|mod)[0-9]{5}$' ORDER BY table_schema"
+    )
+    return [name.decode() for [name] in rows]
+
+
+async def numbered_tables(admin: Admin) -> Sequence[tuple[str, int]]:
+    """The tables with numbers of their own, and each one's next number."""
+    names = [
+        table.name
+        for table in OBJECT_SHARD
+        if any(column.type is Type.LOCAL_ID for column in table.columns)
+    ]
+    rows = await admin.run(
+        "SELECT table_schema, table_name, COALESCE(auto_increment, 1) "
+        "FROM information_schema.tables WHERE table_schema REGEXP '^db[0-9]{5}$' "
+        f"AND table_name IN ({', '.join(['%s'] * len(names))})",
+        names,
+    )
+    return [(f"{schema.decode()}.{name.decode()}", int(n)) for schema, name, n in rows]

@@ -1,0 +1,54 @@
+"""Asks a server what it is, for `pinway shards show`."""
+
+from datasources.errors import StoreError
+from datasources.mysql.replication.admin import Admin
+from datasources.mysql.replication.promotion import shard_databases
+from datasources.replication.showing import ServerState
+
+_SIZES = (
+    "SELECT COALESCE(SUM(data_length + index_length), 0) "
+    "FROM information_schema.tables WHERE table_schema REGEXP '^(db|mod)[0-9]{5}$'"
+)
+
+
+async def state_of(admin: Admin) -> ServerState:
+    try:
+        return await _state_of(admin)
+    except StoreError as error:
+        return ServerState(admin.name, fault=str(error))
+
+
+async def _state_of(admin: Admin) -> ServerState:
+    role = await admin.role()
+    slave = await admin.slave()
+    [[megabytes]] = await admin.run(_SIZES)
+    [[connections, most]] = await admin.run(
+        "SELECT (SELECT variable_value FROM information_schema.global_status "
+        "WHERE variable_name = 'THREADS_CONNECTED'), @@max_connections"
+    )
+    name = "master" if role.is_master else "slave" if slave is not None else "neither"
+    return ServerState(
+        admin.name,
+        role=name,
+        epoch=role.epoch,
+        shards=await _owned(admin, role.id),
+        megabytes=int(megabytes) / 2**20,
+        lag=None if slave is None else slave["Seconds_Behind_Master"],
+        waits=role.waits,
+        connections=int(connections),
+        max_connections=most,
+    )
+
+
+async def _owned(admin: Admin, id: int) -> int:
+    databases = await shard_databases(admin)
+    owned = 0
+    for at in range(0, len(databases), 256):
+        owners = " UNION ALL ".join(
+            f"SELECT owner FROM {name}.fence" for name in databases[at : at + 256]
+        )
+        [[count]] = await admin.run(
+            f"SELECT COUNT(*) FROM ({owners}) f WHERE owner = %s", (str(id).encode(),)
+        )
+        owned += count
+    return owned

@@ -1,0 +1,154 @@
+"""Changes of a topology by operators: each gives the next topology, with the next epoch.
+
+All functions are pure. They raise ConfigError for a change that makes no sense, which says what
+would.
+"""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from datasources.errors import ConfigError
+from datasources.ids import MAX_SHARD
+from datasources.topology import ShardRange, Topology
+
+Span = tuple[int, int]
+"""The first and the last shard of a range."""
+
+
+def span_of(text: str) -> Span:
+    """A range as people write it: `64-127`, or `64` for one shard."""
+    low, dash, high = text.partition("-")
+    if not (low.isdecimal() and (high.isdecimal() or not dash)):
+        raise ConfigError(f"range {text!r}: a range is like 64-127, or 64 for one shard")
+    span = int(low), int(high or low)
+    if not span[0] <= span[1] <= MAX_SHARD:
+        raise ConfigError(f"range {text!r}: it must ascend, and end by {MAX_SHARD}")
+    return span
+
+
+def check_server(topology: Topology, name: str) -> None:
+    if name not in topology.servers:
+        known = ", ".join(sorted(topology.servers))
+        raise ConfigError(f"the topology has no server {name!r}: it has {known}")
+
+
+def slave_of(topology: Topology, master: str) -> str | None:
+    """The slave of a master's ranges."""
+    slaves = {r.slave for r in _ranges(topology) if r.master == master}
+    return slaves.pop() if len(slaves) == 1 else None
+
+
+def master_over(topology: Topology, slave: str) -> str:
+    """The master of a slave."""
+    check_server(topology, slave)
+    found = {r.master for r in _ranges(topology) if r.slave == slave}
+    if len(found) != 1:
+        slaves = sorted({r.slave for r in _ranges(topology) if r.slave})
+        raise ConfigError(
+            f"{slave} is the slave of no master, or of several: slaves are "
+            f"{', '.join(slaves) or 'none'}; nothing was changed"
+        )
+    return found.pop()
+
+
+def lone_master(topology: Topology, but: str) -> str:
+    """The one master that has no slave."""
+    found = {r.master for r in _ranges(topology) if r.slave is None} - {but}
+    if len(found) != 1:
+        raise ConfigError(
+            f"masters without a slave are {', '.join(sorted(found)) or 'none'}: say which with --to"
+        )
+    return found.pop()
+
+
+def masters(topology: Topology) -> list[str]:
+    return sorted({r.master for r in _ranges(topology)})
+
+
+def added(topology: Topology, name: str, url: str) -> Topology:
+    """With one more server, which has no shards yet."""
+    if topology.servers.get(name, url) != url:
+        raise ConfigError(f"server {name!r} is there already, at {topology.servers[name]}")
+    return _next(topology, servers={**topology.servers, name: url})
+
+
+def opened(topology: Topology, span: Span, master: str, slave: str | None) -> Topology:
+    """With new shards behind those that there are."""
+    check_server(topology, master)
+    first = topology.shards[-1].range[1] + 1
+    if span[0] != first:
+        raise ConfigError(
+            f"range {_text(span)}: new shards follow those that there are, so the range must "
+            f"begin at {first}"
+        )
+    shards = (*topology.shards, ShardRange(span, master, slave))
+    return _next(topology, shards=merged(shards))
+
+
+def promoted(topology: Topology, old: str, new: str) -> Topology:
+    """With a slave as the master of all that its master had, and without a slave."""
+    return _with_pair(topology, old, new, None)
+
+
+def with_slave(topology: Topology, master: str, slave: str | None) -> Topology:
+    """With another slave, or without one, for all shards of a master."""
+    return _with_pair(topology, master, master, slave)
+
+
+def moved(topology: Topology, span: Span, to: str, slave: str | None) -> Topology:
+    """With a range of shards on another master."""
+    check_server(topology, to)
+    if span[0] < topology.shards[0].range[0] or span[1] > topology.shards[-1].range[1]:
+        raise ConfigError(f"range {_text(span)}: not all of these shards are open")
+    shards: list[ShardRange] = []
+    for r in topology.shards:
+        low, high = r.range
+        first, last = max(low, span[0]), min(high, span[1])
+        if first > last:
+            shards.append(r)
+            continue
+        if low < first:
+            shards.append(replace(r, range=(low, first - 1)))
+        shards.append(ShardRange((first, last), to, slave))
+        if last < high:
+            shards.append(replace(r, range=(last + 1, high)))
+    return _next(topology, shards=merged(shards))
+
+
+def merged(ranges: Iterable[ShardRange]) -> tuple[ShardRange, ...]:
+    """Neighboring ranges on the same servers as one."""
+    found: list[ShardRange] = []
+    for r in ranges:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and (before.master, before.slave) == (r.master, r.slave)
+            and before.range[1] + 1 == r.range[0]
+        ):
+            found[-1] = replace(before, range=(before.range[0], r.range[1]))
+        else:
+            found.append(r)
+    return tuple(found)
+
+
+def _with_pair(topology: Topology, old: str, master: str, slave: str | None) -> Topology:
+    def changed(ranges: tuple[ShardRange, ...]) -> tuple[ShardRange, ...]:
+        return merged(
+            replace(r, master=master, slave=slave) if r.master == old else r for r in ranges
+        )
+
+    mod = replace(topology.mod, ranges=changed(topology.mod.ranges))
+    return _next(topology, shards=changed(topology.shards), mod=mod)
+
+
+def _next(topology: Topology, **changes: object) -> Topology:
+    return replace(topology, epoch=topology.epoch + 1, **changes)
+
+
+def _ranges(topology: Topology) -> tuple[ShardRange, ...]:
+    return (*topology.shards, *topology.mod.ranges)
+
+
+def _text(span: Span) -> str:
+    return f"{span[0]}-{span[1]}"

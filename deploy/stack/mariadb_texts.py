@@ -1,0 +1,75 @@
+"""The configuration file of a MariaDB server, its accounts, and the table that says who is master.
+
+All servers boot alike: read-only, and as slaves that start nothing by themselves. A killed master
+may be ahead of its slave, and somebody may have promoted the slave meanwhile. So `pinway stack up`
+decides, after it has asked both servers of a pair, and then opens the master.
+"""
+
+CONFIG = """\
+[mariadbd]
+datadir = {data}
+# Its own: at its start a server deletes the temporary tables of all who share the directory.
+tmpdir = {dir}/tmp
+socket = {socket}
+pid-file = {dir}/mariadbd.pid
+port = {port}
+bind-address = {host}
+skip-name-resolve
+
+server-id = {server_id}
+# One domain a pair: a slave that is promoted goes on where its master left off.
+gtid-domain-id = {domain}
+gtid-strict-mode = 1
+log-bin = binlog
+log-slave-updates = 1
+binlog-format = ROW
+binlog-expire-logs-seconds = 172800
+max-binlog-size = 128M
+relay-log = relay
+# By global transaction id a slave throws its relay log away when it starts, so it starts only when
+# its master answers; until then what it received is kept.
+relay-log-recovery = 0
+skip-slave-start = 1
+sync-relay-log = 1
+slave-parallel-threads = 4
+# A master that hangs is noticed, one that comes back is found, within seconds.
+slave-net-timeout = 10
+read-only = 1
+event-scheduler = ON
+
+# A write is acknowledged when the slave has received it, and shows then; without a slave it waits.
+# The master's side is switched on when a server becomes master: on a slave STOP SLAVE would hang.
+rpl-semi-sync-slave-enabled = 1
+rpl-semi-sync-master-enabled = 0
+rpl-semi-sync-master-wait-point = AFTER_SYNC
+rpl-semi-sync-master-wait-no-slave = 1
+rpl-semi-sync-master-timeout = 1000000000000
+
+character-set-server = utf8mb4
+max-connections = 500
+table-open-cache = 4000
+innodb-buffer-pool-size = {buffer_pool}
+innodb-log-file-size = 64M
+# What was acknowledged outlives a crash of the machine. On a slave, too: one whose tables fall
+# behind its own binlog would apply the difference again, and strict mode would stop it for good.
+innodb-flush-log-at-trx-commit = 1
+sync-binlog = 1
+"""
+
+ACCOUNTS = """\
+FLUSH PRIVILEGES;
+CREATE USER '{user}'@'{host}' IDENTIFIED BY '{password}';
+GRANT ALL PRIVILEGES ON `db%`.* TO '{user}'@'{host}';
+GRANT ALL PRIVILEGES ON `mod%`.* TO '{user}'@'{host}';
+GRANT REPLICA MONITOR ON *.* TO '{user}'@'{host}';
+CREATE USER '{replica}'@'{host}' IDENTIFIED BY '{replica_password}';
+GRANT REPLICATION SLAVE ON *.* TO '{replica}'@'{host}';
+"""
+
+# Made on each server apart, and not in its binlog: an earlier version's servers lack it.
+OPERATOR = """\
+SET SESSION sql_log_bin = 0;
+CREATE OR REPLACE USER '{operator}'@'{host}' IDENTIFIED BY '{operator_password}';
+GRANT ALL PRIVILEGES ON *.* TO '{operator}'@'{host}';
+GRANT SELECT ON `pinway`.* TO '{user}'@'{host}';
+"""

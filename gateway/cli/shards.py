@@ -1,0 +1,248 @@
+"""`pinway shards`: where the shards are, new ranges, promotions and slaves."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from datasources.errors import ConfigError
+from datasources.factory import open_operations, open_topology
+from datasources.protocols import Operations, TopologySource
+from datasources.replication import topologies
+from datasources.replication.showing import ServerState, picture
+from datasources.together import together
+from datasources.topology import Topology
+from gateway.cli.options import with_settings
+from gateway.embedded import topology_url
+from gateway.settings import Settings
+
+Admins = Callable[[str], Any]
+"""Opens a connection to the server of that name, with the operator's account."""
+
+
+@click.group("shards")
+def shards() -> None:
+    """The shards' servers: see them, open ranges, promote slaves."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """The means of an operation: the topology and its source, and connections to servers."""
+
+    source: TopologySource
+    topology: Topology
+    admin: Admins
+    settings: Settings
+
+    async def save(self, topology: Topology) -> None:
+        await self.source.save(topology, expected_epoch=self.topology.epoch)
+        click.echo(f"the topology has epoch {topology.epoch}")
+
+
+@shards.command("show")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@with_settings
+def show_command(settings: Settings, as_json: bool) -> None:
+    """Show which servers have which shards, their sizes, and how far slaves are behind."""
+
+    async def show(work: Work) -> None:
+        from datasources.mysql.replication.states import state_of
+
+        async def ask(name: str) -> ServerState:
+            return await state_of(work.admin(name))
+
+        states = await together(ask(name) for name in sorted(work.topology.servers))
+        if as_json:
+            shown = {
+                "epoch": work.topology.epoch,
+                "shards": [asdict_range(r) for r in work.topology.shards],
+                "mod": [asdict_range(r) for r in work.topology.mod.ranges],
+                "servers": {state.name: asdict(state) for state in states},
+            }
+            click.echo(json.dumps(shown, indent=2))
+        else:
+            click.echo("\n".join(picture(work.topology, {s.name: s for s in states})))
+
+    _run(settings, None, show)
+
+
+@shards.command("add")
+@click.argument("name")
+@click.argument("url")
+@with_settings
+def add_command(settings: Settings, name: str, url: str) -> None:
+    """Add server NAME at URL (mysql://HOST:PORT) to the topology; it has no shards yet."""
+
+    async def add(work: Work) -> None:
+        following = topologies.added(work.topology, name, url)
+        await work.save(following)
+
+    _run(settings, f"add {name}", add)
+
+
+@shards.command("open")
+@click.argument("range", metavar="RANGE")
+@click.option("--on", "host", required=True, metavar="HOST", help="The master of the new shards.")
+@click.option("--slave", help="Its slave; by default that of the shards which it has.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@with_settings
+def open_command(
+    settings: Settings, range: str, host: str, slave: str | None, dry_run: bool
+) -> None:
+    """Open new shards RANGE (like 64-127) on HOST. New objects go there, too, from then on."""
+
+    async def open_range(work: Work) -> None:
+        from datasources.mysql import MySqlShards
+
+        span = topologies.span_of(range)
+        of = slave or topologies.slave_of(work.topology, host)
+        following = topologies.opened(work.topology, span, host, of)
+        if dry_run:
+            click.echo(f"would open shards {range} on {host}, slave {of or 'none'}")
+            return
+        store = MySqlShards(
+            following,
+            user=work.settings.mysql_operator_user,
+            password=work.settings.mysql_operator_password,
+        )
+        try:
+            await store.open_shards(span)
+        finally:
+            await store.close()
+        await work.save(following)
+
+    _run(settings, f"open {range}", open_range)
+
+
+@shards.command("promote")
+@click.argument("host")
+@click.option("--accept-loss", is_flag=True, help="Also if HOST may lack acknowledged writes.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@with_settings
+def promote_command(settings: Settings, host: str, accept_loss: bool, dry_run: bool) -> None:
+    """Make slave HOST the master of all that its master has, which may be dead or hang.
+
+    Afterwards HOST has no slave: `pinway shards attach` gives it one.
+    """
+
+    async def promote(work: Work) -> None:
+        from datasources.mysql.replication.promotion import Promotion
+
+        topologies.check_server(work.topology, host)
+        old = topologies.master_over(work.topology, host)
+        if dry_run:
+            click.echo(f"would make {host} the master of all shards of {old}")
+            return
+        promotion = Promotion(
+            work.topology,
+            work.admin(host),
+            work.admin(old),
+            lambda: work.admin(host),
+            tell=click.echo,
+            accept_loss=accept_loss,
+        )
+        await work.save(await promotion.run())
+        click.echo(
+            f"{host} has no slave, so its writes are on one server alone: "
+            f"`pinway shards attach {old}` makes {old} its slave"
+        )
+
+    _run(settings, f"promote {host}", promote)
+
+
+@shards.command("attach")
+@click.argument("host")
+@click.option("--to", "master", help="Its master; needed when several have no slave.")
+@click.option("--replica-user", default="replica", show_default=True)
+@click.option(
+    "--replica-password", envvar="PINWAY_REPLICA_PASSWORD", required=True, help="Slaves log in so."
+)
+@with_settings
+def attach_command(
+    settings: Settings, host: str, master: str | None, replica_user: str, replica_password: str
+) -> None:
+    """Make HOST the slave of a master that has none. What only HOST has is deleted."""
+
+    async def attach(work: Work) -> None:
+        from datasources.mysql.replication.attaching import Attachment, Replica
+
+        topologies.check_server(work.topology, host)
+        over = master or topologies.lone_master(work.topology, host)
+        attachment = Attachment(
+            work.admin(over),
+            work.admin(over),
+            work.admin(host),
+            Replica(replica_user, replica_password),
+            tell=click.echo,
+        )
+        following = topologies.with_slave(work.topology, over, host)
+        await attachment.run()
+        await work.save(following)
+
+    _run(settings, f"attach {host}", attach)
+
+
+@shards.command("detach")
+@click.argument("host")
+@with_settings
+def detach_command(settings: Settings, host: str) -> None:
+    """Let the master of slave HOST go on without it: until then its writes wait for HOST."""
+
+    async def leave(work: Work) -> None:
+        from datasources.mysql.replication.attaching import detach
+
+        over = topologies.master_over(work.topology, host)
+        following = topologies.with_slave(work.topology, over, None)
+        await work.save(following)
+        await detach(work.admin(over), following.epoch, click.echo)
+
+    _run(settings, f"detach {host}", leave)
+
+
+def asdict_range(shards: Any) -> dict[str, Any]:
+    return {"range": list(shards.range), "master": shards.master, "slave": shards.slave}
+
+
+def _run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable[None]]) -> None:
+    """Do an operation; one with a purpose changes the topology, and holds its lock."""
+
+    async def run() -> None:
+        async with _work(settings, purpose) as work:
+            await act(work)
+
+    asyncio.run(run())
+
+
+@asynccontextmanager
+async def _work(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
+    url = topology_url(settings)
+    async with AsyncExitStack() as opened:
+        source = open_topology(url)
+        opened.push_async_callback(source.close)
+        if purpose is not None:
+            operations: Operations = open_operations(url)
+            opened.push_async_callback(operations.close)
+            await opened.enter_async_context(operations.lock(purpose))
+        topology = await source.load()
+        if not all(url.startswith("mysql:") for url in topology.servers.values()):
+            raise ConfigError(
+                "these shards are files of this host, which have no masters and slaves: "
+                "`pinway shards` is for MariaDB servers"
+            )
+        from datasources.mysql.replication.admin import Admin
+
+        def admin(name: str) -> Admin:
+            made = Admin(
+                name,
+                topology.servers[name],
+                settings.mysql_operator_user,
+                settings.mysql_operator_password,
+            )
+            opened.push_async_callback(made.close)
+            return made
+
+        yield Work(source, topology, admin, settings)

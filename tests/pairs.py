@@ -1,0 +1,195 @@
+"""Pairs of MariaDB servers with a ZooKeeper, without the rest of the stack; and a load of writes
+that remembers what was acknowledged."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from click.testing import CliRunner
+
+from datasources.errors import StaleTopology, StoreError
+from datasources.following import Followed
+from datasources.ids import Kind
+from datasources.mysql import MySqlShards
+from datasources.mysql.replication.admin import Admin
+from datasources.topology import ModShards, ShardRange, Topology
+from datasources.zookeeper import ZooKeeperTopology
+from deploy.stack import Stack
+from deploy.stack.mariadb import MariaDB, topology_name
+from gateway.cli import main
+
+SHARDS = 4
+_numbers = itertools.count()  # of the pins of all loads
+
+
+@dataclass
+class Pairs:
+    """`count` pairs; the first has the shards 0 to 3, and mod shards 0 and 1."""
+
+    stack: Stack
+    count: int
+
+    @property
+    def zookeeper(self) -> str:
+        return f"127.0.0.1:{self.stack.services['zookeeper'].port}"
+
+    @property
+    def names(self) -> list[str]:
+        return [f"mysql{n:03d}{side}" for n in range(1, self.count + 1) for side in "ab"]
+
+    def server(self, name: str) -> MariaDB:
+        """By its name in the topology or in the stack."""
+        found = self.stack.services[name.lower()]
+        assert isinstance(found, MariaDB)
+        return found
+
+    def topology(self) -> Topology:
+        servers = {
+            topology_name(n): f"mysql://127.0.0.1:{self.stack.services[n].port}" for n in self.names
+        }
+        first, second = map(topology_name, self.names[:2])
+        return Topology(
+            1,
+            servers,
+            (ShardRange((0, SHARDS - 1), first, second),),
+            ModShards(2, (ShardRange((0, 1), first, second),)),
+        )
+
+    def admin(self, name: str) -> Admin:
+        settings = self.stack.settings
+        return Admin(
+            name,
+            f"mysql://127.0.0.1:{self.server(name).port}",
+            settings["mysql_operator_user"],
+            settings["mysql_operator_password"],
+        )
+
+    def run(self, *words: str) -> tuple[int, str]:
+        """`pinway shards`; the exit status and what it wrote."""
+        password = self.stack.secrets.replica_password
+        done = CliRunner(env={"PINWAY_REPLICA_PASSWORD": password}).invoke(
+            main, ["shards", *words, "--config", str(self.stack.settings_file)]
+        )
+        return done.exit_code, done.output
+
+    @asynccontextmanager
+    async def gateway(self, *, deadline: float = 2.0) -> AsyncIterator[MySqlShards]:
+        """Shards as a gateway has them: the topology is followed."""
+        source = ZooKeeperTopology(self.zookeeper, "/pinway/topology")
+        shards = MySqlShards(
+            await source.load(),
+            user=self.stack.settings["mysql_user"],
+            password=self.stack.settings["mysql_password"],
+            deadline=deadline,
+        )
+        followed = Followed(source, shards)
+        task = asyncio.create_task(followed.follow())
+        try:
+            yield shards
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await followed.close()
+            await shards.close()
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pairs]:
+    """Two pairs, the shards made. A test leaves all servers running, with each master's slave."""
+    stack = Stack(tmp_path_factory.mktemp("pairs"), SHARDS, 2)
+    stack.up(set_up_only=True)
+    made = Pairs(stack, 2)
+    names = ["zookeeper", *made.names]
+    try:
+        for name in names:
+            stack.services[name].start()
+        for name in names:
+            stack.services[name].wait_ready()
+        asyncio.run(_install(made))
+        yield made
+    finally:
+        stack.down()
+
+
+async def _install(pairs: Pairs) -> None:
+    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
+    await source.save(pairs.topology(), expected_epoch=None)
+    await source.close()
+    async with pairs.gateway(deadline=30.0) as shards:
+        await shards.create()
+
+
+@dataclass
+class Load:
+    """Writers that insert a pin of its own number each, over all shards, again and again."""
+
+    shards: MySqlShards
+    acknowledged: dict[int, int] = field(default_factory=dict)  # number → id
+    refused: set[int] = field(default_factory=set)  # certainly not written
+    unknown: set[int] = field(default_factory=set)
+    slowest: float = 0.0
+    _more: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @asynccontextmanager
+    async def running(self, writers: int = 4) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(self._write()) for _ in range(writers)]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def acknowledge(self, count: int) -> None:
+        """Wait until so many more writes were acknowledged."""
+        wanted = len(self.acknowledged) + count
+        async with asyncio.timeout(90):
+            while len(self.acknowledged) < wanted:
+                self._more.clear()
+                await self._more.wait()
+
+    async def check(self) -> None:
+        """Every acknowledged write is there, none that was refused, and none twice."""
+        found: dict[int, list[int]] = {}
+        ids = {id: number for number, id in self.acknowledged.items()}
+        got = await self.shards.objects.get(list(ids))
+        lost = sorted(number for id, number in ids.items() if got.get(id) != b"%d" % number)
+        assert not lost, f"{len(lost)} of {len(ids)} acknowledged writes are lost, as {lost[:5]}"
+        for shard in range(SHARDS):
+            for number, id in await self._all(shard):
+                found.setdefault(number, []).append(id)
+        twice = {number: where for number, where in found.items() if len(where) > 1}
+        assert not twice
+        assert not self.refused & found.keys()
+
+    async def _all(self, shard: int) -> list[tuple[int, int]]:
+        router = self.shards._router
+
+        async def read(session: object) -> list[tuple[int, int]]:
+            rows = await session.run("test", "SELECT data, local_id FROM {db}.pins")  # type: ignore[attr-defined]
+            return [(int(data), id) for data, id in rows.rows]
+
+        return await router.write(shard, "test", read)
+
+    async def _write(self) -> None:
+        clock = asyncio.get_running_loop().time
+        while True:
+            number = next(_numbers)
+            began = clock()
+            try:
+                id = await self.shards.objects.transact(
+                    number % SHARDS, lambda tx, n=number: tx.insert(Kind.PIN, b"%d" % n)
+                )
+            except StaleTopology:
+                self.refused.add(number)
+                await asyncio.sleep(0.05)
+            except StoreError:
+                self.unknown.add(number)
+                await asyncio.sleep(0.05)
+            else:
+                self.acknowledged[number] = id
+                self._more.set()
+                self.slowest = max(self.slowest, clock() - began)

@@ -1,0 +1,3 @@
+from tests.pairs import pairs
+
+__all__ = ["pairs"]

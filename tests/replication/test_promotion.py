@@ -1,0 +1,142 @@
+"""A master that dies or hangs under load, and its slave that takes its place."""
+
+import asyncio
+import signal
+
+import pytest
+
+from datasources.errors import StoreConflict
+from datasources.mysql.replication.promotion import Promotion
+from datasources.zookeeper import ZooKeeperOperations, ZooKeeperTopology
+from tests.pairs import Load, Pairs
+
+pytestmark = pytest.mark.anyio
+
+
+class Killed(Exception):
+    """Stands for the end of the tool's process."""
+
+
+async def current(pairs: Pairs) -> tuple[str, str | None]:
+    """The master and the slave of the shards."""
+    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
+    topology = await source.load()
+    await source.close()
+    return topology.shards[0].master, topology.shards[0].slave
+
+
+async def run(pairs: Pairs, *words: str) -> str:
+    status, output = await asyncio.to_thread(pairs.run, *words)
+    assert status == 0, output
+    return output
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
+    pairs: Pairs, how: signal.Signals
+) -> None:
+    master, slave = await current(pairs)
+    assert slave is not None
+    async with pairs.gateway() as shards:
+        load = Load(shards)
+        async with load.running():
+            await load.acknowledge(100)
+            pairs.server(master).kill(how)
+            output = await run(pairs, "promote", slave)
+            assert f"{slave} takes writes" in output
+            await load.acknowledge(100)
+            if how == signal.SIGSTOP:
+                pairs.server(master).kill(signal.SIGCONT)
+                await load.acknowledge(50)
+        await load.check()
+        if how == signal.SIGSTOP:
+            pairs.server(master).kill()
+        pairs.server(master).start()
+        pairs.server(master).wait_ready()
+        async with load.running():
+            output = await run(pairs, "attach", master)
+            assert f"writes to {slave} wait for {master}" in output
+            await load.acknowledge(20)
+        await load.check()
+    assert await current(pairs) == (slave, master)
+
+
+@pytest.mark.parametrize("seam", ["received", "jumped", "owned"])
+async def test_a_promotion_that_was_killed_goes_on_when_it_is_run_again(
+    pairs: Pairs, seam: str
+) -> None:
+    master, slave = await current(pairs)
+    assert slave is not None
+    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
+    topology = await source.load()
+    new, old = pairs.admin(slave), pairs.admin(master)
+    reached: list[str] = []
+
+    async def at(name: str) -> None:
+        reached.append(name)
+        if name == seam:
+            raise Killed
+
+    async def no_sleep(_: float) -> None:
+        return None
+
+    promotion = Promotion(topology, new, old, lambda: pairs.admin(slave), seam=at, sleep=no_sleep)
+    with pytest.raises(Killed):
+        await promotion.run()
+    assert reached[-1] == seam
+    await new.close()
+    await old.close()
+    await source.close()
+    await run(pairs, "promote", slave)
+    assert await current(pairs) == (slave, None)
+    async with pairs.gateway() as shards:
+        load = Load(shards)
+        async with load.running():
+            await load.acknowledge(10)
+        await run(pairs, "attach", master)
+        await load.check()
+
+
+async def test_a_slave_that_was_restarted_without_its_master_is_not_promoted(pairs: Pairs) -> None:
+    """The slave threw away what it had received, acknowledged writes perhaps."""
+    master, slave = await current(pairs)
+    assert slave is not None
+    pairs.server(master).kill(signal.SIGSTOP)
+    try:
+        pairs.server(slave).kill()
+        pairs.server(slave).start()
+        admin = pairs.admin(slave)
+        while True:
+            try:
+                await admin.run("SELECT 1")
+                break
+            except Exception:  # it is not up yet
+                await asyncio.sleep(0.05)
+        await admin.close()
+        status, output = await asyncio.to_thread(pairs.run, "promote", slave)
+        assert status == 1
+        assert "may lack acknowledged writes" in output
+    finally:
+        pairs.server(master).kill(signal.SIGCONT)
+    pairs.server(slave).wait_ready()
+    assert await current(pairs) == (master, slave)
+
+
+async def test_a_server_that_is_no_slave_is_not_promoted(pairs: Pairs) -> None:
+    master, _ = await current(pairs)
+    for host, message in ((master, "is the slave of no master"), ("Nobody", "has no server")):
+        status, output = await asyncio.to_thread(pairs.run, "promote", host)
+        assert status == 1
+        assert message in output
+
+
+async def test_one_operation_at_a_time(pairs: Pairs) -> None:
+    one, other = (ZooKeeperOperations(pairs.zookeeper, "/pinway/topology") for _ in range(2))
+    async with one.lock("a test"):
+        with pytest.raises(StoreConflict, match="a test by process"):
+            async with other.lock("another", patience=0):
+                pass
+    async with other.lock("another", patience=0):
+        pass
+    await one.close()
+    await other.close()
