@@ -4,20 +4,26 @@ interests.
 The pin's mappings were written before followers are read, and a follow writes its edge before it
 reads the followed one's pins: so whichever comes first, one of the two sees the other. A cell is
 stamped with the version of the edge that brought it, read with the followers.
+
+Popularity, pools and feeds have a lane for each side (`feed_engine.feeds.lanes`): a side that is
+away keeps nobody's pin from the other.
 """
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Coroutine
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
+from datasources.errors import StoreCorrupt
 from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
-from datasources.protocols import Stores
+from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
-from datasources.together import together
 from feed_engine.feeds.content import public_pin
+from feed_engine.feeds.lanes import DONE, Lane, Save, on_side, places_of, run_lanes
 from feed_engine.feeds.rows import (
     FOLLOWING,
     POOLS,
@@ -30,11 +36,12 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
-from feed_engine.feeds.smart.popular import update_popularity
-from feed_engine.feeds.wide import delete_both, due, put_both, trim_both
+from feed_engine.feeds.smart.popular import update_side
+from feed_engine.feeds.wide import due
 from feed_engine.outbox.change import Advance, PinArrived, PinPublished
 
-PAGE = 1000  # followers a step; after each the cursor is saved
+PAGE = 1000  # followers a step; after each the lane's place is saved
+SHARED = 4  # pages kept for lanes that are a little behind
 
 FOLLOWED_BY = {
     Kind.USER: Mapping.USER_FOLLOWED_BY_USERS,
@@ -44,7 +51,7 @@ FOLLOWED_BY = {
 
 
 class Reached(NamedTuple):
-    """The progress of a fan-out: the last follower written, among the followers of the number-th
+    """The progress of a lane: the last follower written, among the followers of the number-th
     cause."""
 
     number: int
@@ -69,10 +76,12 @@ async def pin_published(
     pin = await public_pin(stores, task.pin_id)
     if pin is None:
         return
-    if cursor is None:
-        await update_popularity(stores, [pin], settings)
+    lanes: dict[str, Lane] = {}
+    for side, store in zip(stores.pools._fields, stores.pools, strict=True):
+        lanes[f"popular {side}"] = _popular(stores, store, pin, settings)
     causes = [pin.owner_id, pin.board_id, *task.interest_ids]
-    await _fan_out(stores, pin, causes, task.at, cursor, advance, settings, page)
+    fanout = _Fanout(stores, pin, causes, task.at, settings, page)
+    await fanout.run(lanes, cursor, advance)
 
 
 async def pin_arrived(
@@ -89,70 +98,154 @@ async def pin_arrived(
     another task."""
     pin = await public_pin(stores, task.pin_id)
     if pin is not None and pin.board_id == task.board_id:
-        await _fan_out(stores, pin, [pin.board_id], task.at, cursor, advance, settings, page)
+        fanout = _Fanout(stores, pin, [pin.board_id], task.at, settings, page)
+        await fanout.run({}, cursor, advance)
 
 
-async def _fan_out(
-    stores: Stores,
-    pin: Pin,
-    causes: list[int],
-    at: int,
-    cursor: bytes | None,
-    advance: Advance,
-    settings: FeedSettings,
-    page: int,
-) -> None:
-    reached = _REACHED.decode(cursor) if cursor else None
-    for number in range(reached.number if reached else 0, len(causes)):
-        key = ListKey(FOLLOWED_BY[kind_of(causes[number])], causes[number])
-        after = Position(int(reached.sequence), reached.follower_id) if reached else None
-        reached = None
-        while True:
-            (followers,) = await stores.shards.mappings.pages([PageRequest(key, page, after)])
-            await _deliver(stores, pin, key, followers, at, settings)
-            if len(followers) < page:
-                break
-            last = followers[-1]
-            after = Position(last.sequence, last.to_id)
-            await advance(msgspec.json.encode(Reached(number, str(last.sequence), last.to_id)))
+def _popular(stores: Stores, store: WideColumnStore, pin: Pin, settings: FeedSettings) -> Lane:
+    async def lane(place: str, save: Save) -> None:
+        await on_side(store, lambda store: update_side(stores, store, [pin], settings))
+
+    return lane
 
 
-async def _deliver(
-    stores: Stores, pin: Pin, key: ListKey, followers: list[Edge], at: int, settings: FeedSettings
-) -> None:
-    """Put the pin's cells into these followers' rows, and take them out again where the follow
-    ended meanwhile: its own clean-up may have been there before the cells."""
-    followers = [edge for edge in followers if edge.to_id != pin.owner_id]
-    if not followers:
-        return
-    cause_id = key.from_id
-    feed_cell = following_column(FollowingColumn(pin.created, pin.id, cause_id))
-    pool_cell, why = pools.followed_cell(pin, cause_id)
-    # Cells that are written again get higher stamps, because they may have been removed meanwhile.
-    source, pool_stamp = pools.followed_source(cause_id), max(1, pin.created, at)
-    feed_rows = {edge.to_id: id_row(edge.to_id) for edge in followers}
-    in_feeds: list[Coroutine[Any, Any, None]] = []
-    pool_rows = {edge.to_id: pool_row(edge.to_id, source) for edge in followers}
-    fed = kind_of(cause_id) is not Kind.INTEREST
-    if fed:
-        by_version: dict[int, list[int]] = defaultdict(list)
-        for edge in followers:
-            by_version[edge.version].append(edge.to_id)
-        for version, ids in by_version.items():
-            cells = {feed_rows[id]: {feed_cell: b""} for id in ids}
-            in_feeds.append(put_both(stores.feeds, FOLLOWING, cells, follow_stamp(version, at)))
-    in_pools = {row: {pool_cell: why} for row in pool_rows.values()}
-    await together([*in_feeds, put_both(stores.pools, POOLS, in_pools, pool_stamp)])
+class _Page(NamedTuple):
+    """Some followers of a cause. `version`: of the list of followers, from before it was read."""
 
-    keys = [EdgeKey(key.mapping, cause_id, edge.to_id) for edge in followers]
-    now = await stores.shards.mappings.edges(keys)
-    for ended in (edge for edge in now.values() if not edge.active):
-        if fed:
-            gone = {feed_rows[ended.to_id]: [feed_cell]}
-            await delete_both(stores.feeds, FOLLOWING, gone, unfollow_stamp(ended.version))
-        await delete_both(stores.pools, POOLS, {pool_rows[ended.to_id]: [pool_cell]}, pool_stamp)
-    if fed:
-        full = [row for row in feed_rows.values() if due(row, pin.id)]
-        await trim_both(stores.feeds, FOLLOWING, full, settings.following_cells)
-    full = [row for row in pool_rows.values() if due(row, pin.id)]
-    await trim_both(stores.pools, POOLS, full, settings.pool_cap)
+    key: ListKey
+    followers: Sequence[Edge]
+    version: int
+
+
+Deliver = Callable[[WideColumnStore, _Page], Awaitable[None]]
+
+
+class _Fanout:
+    """The delivery of one pin to the followers of some causes."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        pin: Pin,
+        causes: Sequence[int],
+        at: int,
+        settings: FeedSettings,
+        page: int,
+    ) -> None:
+        self._stores, self._pin, self._causes = stores, pin, causes
+        self._at, self._settings, self._limit = at, settings, page
+        self._pages: dict[tuple[int, Position | None], asyncio.Task[_Page]] = {}
+
+    async def run(self, lanes: dict[str, Lane], cursor: bytes | None, advance: Advance) -> None:
+        """Deliver on both sides of both feeds, beside other lanes."""
+        in_feeds = [cause for cause in self._causes if kind_of(cause) is not Kind.INTEREST]
+        for side, store in zip(self._stores.feeds._fields, self._stores.feeds, strict=True):
+            lanes[f"feeds {side}"] = partial(self._lane, store, in_feeds, self._into_feeds)
+        for side, store in zip(self._stores.pools._fields, self._stores.pools, strict=True):
+            lanes[f"pools {side}"] = partial(self._lane, store, self._causes, self._into_pools)
+        try:
+            await run_lanes(lanes, _places(cursor, lanes), advance)
+        finally:
+            for task in self._pages.values():
+                task.cancel()
+
+    async def _lane(
+        self,
+        store: WideColumnStore,
+        causes: Sequence[int],
+        deliver: Deliver,
+        place: str,
+        save: Save,
+    ) -> None:
+        reached = _REACHED.decode(place) if place else None
+        for number in range(reached.number if reached else 0, len(causes)):
+            after = Position(int(reached.sequence), reached.follower_id) if reached else None
+            reached = None
+            while True:
+                page = await self._page(number, after)
+                if any(edge.to_id != self._pin.owner_id for edge in page.followers):
+                    await on_side(store, lambda store, page=page: deliver(store, page))  # type: ignore[misc]
+                if len(page.followers) < self._limit:
+                    break
+                last = page.followers[-1]
+                after = Position(last.sequence, last.to_id)
+                here = Reached(number, str(last.sequence), last.to_id)
+                await save(msgspec.json.encode(here).decode())
+
+    async def _page(self, number: int, after: Position | None) -> _Page:
+        """A page of followers, read once for lanes that are about as far."""
+        task = self._pages.get((number, after))
+        if task is None:
+            task = asyncio.create_task(self._read(number, after))
+            self._pages[number, after] = task
+            while len(self._pages) > SHARED:
+                del self._pages[next(iter(self._pages))]
+        return await asyncio.shield(task)
+
+    async def _read(self, number: int, after: Position | None) -> _Page:
+        cause_id = self._causes[number]
+        key = ListKey(FOLLOWED_BY[kind_of(cause_id)], cause_id)
+        version = (await self._stores.shards.mappings.heads([key]))[key].version
+        request = PageRequest(key, self._limit, after)
+        (followers,) = await self._stores.shards.mappings.pages([request])
+        return _Page(key, followers, version)
+
+    async def _into_feeds(self, store: WideColumnStore, page: _Page) -> None:
+        pin = self._pin
+        cell = following_column(FollowingColumn(pin.created, pin.id, page.key.from_id))
+        by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
+        rows: list[bytes] = []
+        for edge in page.followers:
+            if edge.to_id != pin.owner_id:
+                row = id_row(edge.to_id)
+                rows.append(row)
+                by_version[edge.version][row] = {cell: b""}
+        for version, cells in by_version.items():
+            await store.put(FOLLOWING, cells, follow_stamp(version, self._at))
+        for ended in await self._ended(page):
+            gone = {id_row(ended.to_id): [cell]}
+            await store.delete(FOLLOWING, gone, unfollow_stamp(ended.version))
+        for row in rows:
+            if due(row, pin.id):
+                await store.trim(FOLLOWING, row, self._settings.following_cells)
+
+    async def _into_pools(self, store: WideColumnStore, page: _Page) -> None:
+        pin, cause_id = self._pin, page.key.from_id
+        cell, why = pools.followed_cell(pin, cause_id)
+        source = pools.followed_source(cause_id)
+        # Cells that are written again get higher stamps: they may have been removed meanwhile.
+        stamp = max(1, pin.created, self._at)
+        followers = [edge.to_id for edge in page.followers if edge.to_id != pin.owner_id]
+        rows = [pool_row(follower, source) for follower in followers]
+        await store.put(POOLS, {row: {cell: why} for row in rows}, stamp)
+        if ended := await self._ended(page):
+            gone = {pool_row(edge.to_id, source): [cell] for edge in ended}
+            await store.delete(POOLS, gone, stamp)
+        for row in rows:
+            if due(row, pin.id):
+                await store.trim(POOLS, row, self._settings.pool_cap)
+
+    async def _ended(self, page: _Page) -> list[Edge]:
+        """The follows that ended since the page was read: their own clean-up may have been there
+        before the cells. While the list's version is the same none did."""
+        mappings = self._stores.shards.mappings
+        if (await mappings.heads([page.key]))[page.key].version == page.version:
+            return []
+        keys = [EdgeKey(*page.key, edge.to_id) for edge in page.followers]
+        now = await mappings.edges(keys)
+        return [edge for edge in now.values() if not edge.active]
+
+
+def _places(cursor: bytes | None, lanes: dict[str, Lane]) -> dict[str, str]:
+    """The lanes' places. Raises StoreCorrupt.
+
+    Before there were lanes, a cursor was one place for all of them, behind the popular pool."""
+    if cursor is None:
+        return {}
+    try:
+        if cursor.startswith(b"["):
+            place = msgspec.json.encode(_REACHED.decode(cursor)).decode()
+            return {name: DONE if name.startswith("popular") else place for name in lanes}
+        return places_of(cursor)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"the cursor of a fan-out: {error}") from error

@@ -5,6 +5,7 @@ twice does no harm.
 """
 
 import logging
+import random
 from collections.abc import Mapping
 
 import msgspec
@@ -76,7 +77,8 @@ async def _complete(stores: Stores, row: OutboxRow, does: Mapping[str, Handler])
 
 
 async def _park(stores: Stores, row: OutboxRow, error: Exception) -> None:
-    delay = min(FIRST_DELAY * 2 ** min(row.attempts, 16), LAST_DELAY)
+    longest = min(FIRST_DELAY * 2 ** min(row.attempts, 16), LAST_DELAY)
+    delay = random.uniform(longest / 2, longest)  # rows that failed together don't come back so
     last = row.attempts + 1 >= SET_ASIDE_AFTER
     reason = str(error) or type(error).__name__
     await stores.shards.outbox.park(row, reason, None if last else int(delay * 1000))

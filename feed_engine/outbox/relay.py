@@ -8,6 +8,7 @@ relay the same page for ever, and never a row behind it.
 import asyncio
 import itertools
 import logging
+import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -42,10 +43,12 @@ async def relay(
     every: float = 5.0,
     older_than: float = 10.0,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    draw: Callable[[float, float], float] = random.uniform,
 ) -> None:
     """Relay a page every so many seconds until cancelled, and a page that follows a full one
     sooner. While the queue or all servers fail, the relay waits longer from try to try; a server
-    that fails costs its own rows alone. Outages and parked rows are logged once."""
+    that fails costs its own rows alone. The second half of a longer wait is drawn, so that
+    processes don't try together. Outages and parked rows are logged once."""
     outages = Outages(log, "the outbox of {} can't be relayed")
     failures = parked = 0
     behind: Places = {}
@@ -62,7 +65,8 @@ async def relay(
         except StoreError as error:
             failures += 1
             outages.failed(ALL, error)
-            wait = min(every * 2 ** min(failures, 16), max(LONGEST, every))
+            longest = min(every * 2 ** min(failures, 16), max(LONGEST, every))
+            wait = draw(longest / 2, longest)
         else:
             failures = 0
         await sleep(wait)

@@ -173,7 +173,7 @@ async def test_a_queue_that_fails_loses_no_page(
             await asyncio.Event().wait()
 
     queue.enqueue = fail  # type: ignore[method-assign]
-    task = asyncio.ensure_future(relay(stores, every=5.0, older_than=-1, sleep=sleep))
+    task = asyncio.ensure_future(relay(stores, every=5.0, older_than=-1, sleep=sleep, draw=max))
     await done.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

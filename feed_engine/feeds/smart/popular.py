@@ -24,27 +24,28 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import scoring
-from feed_engine.feeds.wide import due, read_row, trim_both
+from feed_engine.feeds.wide import due, read_row
 
 
 async def update_popularity(
     stores: Stores, pins: Sequence[Pin], settings: FeedSettings = DEFAULTS
 ) -> None:
     """Bring the public pins' cells in the popular pool up to their like counts, on both sides."""
+    await write_both(stores.pools, lambda store: update_side(stores, store, pins, settings))
+
+
+async def update_side(
+    stores: Stores, store: WideColumnStore, pins: Sequence[Pin], settings: FeedSettings = DEFAULTS
+) -> None:
+    """The same on one side."""
     keys = [ListKey(Mapping.PIN_LIKED_BY_USERS, pin.id) for pin in pins]
     heads = await stores.shards.mappings.heads(keys)
     for pin, key in zip(pins, keys, strict=True):
         likes, version, _ = heads[key]
         column = pool_column(PoolColumn(scoring.hot(likes, pin.created), pin.id))
-
-        async def move(
-            store: WideColumnStore, pin_id: int = pin.id, column: bytes = column, v: int = version
-        ) -> None:
-            await move_cell(store, pin_id, column, v)
-
-        await write_both(stores.pools, move)
+        await move_cell(store, pin.id, column, version)
         if due(POPULAR_ROW, pin.id, settings.popular_cap // 4 or 1):
-            await trim_both(stores.pools, POOLS, [POPULAR_ROW], settings.popular_cap)
+            await store.trim(POOLS, POPULAR_ROW, settings.popular_cap)
 
 
 async def move_cell(store: WideColumnStore, pin_id: int, column: bytes, version: int) -> None:

@@ -5,6 +5,8 @@ For now the newest pins beside the liked one: on its board, and of its interests
 
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
+from datasources.records import Pin
+from datasources.together import together
 from feed_engine.feeds.content import load_pins, newest_ids, public_pin
 from feed_engine.feeds.rows import POOLS, PoolColumn, Source, pool_column, pool_row, why
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
@@ -29,7 +31,13 @@ async def pin_liked(
     liked = await public_pin(stores, task.pin_id)
     if liked is None:
         return
-    await update_popularity(stores, [liked], settings)
+    await together(
+        [update_popularity(stores, [liked], settings), _add(stores, task, liked, settings)]
+    )
+
+
+async def _add(stores: Stores, task: PinLiked, liked: Pin, settings: FeedSettings) -> None:
+    """Fill the viewer's pool of related pins."""
     beside = [ListKey(Mapping.BOARD_HAS_PINS, liked.board_id)]
     beside += [ListKey(Mapping.INTEREST_HAS_PINS, i) for i in liked.interest_ids[:INTERESTS]]
     found = await newest_ids(stores, beside, settings.related, until=task.at)

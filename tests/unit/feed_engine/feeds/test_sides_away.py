@@ -1,0 +1,116 @@
+"""Fan-out while one side of a feed store is away: the other side gets everything."""
+
+from typing import Any
+
+import pytest
+
+from datasources.errors import StoreError, StoreUnavailable
+from datasources.protocols import Sides, Stores, WideColumnStore
+from datasources.records import Board, User
+from feed_engine.feeds.fanout import pin_published
+from feed_engine.feeds.lanes import FIRST_REST, on_side
+from feed_engine.feeds.rows import (
+    FOLLOWING,
+    POOLS,
+    Source,
+    id_row,
+    parse_following,
+    parse_pool,
+    pool_row,
+)
+from feed_engine.feeds.wide import read_row
+from feed_engine.outbox.change import PinPublished
+from tests.faulty import Unwell
+from tests.feeding import START, Feeding
+
+pytestmark = pytest.mark.anyio
+
+AWAY = [(kind, side) for kind in ("pools", "feeds") for side in ("primary", "standby")]
+
+
+def without(stores: Stores, kind: str, side: str) -> Stores:
+    """The stores, one side of them away."""
+    sides: Sides = getattr(stores, kind)
+    away: Any = Unwell(getattr(sides, side))
+    return stores._replace(**{kind: sides._replace(**{side: away})})
+
+
+async def followed(feeding: Feeding) -> tuple[Board, list[User]]:
+    """A board, three who follow its owner and two who follow the board alone."""
+    owner = await feeding.user()
+    board = await feeding.board(owner)
+    viewers = [await feeding.user() for _ in range(5)]
+    for number, viewer in enumerate(viewers):
+        await feeding.follow(viewer, owner.id if number < 3 else board.id)
+    await feeding.drain()
+    return board, viewers
+
+
+async def reached(
+    store: WideColumnStore, kind: str, viewers: list[User], pin_id: int
+) -> list[bool]:
+    found = []
+    for viewer in viewers:
+        if kind == "feeds":
+            row = await read_row(store, FOLLOWING, id_row(viewer.id))
+            found.append(pin_id in {parse_following(cell.column).pin_id for cell in row})
+        else:
+            row = await read_row(store, POOLS, pool_row(viewer.id, Source.FOLLOWED))
+            found.append(pin_id in {parse_pool(cell.column).pin_id for cell in row})
+    return found
+
+
+@pytest.mark.parametrize(("kind", "side"), AWAY)
+async def test_a_side_that_is_away_keeps_no_pin_from_the_others_and_catches_up_alone(
+    feeding: Feeding, kind: str, side: str
+) -> None:
+    board, viewers = await followed(feeding)
+    pin = await feeding.pin_at(board, START)
+    (task,) = await feeding.tasks()
+    assert isinstance(task, PinPublished)
+    cursors: list[bytes] = []
+
+    async def save(cursor: bytes) -> None:
+        cursors.append(cursor)
+
+    with pytest.raises(StoreError):
+        await pin_published(without(feeding.stores, kind, side), task, None, save, page=2)
+    for each, sides in (("pools", feeding.stores.pools), ("feeds", feeding.stores.feeds)):
+        for name, store in zip(sides._fields, sides, strict=True):
+            there = (each, name) != (kind, side)
+            assert await reached(store, each, viewers, pin.id) == [there] * 5, (each, name)
+
+    # It is back, and now every other side is away: what they got already isn't written again.
+    back = feeding.stores
+    for other in AWAY:
+        if other != (kind, side):
+            back = without(back, *other)
+    await pin_published(back, task, cursors[-1], save, page=2)
+    store = getattr(getattr(feeding.stores, kind), side)
+    assert await reached(store, kind, viewers, pin.id) == [True] * 5
+
+
+async def test_a_side_that_failed_rests_and_is_tried_by_one_call_at_a_time() -> None:
+    now, calls, well = [100.0], list[float](), [False]
+    store: Any = type("Store", (), {})()
+
+    async def write(_: WideColumnStore) -> None:
+        calls.append(now[0])
+        if not well[0]:
+            raise StoreUnavailable("no answer")
+
+    async def attempt() -> bool:
+        try:
+            await on_side(store, write, clock=lambda: now[0])
+        except StoreUnavailable:
+            return False
+        return True
+
+    assert [await attempt() for _ in range(3)] == [False] * 3
+    assert calls == [100.0]
+    now[0] += FIRST_REST
+    assert [await attempt() for _ in range(3)] == [False] * 3
+    assert len(calls) == 2
+    well[0] = True
+    now[0] += 2 * FIRST_REST
+    assert [await attempt() for _ in range(3)] == [True] * 3
