@@ -51,8 +51,8 @@ def extensions():
 def digest():
     """As loaders/compiled.py has it, which compares."""
     text = sha256()
-    for folder in ("gateway", "gateway/execution", "gateway/serving", "loaders"):
-        for path in sorted(Path(folder).glob("*.p[xy][dx]")):
+    for folder in ("gateway", "loaders"):
+        for path in sorted(Path(folder).rglob("*.p[xy][dx]")):
             for source in (path, path.with_suffix(".py")):
                 if source.exists():
                     text.update(source.read_bytes())

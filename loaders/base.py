@@ -7,9 +7,9 @@ ask (our executor, when all of a request waits for its loaders) has a batch load
 
 import asyncio
 from asyncio import AbstractEventLoop, Future, get_running_loop
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from aiodataloader import DataLoader
 
@@ -92,3 +92,7 @@ class Loader(DataLoader[K, V]):
         task = self.loop.create_task(self.book.load(self, batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
+
+    def load_here(self, batch: Batch) -> Coroutine[Any, Any, None]:
+        """Load it in the current task. If that task is cancelled, it is loaded anew for others."""
+        return self.book.load(self, batch, True)

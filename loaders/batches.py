@@ -11,13 +11,32 @@ from asyncio import (
 )
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from loaders.singles import settle
+from loaders.singles import Singles, settle
 
-if TYPE_CHECKING:
-    from loaders.base import Loader
-    from loaders.singles import Singles
+
+class BatchLoader(Protocol):
+    """The loader of a batch, as batches and the cache know it: `loaders.base.Loader`."""
+
+    has_at_hand: bool
+
+    @property
+    def loop(self) -> AbstractEventLoop: ...
+
+    def dispatch(self, batch: Batch) -> None:
+        """Load a batch in a task of its own."""
+
+    def load_here(self, batch: Batch) -> Coroutine[Any, Any, None]:
+        """Load a batch in the current task."""
+
+    async def load_batch(self, keys: list[Any]) -> Sequence[Any]:
+        """A value or an error for each key, in the keys' order."""
+        ...
+
+    def at_hand(self, keys: Sequence[Any]) -> dict[Any, Any]:
+        """Values that need no wait."""
+        ...
 
 
 class Batch:
@@ -28,8 +47,8 @@ class Batch:
         *("singles", "slots"),
     )
 
-    def __init__(self, loader: Loader[Any, Any]) -> None:
-        self._loader: Loader[Any, Any] | None = loader
+    def __init__(self, loader: BatchLoader) -> None:
+        self._loader: BatchLoader | None = loader
         self.keys: list[Any] = []
         self.slots: Sequence[int] = ()
         """Where the loader has each key's value, in ascending order."""
@@ -63,7 +82,7 @@ class Batch:
         If the task is cancelled, it is loaded anew for whoever else waits."""
         self.asked = True
         assert self._loader is not None
-        return self._loader.book.load(self._loader, self, True)
+        return self._loader.load_here(self)
 
     def wake(self, waiter: Future[Any] | Load, key: Any) -> None:
         """Tell it when the batch is there, in its key's turn."""

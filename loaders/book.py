@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from asyncio import CancelledError
+from asyncio import CancelledError, Future
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from datasources.recording import current
-from loaders.batches import Batch, Load
+from loaders.batches import Batch, BatchLoader, Load
 from loaders.compiled import Singles, place
-
-if TYPE_CHECKING:
-    from asyncio import Future
-
-    from loaders.base import Loader
 
 
 class Book:
@@ -35,7 +30,7 @@ class Book:
         """Its keys that were asked one by one, if nothing else happened since the first of them:
         of these the batch and `values` don't know yet."""
 
-    def many(self, loader: Loader[Any, Any], keys: Sequence[Any]) -> Load:
+    def many(self, loader: BatchLoader, keys: Sequence[Any]) -> Load:
         """The value of each key, in the keys' order."""
         if self.singles is not None:
             self._mix_singles()
@@ -50,7 +45,7 @@ class Book:
             batches = self._lacking(slots)
         return Load(keys, slots, self.values, batches)
 
-    def single(self, loader: Loader[Any, Any], key: Any) -> Future[Any] | None:
+    def single(self, loader: BatchLoader, key: Any) -> Future[Any] | None:
         """That of a key asked by itself; None where it is known, or in a batch already."""
         singles = self.singles
         if singles is None:
@@ -85,7 +80,7 @@ class Book:
             batch.cleared = True
         self.slots = {}
 
-    async def load(self, loader: Loader[Any, Any], batch: Batch, here: bool = False) -> None:
+    async def load(self, loader: BatchLoader, batch: Batch, here: bool = False) -> None:
         """Load it; `here`, in the task of one of those who wait for it, if that is cancelled, in
         another for the rest."""
         keys = self._begin(batch)
@@ -152,7 +147,7 @@ class Book:
                 values[slot] = value
         batch.end(given)
 
-    def _take(self, loader: Loader[Any, Any], new: list[Any]) -> Batch | None:
+    def _take(self, loader: BatchLoader, new: list[Any]) -> Batch | None:
         """Keys in the slots after the last value: for the open batch, but for those at hand."""
         if loader.has_at_hand:
             try:
@@ -168,7 +163,7 @@ class Book:
         return batch
 
     def _take_others(
-        self, loader: Loader[Any, Any], new: list[Any], at_hand: dict[Any, Any]
+        self, loader: BatchLoader, new: list[Any], at_hand: dict[Any, Any]
     ) -> Batch | None:
         self.values += map(at_hand.get, new)
         others = [key for key in new if key not in at_hand]
@@ -199,7 +194,7 @@ class Book:
         self._put(batch, singles.keys())
         batch.mix_singles()
 
-    def _opened(self, loader: Loader[Any, Any]) -> Batch:
+    def _opened(self, loader: BatchLoader) -> Batch:
         """The batch that takes keys until its turn comes."""
         batch = self.open
         if batch is None:

@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def digest(root: Path) -> str:
     """The digest of all sources that are compiled. setup.py can't import this, and has it too."""
     text = sha256()
-    for folder in ("gateway", "gateway/execution", "gateway/serving", "loaders"):
-        for path in sorted((root / folder).glob("*.p[xy][dx]")):
+    for folder in ("gateway", "loaders"):
+        for path in sorted((root / folder).rglob("*.p[xy][dx]")):
             for source in (path, path.with_suffix(".py")):
                 if source.exists():
                     text.update(source.read_bytes())
@@ -43,7 +43,8 @@ if WANTED and is_stale(ROOT):
         " `python3 bootstrap.py install` compiles them",
         file=sys.stderr,
     )
-PACKAGES = ("gateway", "gateway.execution", "gateway.serving", "loaders")
+PACKAGES = ("gateway", "loaders")
+"""Where compiled modules are, and in the packages below."""
 
 
 class Sources(MetaPathFinder):
@@ -53,7 +54,7 @@ class Sources(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         package, _, name = fullname.rpartition(".")
-        if package in PACKAGES:
+        if package.partition(".")[0] in PACKAGES:
             for folder in path or ():
                 source = os.path.join(folder, f"{name}.py")
                 if os.path.isfile(source):

@@ -1,12 +1,10 @@
-"""The inputs of mutations: one strawberry input type each, with the fields that its resolver reads
-(`resolvers.mutations.inputs`)."""
+"""The inputs of mutations: one strawberry input type each."""
 
 import dataclasses
 from typing import Any
 
 import strawberry
 
-from resolvers.mutations import inputs
 from schema.costs import Cost
 
 
@@ -28,7 +26,7 @@ def _key(
     return strawberry.field(default=None, description=description)
 
 
-class _Change(inputs.Change):
+class Change:
     """An input whose absent fields stay unchanged."""
 
     def given(self) -> dict[str, Any]:
@@ -39,7 +37,7 @@ class _Change(inputs.Change):
 
 
 @strawberry.input(description="A new user.")
-class SignUpInput(inputs.SignUp):
+class SignUpInput:
     username: str = _given("3 to 30 letters, digits, dots or underscores; unique.")
     full_name: str = _given("The displayed name.", "")
     about: str = _given("A text about the user.", "")
@@ -51,7 +49,7 @@ class SignUpInput(inputs.SignUp):
 
 
 @strawberry.input(description="A new board for the viewer.")
-class CreateBoardInput(inputs.CreateBoard):
+class CreateBoardInput:
     name: str = _given("The name, 1 to 180 characters.")
     description: str = _given("The description.", "")
     secret: bool = _given("Whether only the viewer can see the board.", False)
@@ -61,7 +59,7 @@ class CreateBoardInput(inputs.CreateBoard):
 @strawberry.input(
     description="Changes to a board. An absent field stays unchanged; a null clears the field."
 )
-class UpdateBoardInput(_Change, inputs.UpdateBoard):
+class UpdateBoardInput(Change):
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     name: str | None = _kept("The name; it can't be cleared.")
     description: str | None = _kept("The description.")
@@ -71,13 +69,13 @@ class UpdateBoardInput(_Change, inputs.UpdateBoard):
 
 
 @strawberry.input(description="A board to delete, with all its pins.")
-class DeleteBoardInput(inputs.DeleteBoard):
+class DeleteBoardInput:
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A picture's address and size.")
-class ImageInput(inputs.PinImage):
+class ImageInput:
     url: str = _given("An http(s) address, or a path on the gateway that begins with /images/.")
     width: int | None = _given("The width in pixels.", None)
     height: int | None = _given("The height in pixels.", None)
@@ -85,7 +83,7 @@ class ImageInput(inputs.PinImage):
 
 
 @strawberry.input(description="A new pin. It goes on top of the board, which the viewer owns.")
-class CreatePinInput(inputs.CreatePin):
+class CreatePinInput:
     board_id: strawberry.ID = _given("The board.")
     title: str = _given("The title.", "")
     description: str = _given("The description.", "")
@@ -102,7 +100,7 @@ class CreatePinInput(inputs.CreatePin):
 @strawberry.input(
     description="Changes to a pin. An absent field stays unchanged; a null clears the field."
 )
-class UpdatePinInput(_Change, inputs.UpdatePin):
+class UpdatePinInput(Change):
     pin_id: strawberry.ID = _given("A pin that the viewer owns.")
     title: str | None = _kept("The title.")
     description: str | None = _kept("The description.")
@@ -113,33 +111,33 @@ class UpdatePinInput(_Change, inputs.UpdatePin):
 
 
 @strawberry.input(description="A pin to delete.")
-class DeletePinInput(inputs.DeletePin):
+class DeletePinInput:
     pin_id: strawberry.ID = _given("A pin that the viewer owns.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A pin to save to one of the viewer's boards.")
-class RepinInput(inputs.Repin):
+class RepinInput:
     pin_id: strawberry.ID = _given("The pin to save.")
     board_id: strawberry.ID = _given("The board to save it to.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="The pin to like or unlike.")
-class LikePinInput(inputs.LikePin):
+class LikePinInput:
     pin_id: strawberry.ID = _given("A pin.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A new comment.")
-class CreateCommentInput(inputs.CreateComment):
+class CreateCommentInput:
     pin_id: strawberry.ID = _given("The pin to comment on.")
     text: str = _given("The text, 1 to 2,000 characters.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A comment to delete.")
-class DeleteCommentInput(inputs.DeleteComment):
+class DeleteCommentInput:
     comment_id: strawberry.ID = _given(
         "A comment that the viewer wrote, or a comment on one of the viewer's pins."
     )
@@ -147,19 +145,19 @@ class DeleteCommentInput(inputs.DeleteComment):
 
 
 @strawberry.input(description="The user to follow or unfollow.")
-class FollowUserInput(inputs.FollowUser):
+class FollowUserInput:
     user_id: strawberry.ID = _given("A user.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="The board to follow or unfollow.")
-class FollowBoardInput(inputs.FollowBoard):
+class FollowBoardInput:
     board_id: strawberry.ID = _given("A board.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="The interest to follow or unfollow.")
-class FollowInterestInput(inputs.FollowInterest):
+class FollowInterestInput:
     interest_id: strawberry.ID = _given("An interest.")
     idempotency_key: str | None = _key()
 
@@ -170,7 +168,7 @@ class FollowInterestInput(inputs.FollowInterest):
     "that board. A pin that is on the board already moves to the named place, or stays where it is "
     "if no place is named."
 )
-class MovePinInput(inputs.MovePin):
+class MovePinInput:
     pin_id: strawberry.ID = _given("A pin that the viewer owns.")
     board_id: strawberry.ID = _given("The board to move the pin to; the viewer owns it too.")
     before_pin_id: strawberry.ID | None = _given(
@@ -193,7 +191,7 @@ class MovePinInput(inputs.MovePin):
     "`beforePinId` is below `afterPinId` now, the error is `CONFLICT` and nothing changes. Pins "
     "that other users drag, save or delete meanwhile stay where those users put them."
 )
-class ReorderPinsInput(inputs.ReorderPins):
+class ReorderPinsInput:
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     pin_ids: list[strawberry.ID] = _given(
         "Pins of the board in their new order, each once; at most 10,000. Send them as a variable.",
@@ -220,7 +218,7 @@ class ReorderPinsInput(inputs.ReorderPins):
     "`beforePinId` is below `afterPinId` now, the error is `CONFLICT` and nothing changes. A pin "
     "that is dropped where it is stays there, without an error."
 )
-class ReorderPinInput(inputs.ReorderPin):
+class ReorderPinInput:
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     pin_id: strawberry.ID = _given("The pin that was dragged.")
     before_pin_id: strawberry.ID | None = _given(

@@ -5,7 +5,7 @@ import strawberry
 from resolvers.mutations import boards, edges, people, pins
 from schema import inputs, payloads
 from schema.costs import reads
-from schema.fields import mutation
+from schema.fields import field
 
 WRITE = reads(40, each=20)
 SIGN_UP = reads(40, each=30_000)
@@ -19,87 +19,87 @@ address."""
     "in or a store failed: the error's code says which of the two."
 )
 class Mutation:
-    sign_up: payloads.SignUpPayload | None = mutation(
+    sign_up: payloads.SignUpPayload | None = field(
         people.sign_up,
         "Create a user. The client must not be signed in; an address may create a few users.",
         input=inputs.SignUpInput,
         cost=SIGN_UP,
     )
-    create_board: payloads.CreateBoardPayload | None = mutation(
+    create_board: payloads.CreateBoardPayload | None = field(
         boards.create_board, "Create a board.", input=inputs.CreateBoardInput, cost=WRITE
     )
-    update_board: payloads.UpdateBoardPayload | None = mutation(
+    update_board: payloads.UpdateBoardPayload | None = field(
         boards.update_board, "Change a board.", input=inputs.UpdateBoardInput, cost=WRITE
     )
-    delete_board: payloads.DeleteBoardPayload | None = mutation(
+    delete_board: payloads.DeleteBoardPayload | None = field(
         boards.delete_board,
         "Delete a board and its pins.",
         input=inputs.DeleteBoardInput,
         cost=WRITE,
     )
-    create_pin: payloads.CreatePinPayload | None = mutation(
+    create_pin: payloads.CreatePinPayload | None = field(
         pins.create_pin,
         "Save a new pin on top of a board.",
         input=inputs.CreatePinInput,
         cost=WRITE,
     )
-    update_pin: payloads.UpdatePinPayload | None = mutation(
+    update_pin: payloads.UpdatePinPayload | None = field(
         pins.update_pin, "Change a pin.", input=inputs.UpdatePinInput, cost=WRITE
     )
-    delete_pin: payloads.DeletePinPayload | None = mutation(
+    delete_pin: payloads.DeletePinPayload | None = field(
         pins.delete_pin, "Delete a pin.", input=inputs.DeletePinInput, cost=WRITE
     )
-    repin: payloads.RepinPayload | None = mutation(
+    repin: payloads.RepinPayload | None = field(
         pins.repin,
         "Save a pin of any user to one of the viewer's boards.",
         input=inputs.RepinInput,
         cost=WRITE,
     )
-    like_pin: payloads.LikePinPayload | None = mutation(
+    like_pin: payloads.LikePinPayload | None = field(
         edges.like_pin, "Like a pin.", input=inputs.LikePinInput, cost=WRITE
     )
-    unlike_pin: payloads.LikePinPayload | None = mutation(
+    unlike_pin: payloads.LikePinPayload | None = field(
         edges.unlike_pin, "Unlike a pin.", input=inputs.LikePinInput, cost=WRITE
     )
-    create_comment: payloads.CreateCommentPayload | None = mutation(
+    create_comment: payloads.CreateCommentPayload | None = field(
         pins.create_comment, "Comment on a pin.", input=inputs.CreateCommentInput, cost=WRITE
     )
-    delete_comment: payloads.DeleteCommentPayload | None = mutation(
+    delete_comment: payloads.DeleteCommentPayload | None = field(
         pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput, cost=WRITE
     )
-    follow_user: payloads.FollowUserPayload | None = mutation(
+    follow_user: payloads.FollowUserPayload | None = field(
         edges.follow_user, "Follow a user.", input=inputs.FollowUserInput, cost=WRITE
     )
-    unfollow_user: payloads.FollowUserPayload | None = mutation(
+    unfollow_user: payloads.FollowUserPayload | None = field(
         edges.unfollow_user, "Unfollow a user.", input=inputs.FollowUserInput, cost=WRITE
     )
-    follow_board: payloads.FollowBoardPayload | None = mutation(
+    follow_board: payloads.FollowBoardPayload | None = field(
         edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )
-    unfollow_board: payloads.FollowBoardPayload | None = mutation(
+    unfollow_board: payloads.FollowBoardPayload | None = field(
         edges.unfollow_board, "Unfollow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )
-    follow_interest: payloads.FollowInterestPayload | None = mutation(
+    follow_interest: payloads.FollowInterestPayload | None = field(
         edges.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput, cost=WRITE
     )
-    unfollow_interest: payloads.FollowInterestPayload | None = mutation(
+    unfollow_interest: payloads.FollowInterestPayload | None = field(
         edges.unfollow_interest,
         "Unfollow an interest.",
         input=inputs.FollowInterestInput,
         cost=WRITE,
     )
-    reorder_pin: payloads.ReorderPinPayload | None = mutation(
+    reorder_pin: payloads.ReorderPinPayload | None = field(
         boards.reorder_pin,
         "Move a pin to another place on its board.",
         input=inputs.ReorderPinInput,
         cost=WRITE,
     )
-    reorder_pins: payloads.ReorderPinsPayload | None = mutation(
+    reorder_pins: payloads.ReorderPinsPayload | None = field(
         boards.reorder_pins,
         "Put many pins of a board in order.",
         input=inputs.ReorderPinsInput,
         cost=WRITE,
     )
-    move_pin: payloads.MovePinPayload | None = mutation(
+    move_pin: payloads.MovePinPayload | None = field(
         boards.move_pin, "Move a pin to another board.", input=inputs.MovePinInput, cost=WRITE
     )

@@ -5,18 +5,15 @@ Nothing of a call is left when it ends, apart from losers that may run on.
 
 import asyncio
 import logging
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
 from feed_engine.speculation.contender import Contender
 from feed_engine.speculation.cutoff import Cutoff
 from feed_engine.speculation.health import Mode
-from feed_engine.speculation.stats import Side
-from feed_engine.speculation.warming import Ask, Comparison, end, finish, run_on
-
-if TYPE_CHECKING:
-    from feed_engine.speculation.race import Race
+from feed_engine.speculation.stats import Side, Stats
+from feed_engine.speculation.warming import Ask, Comparison, Shadows, end, finish, run_on
 
 T = TypeVar("T")
 
@@ -31,6 +28,18 @@ class Raced(NamedTuple, Generic[T]):
 
     value: T
     side: Side
+
+
+class Terms(Protocol):
+    """The race of a call, as the call knows it: `race.Race`."""
+
+    stats: Stats
+    clock: Callable[[], float]
+    run_ons: Shadows
+    finishers: Shadows
+
+    def may_hedge(self, *, ill: bool, again: bool = False) -> bool:
+        """Whether the budget allows a call to the second side."""
 
 
 class Call(Generic[T]):
@@ -68,7 +77,7 @@ class Call(Generic[T]):
 
     def __init__(
         self,
-        race: "Race",
+        race: Terms,
         ask: Ask[T],
         first: Contender,
         second: Contender | None,

@@ -19,7 +19,7 @@ from graphql import (
 
 from gateway.cost.estimate import Estimate
 from gateway.execution.aside import Overloaded
-from gateway.execution.engine import Engine, Plan
+from gateway.execution.compile.engine import Engine, Plan
 from gateway.execution.hiding import Hiding
 from gateway.execution.limits import Limits
 from gateway.execution.reading import Reader

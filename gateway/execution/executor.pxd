@@ -1,4 +1,4 @@
-from gateway.execution.deadlines cimport Deadlines
+from gateway.execution.tasks.deadlines cimport Deadlines
 
 
 cdef class Result:

@@ -8,12 +8,12 @@ from graphql import GraphQLError, OperationType
 
 from gateway.cost.clients import Client
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
-from gateway.execution.deadlines import Deadlines
 from gateway.execution.documents import Documents, Operation, Stats
 from gateway.execution.encode import dumps, encode
 from gateway.execution.hiding import hide
-from gateway.execution.large import slices, sweep
+from gateway.execution.run.large import slices, sweep
 from gateway.execution.showing import FEW, shown, shown_in_slices
+from gateway.execution.tasks.deadlines import Deadlines
 from resolvers.context import Context
 
 A_SELECTION = 10

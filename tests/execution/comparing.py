@@ -30,7 +30,7 @@ NewEngine = Callable[[GraphQLSchema], Any]
 
 
 def new_engine(schema: GraphQLSchema) -> Any:
-    from gateway.execution.engine import Engine
+    from gateway.execution.compile.engine import Engine
 
     return Engine(schema)
 
@@ -168,19 +168,15 @@ def complaints() -> Iterator[list[str]]:
 
 @contextmanager
 def attempts() -> Iterator[set[str]]:
-    """Whether the engine makes subtrees in one go meanwhile, has compiled code write them, and
-    gives some up."""
-    from gateway.execution.attempts import Attempt
-    from gateway.execution.subtrees import Subtree
+    """Whether the engine writes subtrees meanwhile, and gives some up."""
+    from gateway.execution.fused.attempts import Subtree
 
     found: set[str] = set()
     write, give_up = Subtree.write, Subtree.give_up
 
-    def written(subtree: Subtree, attempt: Attempt) -> Sequence[Any]:
-        made = write(subtree, attempt)
-        found.add("subtrees")
-        if subtree.form is not None:
-            found.add("subtrees written")
+    def written(subtree: Subtree, columns: list[Any]) -> Sequence[Any]:
+        made = write(subtree, columns)
+        found.add("subtrees written")
         return made
 
     def given_up(subtree: Subtree) -> None:

@@ -54,7 +54,6 @@ FEATURES = (
         "methods",
         "computed attributes",
         "loaders",
-        "subtrees",
         "subtrees written",
         "subtrees given up",
     ),

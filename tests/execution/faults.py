@@ -14,8 +14,8 @@ class Fault:
     file: str
     old: str
     new: str
-    generated: bool = False
-    """Whether the fault is in the Python that replaces the compiled code."""
+    compiled: bool = False
+    """Whether only compiled code runs what has the fault."""
 
     def apply(self, package: Path) -> None:
         """Break the copy of the package. Raises ValueError if it isn't as expected."""
@@ -30,10 +30,10 @@ class Fault:
 
 
 FAULTS = (
-    Fault("a null does not climb", "response.py", "while base.nonnull:", "while False:"),
+    Fault("a null does not climb", "run/response.py", "while base.nonnull:", "while False:"),
     Fault(
         "a null climbs one position too far",
-        "response.py",
+        "run/response.py",
         "        mark_dead(base, i)\n        if climbed:",
         "        if climbed and base.above(i)[0] is not None:\n"
         "            above, i = base.above(i)\n            base, i = above.base(i)\n"
@@ -41,148 +41,143 @@ FAULTS = (
     ),
     Fault(
         "an error has the place of the first of merged fields alone",
-        "collect.py",
+        "model/selection.py",
         'GraphQLError("", self.nodes)',
         'GraphQLError("", self.nodes[:1])',
     ),
     Fault(
         "a mutation goes on after its response became null",
-        "run.py",
+        "run/execution.py",
         "                if self.data is None:\n                    break\n",
         "",
     ),
     Fault(
         "a cancelled request leaves its resolvers to themselves",
-        "run.py",
+        "run/execution.py",
         "self._discard([light for light in lights if not light.done_])",
         "self._discard([])",
     ),
     Fault(
         "an index in a path is one too high",
-        "places.py",
+        "model/positions.py",
         "return at, at, None",
         "return at + 1, at, None",
     ),
     Fault(
         "values that arrive in another order are mixed up",
-        "waiting.py",
+        "tasks/waiting.py",
         "if self._total > 1 and indexes != list(range(self._total)):",
         "if False:",
     ),
     Fault(
         "the selections of merged fields are not merged",
-        "composites.py",
-        "self.field.variant.select(type_, self.field.details)",
-        "self.field.variant.select(type_, self.field.details[:1])",
+        "run/composites.py",
+        "self.field.compiler.select(type_, self.field.details)",
+        "self.field.compiler.select(type_, self.field.details[:1])",
     ),
     Fault(
         "a scalar may give nothing",
-        "leaves.py",
+        "run/leaves.py",
         "        if coerced is None or coerced is Undefined:\n            raise TypeError(",
         "        if False:\n            raise TypeError(",
     ),
     Fault(
         "an object may be of another type than it is said to be",
-        "composites.py",
+        "run/composites.py",
         "            elif answer:\n",
         "            elif True:\n",
     ),
     Fault(
         "an interface may resolve to a type that is none of its own",
-        "composites.py",
+        "run/composites.py",
         "if not schema.is_sub_type(type_, found):",
         "if False:",
     ),
     Fault(
         "an integer may have any size",
-        "leaves.py",
+        "run/leaves.py",
         "return bool(min(values) >= LEAST and max(values) <= GREATEST)",
         "return True",
     ),
     Fault(
         "the default of an argument is forgotten when its variable is absent",
-        "arguments.py",
+        "run/arguments.py",
         "value = variables.get(variable, fixed)",
         "value = variables.get(variable)",
     ),
     Fault(
         "an argument that may not be null may be",
-        "arguments.py",
+        "run/arguments.py",
         "if nonnull and (value is None or value is Undefined):",
         "if False:",
     ),
     Fault(
         "a plan does not depend on the variables of @skip and @include",
-        "collect.py",
+        "model/operation.py",
         "found.add(argument.value.name.value)",
         "pass",
     ),
     Fault(
         "permissions and field extensions are left out",
-        "bind.py",
+        "strawberry_details.py",
         "        and not own.extensions\n",
         "",
     ),
     Fault(
         "nulls are passed to resolvers that are called without wrappers",
-        "bind.py",
+        "compile/resolvers.py",
         "for name, value in convert(values).items() if value is not None}",
         "for name, value in convert(values).items()}",
     ),
     Fault(
         "a bulk resolver's values go to the wrong objects",
-        "goals.py",
+        "run/pending.py",
         "    if type(values) is list and len(values) == count:\n        return values[:]",
         "    if type(values) is list and len(values) == count:\n        return values[::-1]",
     ),
     Fault(
-        "leaves of subtrees are not looked at",
-        "subtrees.py",
-        "        if self._checks:\n",
-        "        if False:\n",
-        generated=True,
-    ),
-    Fault(
         "compiled code writes null for what is empty",
-        "written.pyx",
+        "fused/written.pyx",
         "    if value is None and not field.nonnull:\n",
         "    if not value and not field.nonnull:\n",
     ),
     Fault(
         "compiled code writes one object for all",
-        "written.pyx",
+        "fused/written.pyx",
         "        own.next = row + 1\n",
         "        own.next = row\n",
     ),
     Fault(
         "compiled code steps all in one context",
-        "driven.pyx",
+        "tasks/driven.pyx",
         "        if changed(self._context, sink.base):\n            sink.set_apart(self)\n",
         "",
     ),
     Fault(
         "compiled code gives what was awaited to the wrong objects",
-        "driven.pyx",
+        "tasks/driven.pyx",
         "        sink.indexes.append(self.index)\n",
         "        sink.indexes.append(len(sink.indexes))\n",
     ),
     Fault(
         "the lists of a subtree get each other's items",
-        "parts.py",
+        "fused/parts.py",
         "return [[next(rest) for _ in range(length)] for length in lengths]",
         "return [[next(rest) for _ in range(length)] for length in lengths[::-1]][::-1]",
-        generated=True,
+        compiled=True,
     ),
     Fault(
         "null is made to stand where none may be, in subtrees",
-        "parts.py",
+        "fused/parts.py",
         "            if self._completer.nonnull:\n                raise Odd\n",
         "",
+        compiled=True,
     ),
     Fault(
         "who waited for an attempt that was given up is not told where the values go",
-        "goals.py",
+        "run/pending.py",
         "self._place, self.attempt, self.asked = place, None, None",
         "pass",
+        compiled=True,
     ),
 )

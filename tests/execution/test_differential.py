@@ -34,12 +34,11 @@ def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
 @pytest.mark.parametrize("budget", [-1.0, 1.0], ids=["with rests", "without rests"])
 def test_slices_of_one_answer_the_same(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every column and group of two is a large one, worked off by itself."""
-    from gateway.execution import composites, large, lists
-    from gateway.execution import run as running
+    from gateway.execution.run import composites, execution, large, lists
 
-    for module in (composites, large, lists, running):
+    for module in (composites, large, lists, execution):
         monkeypatch.setattr(module, "SLICE", 1)
-    monkeypatch.setattr(running, "BUDGET", budget)
+    monkeypatch.setattr(execution, "BUDGET", budget)
     report = run(1_000, f"slices-{budget}", most=1)
     assert not report.failures, str(report.failures[0])
 
@@ -50,7 +49,7 @@ def test_each_class_of_features_is_a_hundredth_of_the_cases() -> None:
     cases = sum(report.cases for report in _reports)
     shares = {name: sum(r.seen[name] for r in _reports) / cases for name in FEATURES}
     if not WANTED:
-        del shares["subtrees written"]  # by compiled code only
+        del shares["subtrees written"], shares["subtrees given up"]  # by compiled code only
     assert not {name: share for name, share in shares.items() if share < 0.01}
 
 

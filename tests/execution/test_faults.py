@@ -21,14 +21,14 @@ def test_a_fault_in_the_engine_is_caught(fault: Fault, tmp_path: Path) -> None:
     shutil.copytree(HERE / "gateway", tmp_path / "gateway", ignore=_no_static)
     fault.apply(package)
     path = package / fault.file
-    if path.suffix == ".pyx":
+    if path.suffix == ".pyx" or fault.compiled:
         shutil.copy(HERE / "setup.py", tmp_path)
         for folder in ("build", "loaders"):  # what was built is taken over but for the fault
             shutil.copytree(HERE / folder, tmp_path / folder)
         build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
         subprocess.run(build, cwd=tmp_path, capture_output=True, check=True)
     # What was built from a file in Python does not have its fault.
-    in_python = path.suffix == ".py" and (fault.generated or path.with_suffix(".pxd").exists())
+    in_python = path.suffix == ".py" and path.with_suffix(".pxd").exists() and not fault.compiled
     command = [sys.executable, "-W", "ignore", "-m", "tests.execution.differential"]
     command += ["--cases", str(CASES), "--seed", "fault"]
     ended = subprocess.run(

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ MAY_IMPORT = {
     "deploy": {"deploy", "datasources"},
 }
 FOLDERS = {"gateway", *MAY_IMPORT}
+EXECUTOR = "gateway.execution"
+EXECUTOR_PACKAGES = ("model", "tasks", "run", "fused", "compile")
+"""A package may import the packages before it, and the modules in EXECUTOR_BASE."""
+EXECUTOR_BASE = ("aside", "encode", "strawberry_details")
 DRIVERS = {
     "aiohappybase": "hbase",
     "aiomysql": "mysql",
@@ -40,8 +45,13 @@ DRIVERS = {
 }
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imports(path: Path) -> list[tuple[int, str]]:
     """Every module that a file imports, with the line; `from a import b` counts as a.b too."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
@@ -120,3 +130,50 @@ def test_what_is_compiled_from_python_calls_its_bases_by_name() -> None:
         source = path.with_suffix(".py")
         if source.exists() and "cdef class" in path.read_text():
             assert "super()" not in source.read_text(), source
+
+
+def all_modules() -> dict[str, Path]:
+    """Every module of the repository, by name."""
+    found = {}
+    for folder in (*FOLDERS, "bench", "tests"):
+        for path in files(folder):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The modules that are left when those without an import among the rest are taken out, again
+    and again: empty if no import leads back to where it started."""
+    left = dict(graph)
+    while free := [module for module, needs in left.items() if not needs & left.keys()]:
+        for module in free:
+            del left[module]
+    return [[module, *sorted(needs & left.keys())] for module, needs in sorted(left.items())]
+
+
+def test_no_import_leads_back_to_where_it_started() -> None:
+    """Imports for type checkers alone are counted, too."""
+    modules = all_modules()
+    graph = {name: {m for _, m in imports(path)} for name, path in modules.items()}
+    assert circles(graph) == []
+
+
+def test_the_packages_of_the_executor_import_one_way() -> None:
+    wrong = []
+    for path in files("gateway/execution"):
+        parts = path.relative_to(ROOT / "gateway" / "execution").with_suffix("").parts
+        for line, module in imports(path):
+            if not under(module, {EXECUTOR}) or parts[0] == "__init__":
+                continue
+            imported = module.split(".")[2:3]
+            if parts[0] in EXECUTOR_PACKAGES:
+                below = EXECUTOR_PACKAGES[: EXECUTOR_PACKAGES.index(parts[0]) + 1]
+                allowed = {*below, *EXECUTOR_BASE}
+            elif parts[0] in EXECUTOR_BASE:
+                allowed = set()
+            else:
+                continue  # the endpoint: what Pinway needs around an executor
+            if not set(imported) <= allowed or not imported:
+                wrong.append(f"{'.'.join(parts)}:{line} imports {module}")
+    assert not wrong

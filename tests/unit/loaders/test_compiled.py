@@ -7,12 +7,13 @@ import pytest
 from loaders.compiled import ROOT, digest, is_stale
 
 
-@pytest.mark.parametrize("name", ["run.py", "run.pxd", "written.pyx"])
+@pytest.mark.parametrize("name", ["run/execution.py", "run/execution.pxd", "fused/written.pyx"])
 def test_a_change_of_a_source_after_it_was_compiled_is_noticed(name: str, tmp_path: Path) -> None:
-    for folder in ("gateway/execution", "loaders"):
-        (tmp_path / folder).mkdir(parents=True)
-        for source in (ROOT / folder).glob("*.p*"):
-            (tmp_path / folder / source.name).write_bytes(source.read_bytes())
+    for folder in ("gateway", "loaders"):
+        for source in (ROOT / folder).rglob("*.p*"):
+            copy = tmp_path / source.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(source.read_bytes())
     assert not is_stale(tmp_path), "an installed package has no digest"
     (tmp_path / "loaders" / "compiled.digest").write_text(digest(tmp_path))
     assert not is_stale(tmp_path)

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from graphql import ExecutionResult, GraphQLError, GraphQLSchema, execute, parse, validate
 
-from gateway.execution.engine import Engine, Outcome
+from gateway.execution.compile.engine import Engine, Outcome
 
 
 def seen(error: GraphQLError) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from graphql import build_schema, parse
 
-from gateway.execution.engine import Engine
+from gateway.execution.compile.engine import Engine
 
 pytestmark = pytest.mark.anyio
 SCHEMA = build_schema(

@@ -14,6 +14,7 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
+from loaders.compiled import WANTED
 from tests.unit.gateway.execution.engines import both, ours, theirs
 
 pytestmark = pytest.mark.anyio
@@ -148,7 +149,7 @@ async def test_what_is_below_an_early_one_waits_for_no_other(
     context, early = contexts[0], turns.index(min(turns)) + 1
     assert context.ended.index(f"friend {early}") < context.ended.index("owner 4")
     assert once(context)
-    assert given_up
+    assert given_up or not WANTED
 
 
 @pytest.mark.parametrize("field", ["owner", "strictOwner"])
@@ -245,7 +246,7 @@ async def test_what_there_is_to_await_begins_while_others_wait(
     for _ in range(20):
         await asyncio.sleep(0)
     assert held.begun == ["first changed" if awaited else "word 0 changed"]
-    assert len(given_up) == 1
+    assert len(given_up) == WANTED
     held.may.set()
     assert (await running).data == (
         b'{"other":[],"pages":[{"word":"first","words":["word 0"]},'
@@ -286,7 +287,7 @@ async def test_what_is_below_an_object_that_was_nulled_ends(
     assert len(outcome.errors) == 1
     if run is ours:
         assert set(context.ended) >= {"owner 1", "owner 2", "owner 3"}
-        assert given_up
+        assert given_up or not WANTED
 
 
 async def test_a_cancelled_request_ends_them() -> None:

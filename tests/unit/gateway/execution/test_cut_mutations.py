@@ -7,8 +7,8 @@ import orjson
 import pytest
 from graphql import GraphQLSchema, build_schema, parse
 
-from gateway.execution.deadlines import Deadlines
-from gateway.execution.engine import Engine, Outcome
+from gateway.execution.compile.engine import Engine, Outcome
+from gateway.execution.tasks.deadlines import Deadlines
 
 pytestmark = pytest.mark.anyio
 DEADLINES = Deadlines(60)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from feed_engine.speculation.deadline import ends
-from gateway.execution.deadlines import Deadlines
+from gateway.execution.tasks.deadlines import Deadlines
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,9 @@ import pytest
 from graphql import GraphQLError, Node, get_introspection_query
 
 from gateway.execution import limits_of
+from gateway.execution.compile.plan import VARIANTS
+from gateway.execution.compile.variant import BYTES_A_FIELD, LARGE
 from gateway.execution.documents import REFUSED, SMALL, Document, Documents, Operation
-from gateway.execution.plan import BYTES_A_FIELD, LARGE, VARIANTS
 from gateway.execution.reading import ERRORS, MESSAGE, Read
 from gateway.settings import Settings
 from schema import schema
@@ -181,7 +182,7 @@ def compiled(cache: Documents, text: str) -> Document:
     assert variant is not None
     variant._prepare()
     for selection in list(variant._made):
-        assert selection.subtree is None or selection.subtree.size
+        assert selection.try_fused is None or selection.try_fused.size
     return document
 
 

@@ -18,9 +18,10 @@ from graphql import (
     GraphQLString,
 )
 
-from gateway.execution import encode, executor_of, run
-from gateway.execution.completed import SLICE
-from gateway.execution.composites import Composite
+from gateway.execution import encode, executor_of
+from gateway.execution.run import execution
+from gateway.execution.run.completed import SLICE
+from gateway.execution.run.composites import Composite
 from gateway.settings import Settings
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
@@ -70,7 +71,7 @@ async def test_a_large_list_of_what_is_awaited() -> None:
 
 
 async def test_others_run_while_a_large_response_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "BUDGET", 0.0)
+    monkeypatch.setattr(execution, "BUDGET", 0.0)
     monkeypatch.setattr(encode, "BUDGET", 0.0)
     turns = 0
 

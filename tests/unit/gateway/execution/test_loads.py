@@ -19,7 +19,7 @@ from graphql import (
 )
 
 from datasources.protocols import Stores
-from gateway.execution.engine import Engine
+from gateway.execution.compile.engine import Engine
 from loaders.base import Loader
 from resolvers.bulk import bulk
 from schema.fields import field as field_of

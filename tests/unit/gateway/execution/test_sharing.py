@@ -8,8 +8,8 @@ import orjson
 import pytest
 from graphql import GraphQLSchema, build_schema, parse, validate
 
-from gateway.execution.engine import Engine
-from gateway.execution.plan import LARGE
+from gateway.execution.compile.engine import Engine
+from gateway.execution.compile.variant import LARGE
 from tests.unit.gateway.execution.engines import seen, theirs
 
 pytestmark = pytest.mark.anyio

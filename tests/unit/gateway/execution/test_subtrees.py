@@ -16,10 +16,10 @@ import strawberry
 from graphql import parse
 
 from datasources.protocols import Stores
-from gateway.execution import forms
-from gateway.execution.completed import SLICE
-from gateway.execution.engine import Engine
-from gateway.execution.subtrees import PASSED
+from gateway.execution.compile.engine import Engine
+from gateway.execution.fused import forms
+from gateway.execution.fused.attempts import PASSED
+from gateway.execution.run.completed import SLICE
 from loaders.base import Loader
 from loaders.compiled import WANTED
 from resolvers.bulk import bulk
@@ -34,15 +34,8 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-HOW = ["written by compiled code", "made as dicts"] if WANTED else ["made as dicts"]
-
-
-@pytest.fixture(params=HOW, autouse=True)
-def _how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "made as dicts":
-        monkeypatch.setattr(forms, "written", None)
-    else:
-        assert forms.written is not None, "it is not compiled: see what bootstrap.py says"
+def test_compiled_code_was_built() -> None:
+    assert forms.BUILT == WANTED, "it is not compiled: see what bootstrap.py says"
 
 
 CALLS = Counter(

@@ -25,8 +25,8 @@ from graphql import (
 )
 from strawberry.extensions import SchemaExtension
 
-from gateway.execution.engine import Engine
-from gateway.execution.info import same_for_all
+from gateway.execution.compile.engine import Engine
+from gateway.execution.run.info import same_for_all
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.execution.written import Form, NotAsUsual
+from gateway.execution.fused.written import Form, NotAsUsual
 
 KINDS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "String": (st.text(), lambda v: v),

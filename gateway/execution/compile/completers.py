@@ -1,0 +1,29 @@
+"""What completes the values of a field: from what resolvers gave to what stands in the response, a
+column of one type at a time."""
+
+from __future__ import annotations
+
+from graphql import (
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    is_leaf_type,
+)
+
+from gateway.execution.model.selection import Completer, Field
+from gateway.execution.run.composites import Abstract, Objects
+from gateway.execution.run.leaves import Leaf
+from gateway.execution.run.lists import Listed
+
+
+def completer_of(field: Field, type_: GraphQLOutputType, nonnull: bool = False) -> Completer:
+    if isinstance(type_, GraphQLNonNull):
+        return completer_of(field, type_.of_type, True)
+    if isinstance(type_, GraphQLList):
+        return Listed(field, completer_of(field, type_.of_type), nonnull)
+    if is_leaf_type(type_):
+        return Leaf(field, type_, nonnull)
+    if isinstance(type_, GraphQLObjectType):
+        return Objects(field, type_, nonnull)
+    return Abstract(field, type_, nonnull)  # type: ignore[arg-type]

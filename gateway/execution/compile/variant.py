@@ -1,0 +1,148 @@
+"""Assembles an operation: its selections, and how their fields are resolved and completed.
+
+Each part is made when it is first needed, but for large operations, which are compiled as a whole
+beside the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from graphql import GraphQLObjectType
+from graphql.execution.collect_fields import FieldDetails
+
+from gateway.execution.aside import Aside
+from gateway.execution.compile.completers import completer_of
+from gateway.execution.compile.resolvers import source_of
+from gateway.execution.fused.subtrees import subtree_of
+from gateway.execution.model.operation import Operation
+from gateway.execution.model.selection import Completer, Field, Selection, Source, TryFused
+from gateway.execution.run.composites import Abstract, Objects
+from gateway.execution.run.generate import Build
+from gateway.execution.run.lists import Listed
+
+LARGE = 250
+"""Selections from which an operation is compiled beside the event loop, and from which paths share
+the selections that are the same. Compiling that many takes 10 to 20 ms."""
+BYTES_A_FIELD = 2_500
+"""Of a compiled field with its part of the generated code, measured."""
+
+Charge: TypeAlias = Callable[[int], None]
+
+
+class Variant:
+    """An operation for one set of values of the variables in @skip and @include: assembles the
+    selections that its requests work through (a `model.selection.Compiler`)."""
+
+    def __init__(
+        self, operation: Operation, flags: dict[str, bool], size: int, charge: Charge
+    ) -> None:
+        """`size` is about how many selections the operation has; `charge` is told the bytes taken
+        or given back."""
+        self.operation, self._flags, self._size, self._charge = operation, flags, size, charge
+        self.shares = self.unprepared = size > LARGE
+        """Whether paths share the selections that are the same; whether the loop would be held up
+        by compiling it."""
+        self._preparing: asyncio.Future[None] | None = None
+        self._made: list[Selection] = []
+        self._shared: dict[tuple[Any, ...], Selection] = {}
+        """By type and field nodes."""
+        self._bytes = self._charged = 0
+
+    def select(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
+        """The fields below a field, for one type of its objects."""
+        if not self.shares:
+            return self._new(type_, self.operation.sub_fields(self._flags, type_, details))
+        key = (type_, *[id(one.node) for one in details])
+        found = self._shared.get(key)
+        if found is None:
+            fields = self.operation.sub_fields(self._flags, type_, details)
+            found = self._shared[key] = self._new(type_, fields)
+        return found
+
+    def _new(self, type_: GraphQLObjectType, fields: dict[str, list[FieldDetails]]) -> Selection:
+        selection = Selection(self, type_, fields)
+        self._made.append(selection)
+        self._bytes += (len(selection.fields) + 1) * BYTES_A_FIELD
+        if self._preparing is None:
+            self._charge_taken()
+        return selection
+
+    def _charge_taken(self) -> None:
+        taken, self._charged = self._bytes - self._charged, self._bytes
+        self._charge(taken)
+
+    def source_of(self, field: Field) -> Source:
+        return source_of(field)
+
+    def completer_of(self, field: Field) -> Completer:
+        return completer_of(field, field.definition.type)
+
+    def build_of(self, selection: Selection) -> Build:
+        return Build(selection)
+
+    def fused_for(self, selection: Selection) -> TryFused | None:
+        return subtree_of(selection)
+
+    @cached_property
+    def steps(self) -> list[Selection]:
+        """What is run one after the other: a mutation's fields, or all of a query's at once."""
+        operation = self.operation
+        fields = operation.root_fields(self._flags)
+        if not operation.serial:
+            return [self._new(operation.root, fields)]
+        return [self._new(operation.root, {key: fields[key]}) for key in fields]
+
+    async def prepared(self, aside: Aside) -> None:
+        """Compile beside the loop all that can be foreseen; requests wait for it together. Raises
+        Overloaded."""
+        preparing = self._preparing
+        if preparing is None:
+            work = aside.do(self._size, self._prepare)
+            preparing = self._preparing = asyncio.ensure_future(work)
+            preparing.add_done_callback(self._end)
+        await asyncio.shield(preparing)
+
+    def _end(self, preparing: asyncio.Future[None]) -> None:
+        self._preparing = None
+        self.unprepared = preparing.cancelled() or preparing.exception() is not None
+        self._charge_taken()
+
+    def _prepare(self) -> None:
+        left = list(self.steps)
+        seen = set(left)
+        most = 4 * self._size  # as many types as an interface has may be selected
+        while left and len(self._made) < most:
+            selection = left.pop()
+            for below in prepared(selection):
+                if below not in seen:
+                    seen.add(below)
+                    left.append(below)
+
+    def forget(self) -> None:
+        """Break the cycles of what was compiled, and give its bytes back."""
+        self._charge(-self._charged)
+        self._bytes = self._charged = 0
+        for selection in self._made:
+            selection.forget()
+        self._made.clear()
+        self._shared.clear()
+        self.__dict__.pop("steps", None)
+
+
+def prepared(selection: Selection) -> Iterator[Selection]:
+    """Work out what a selection's objects are made with. Yields the selections below it."""
+    for field in selection.fields:
+        completer = field.completer
+        assert field.source is not None
+        while isinstance(completer, Listed):
+            completer = completer.item
+        if isinstance(completer, Objects):
+            yield completer.selection(completer.type)
+        elif isinstance(completer, Abstract):
+            for type_ in field.operation.schema.get_possible_types(completer.type):
+                yield completer.selection(type_)
+    selection.build.prepare()

@@ -1,0 +1,57 @@
+cimport cython
+
+from gateway.execution.model.state cimport State
+from gateway.execution.run.pending cimport Receiver
+
+
+cdef class Spot:
+    cdef public object form, selection
+    cdef public bint leafy
+    cdef public Py_ssize_t number
+    cdef public list asked
+    cdef public dict shown
+
+
+cdef class Shown:
+    cdef public bint of_lists
+
+    cdef void take(self, Attempt attempt, values) except *
+    cpdef add_to(self, form, form_of)
+
+
+cdef class Asked:
+    cdef public object field
+    cdef public Shown shown
+    cdef public bint more, patient
+
+    cdef void ask(self, Attempt attempt, objs) except *
+
+
+cdef class Attempt(Receiver):
+    cdef public object place, subtree
+    cdef public State run
+    cdef public list columns
+    cdef public dict given
+    cdef public Py_ssize_t waits
+    cdef object _ambient, _objs
+    cdef list _found
+    cdef Py_ssize_t _count
+    cdef bint _over
+
+    cpdef begin(self)
+    @cython.locals(asked=Asked)
+    cdef void ask(self, Spot spot, objs) except *
+    cdef take(self, Asked asked, values)
+    cpdef arrived(self, asked, values)
+    @cython.locals(below=Attempt, spot=Spot)
+    cpdef is_usual(self, Asked asked, values)
+    cpdef wanted(self)
+    cpdef divide(self)
+    cdef list _alive(self)
+    cdef _go_on(self)
+    @cython.locals(spot=Spot, found=list, count=Py_ssize_t)
+    cdef _look(self)
+    cdef _look_at(self, Spot spot)
+    cdef _finish(self)
+    cpdef give_up(self)
+    cdef _give_up(self)

@@ -1,0 +1,236 @@
+"""An attempt to make a selection and everything below it for some objects, on the fast path.
+
+The fast path has no response positions and no way to report an error. If a value needs either (it
+is an error, a null that is not allowed, or of an unusual class), the attempt is given up: the plain
+path makes the objects level by level. It takes what the resolvers gave, or are about to give, and
+calls none of them a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gateway.execution.model.positions import Place
+from gateway.execution.model.selection import Field, Selection
+from gateway.execution.model.state import State
+from gateway.execution.run.pending import Receiver
+from gateway.execution.tasks.dropped import drop
+
+if TYPE_CHECKING:
+    from gateway.execution.fused.written import Form
+
+FormOf: TypeAlias = "Callable[[Spot], Form]"
+PASSED = 256
+"""Calls for which a subtree makes no attempt after too many of its attempts were given up."""
+
+
+class Spot:
+    """The objects of one type at one place of a subtree."""
+
+    __slots__ = ("asked", "form", "leafy", "number", "selection", "shown")
+
+    def __init__(self, selection: Selection, number: int) -> None:
+        self.selection, self.number = selection, number
+        self.asked: list[Asked] = []
+        """The fields that aren't read where the response is made, in its order."""
+        self.shown: dict[Field, Shown] = {}
+        """What is shown of those."""
+        self.leafy = False
+        """Whether leaves are read from its objects."""
+        self.form: Form
+        """Writes its objects."""
+
+
+class Shown:
+    """What is shown of a field's values, of all objects of a spot."""
+
+    __slots__ = ("of_lists",)
+
+    of_lists: bool
+    """Whether each value is a list."""
+
+    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
+        """The values are there. Raises whatever where they aren't as usual."""
+        raise NotImplementedError
+
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        """Have it written."""
+        raise NotImplementedError
+
+
+class Asked:
+    """A field whose values are got apart from the others of its objects."""
+
+    __slots__ = ("field", "more", "patient", "shown")
+
+    def __init__(self, field: Field, shown: Shown) -> None:
+        self.field, self.shown = field, shown
+        self.more = False
+        """Whether there is more to be got below its values."""
+        self.patient = False
+        """Whether no value has more to be awaited, or nulls what is above it."""
+
+    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
+        """Take the values of these objects, now or when they are there."""
+        raise NotImplementedError
+
+
+class Subtree:
+    """What the fast path knows of a selection and everything below it."""
+
+    def __init__(self, root: Spot, size: int) -> None:
+        self.root, self.size = root, size
+        """The size is a number of columns."""
+        self.tried = self.failed = self._passed = 0
+
+    def __call__(self, run: State, objs: Sequence[Any], place: Place) -> bool:
+        """Take over these objects with everything below them. Returns whether that was done."""
+        if not self.promising():
+            return False
+        Attempt(run, self, objs, place).begin()
+        return True
+
+    def promising(self) -> bool:
+        """Whether an attempt is worth it: for a while it isn't after many were given up."""
+        if self.failed < 8 or self.failed * 4 < self.tried:
+            return True
+        self._passed += 1
+        if self._passed == PASSED:
+            self.tried = self.failed = self._passed = 0
+        return False
+
+    def write(self, columns: list[Any]) -> Sequence[Any]:
+        """The objects as JSON, from an attempt's columns. Raises an Exception where a value is
+        unusual."""
+        return self.root.form.write(columns)
+
+    def give_up(self) -> None:
+        """An attempt was given up."""
+        self.failed += 1
+
+
+class Attempt(Receiver):
+    """One attempt, for the objects of one group."""
+
+    __slots__ = (
+        *("_ambient", "_count", "_found", "_objs", "_over"),
+        *("columns", "given", "place", "run", "subtree", "waits"),
+    )
+
+    def __init__(self, run: State, subtree: Subtree, objs: Sequence[Any], place: Place) -> None:
+        self.run, self.subtree, self._objs, self.place = run, subtree, objs, place
+        self.columns: list[Any] = [None] * subtree.size
+        """The objects of each spot, or what was written of them ahead, and the values of each field
+        that is made from a column."""
+        self.given: dict[Field, Any] = {}
+        """By field: the values its resolver gave, or what waits for them."""
+        self.waits = 0
+        """Fields whose values aren't there yet."""
+        self._count = 0
+        """Objects found."""
+        self._found: list[Spot] = []
+        """The spots of those that weren't looked at."""
+        self._ambient = self.run.ambient
+        self._over = False
+
+    def begin(self) -> None:
+        self.subtree.tried += 1
+        try:
+            self.ask(self.subtree.root, self._objs)
+            self._go_on()
+        except Exception:
+            self._give_up()
+
+    def ask(self, spot: Spot, objs: Sequence[Any]) -> None:
+        """Get what is to be shown of these. Raises whatever where it isn't as usual."""
+        self.columns[spot.number] = objs
+        if spot.leafy:
+            self._found.append(spot)
+        self._count += len(objs)
+        if spot.asked:
+            spot.form.foresee(objs)
+        for asked in spot.asked:
+            asked.ask(self, objs)
+
+    def take(self, asked: Asked, values: Sequence[Any]) -> None:
+        """Take a field's values. Lists are copied: their owner may change them while others are
+        waited for, and they are read again if the attempt is given up."""
+        if asked.shown.of_lists:
+            values = [value[:] if type(value) is list else value for value in values]
+        self.given[asked.field] = values
+        asked.shown.take(self, values)
+
+    def arrived(self, asked: Asked, values: Sequence[Any]) -> None:
+        """What a field waited for."""
+        if self._over:
+            drop(values)
+            return
+        self.waits -= 1
+        try:
+            self.take(asked, values)
+            self._go_on()
+        except Exception:
+            self._give_up()
+
+    def is_usual(self, asked: Asked, values: Sequence[Any]) -> bool:
+        """Whether some of a field's values, with nothing to be got below them, are as usual."""
+        below = Attempt(self.run, self.subtree, (), self.place)
+        try:
+            asked.shown.take(below, values)
+            for spot in below._found:
+                below._look_at(spot)
+        except Exception:
+            return False
+        return True
+
+    def wanted(self) -> bool:
+        """Whether one of the objects is still part of the response."""
+        return True in self._alive()
+
+    def divide(self) -> None:
+        """Where some of the objects, and not all, are no part of the response any more, it is given
+        up, so that what they wait for can end."""
+        alive = self._alive()
+        if True in alive and False in alive:
+            self.run.within(self._ambient, self.give_up)
+
+    def _alive(self) -> list[bool]:
+        """Which of the objects are still part of the response."""
+        return [self.run.alive(self.place, i) for i in range(len(self._objs))]
+
+    def _go_on(self) -> None:
+        if not self.waits:
+            self._finish()
+        elif self._found:
+            self._look()
+
+    def _look(self) -> None:
+        """Before others are waited for: what is odd already may null what they are for, or have
+        something more to be awaited."""
+        found, self._found = self._found, []
+        count = 0
+        for spot in found:
+            count += len(self.columns[spot.number])
+            self._look_at(spot)
+        self.run.unrested += count
+
+    def _look_at(self, spot: Spot) -> None:
+        """Write the leaves of a spot's objects. Raises an Exception where one is unusual."""
+        self.columns[spot.number] = spot.form.ahead(self.columns[spot.number])
+
+    def _finish(self) -> None:
+        made = self.subtree.write(self.columns)
+        self._over = True
+        self.place.put_all(made)
+        self.run.count(self._count - len(made))
+
+    def give_up(self) -> None:
+        """Have the objects made once more, by groups."""
+        if not self._over:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self._over = True
+        self.subtree.give_up()
+        self.run.make_again(self.subtree.root.selection, self._objs, self.place, self.given)

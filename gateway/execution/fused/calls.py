@@ -1,0 +1,111 @@
+"""The coroutines of one field of an attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.execution.fused.attempts import Asked, Attempt
+from gateway.execution.model.positions import Place
+from gateway.execution.model.selection import Completer
+from gateway.execution.tasks.dropped import drop
+from gateway.execution.tasks.waiting import Waiting, completing
+
+
+class WaitingCalls(Waiting):
+    """The coroutines of one field of an attempt, for which they are all or nothing: where some end
+    earlier on whose values more hangs, or give what isn't as usual, or change their context, the
+    attempt is given up, and they go on as any column's."""
+
+    __slots__ = ("_attempt", "_kept", "_read", "_together")
+
+    def __init__(self, attempt: Attempt, read: Asked, coros: Sequence[Any]) -> None:
+        Waiting.__init__(self, attempt.run, attempt.place, _nowhere, len(coros))
+        self._attempt: Attempt | None = attempt
+        self._read = read
+        self._together = read.patient
+        """Whether values wait for the last one without a look at them: nothing hangs on them."""
+        self._kept: list[tuple[int, Any]] = []
+        """Those that were looked at, by their indexes."""
+        if len(coros) == 1:
+            self.start(0, coros[0])
+        else:
+            self.start_all(coros)
+        self._run.back()
+
+    def opened(self) -> bool:
+        """Whether it waits: else all `values` are there, in order."""
+        if not (self.lights or self._apart):
+            self.values, _ = self._take()
+            return False
+        self._open_now()
+        if self.values and not (self._together and self.lights):
+            self._run.has_values(self)
+        return True
+
+    def is_for(self, count: int) -> bool:
+        """Whether it is for so many objects."""
+        return self._total == count
+
+    def move(self, place: Place, completer: Completer) -> None:
+        """From an attempt that was given up to places."""
+        self._attempt, self._place, self._then = None, place, completing(completer, place)
+        told = bool(self.values) and not self._together
+        self._together = False
+        self._take_back()
+        if self.values and not told:
+            self._run.has_values(self)
+
+    def divide(self) -> None:
+        """Where some values have no place any more, and others have, let each go its own way."""
+        if self._attempt is not None:
+            self._attempt.divide()
+
+    def _take_back(self) -> None:
+        for index, value in self._kept:
+            self.indexes.append(index)
+            self.values.append(value)
+        self._kept = []
+
+    def first_or_last(self) -> None:
+        if not self._together:
+            Waiting.first_or_last(self)
+        elif not self.left:
+            self._run.waiting.discard(self)
+            self.lights = []
+            self._run.has_values(self)
+
+    def flush(self) -> None:
+        attempt = self._attempt
+        if attempt is not None:
+            if len(self._kept) + len(self.values) == self._total and self._apart is None:
+                self._take_back()
+                self._run.within(self._ambient, self._all_arrived)
+                return
+            self._run.within(self._ambient, self._some_arrived)
+            if self._attempt is not None:  # kept, or the objects are others at a second look
+                drop(self._take()[0])
+                return
+        Waiting.flush(self)
+
+    def _all_arrived(self) -> None:
+        assert self._attempt is not None
+        self._attempt.arrived(self._read, self._take()[0])
+
+    def _some_arrived(self) -> None:
+        attempt = self._attempt
+        assert attempt is not None
+        read = self._read
+        if self._apart is None and not read.more and attempt.is_usual(read, self.values):
+            self._kept.extend(zip(self.indexes, self.values, strict=True))
+            self.indexes, self.values = [], []
+        else:
+            attempt.give_up()
+
+    def wanted(self, index: int) -> bool:
+        return Waiting.wanted(self, index) if self._attempt is None else self._attempt.wanted()
+
+
+def _nowhere(run: Any, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+    """Where the values of an attempt go before it is given up."""
+    raise AssertionError("values of an attempt are its own")

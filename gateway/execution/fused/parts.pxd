@@ -1,0 +1,47 @@
+cimport cython
+
+from gateway.execution.run.asking cimport start
+from gateway.execution.fused.attempts cimport Asked, Attempt, Shown, Spot
+from gateway.execution.run.sources cimport Bulk
+from gateway.execution.run.pending cimport Goal
+from gateway.execution.model.kinds cimport kinds_of
+
+
+cdef class Values(Shown):
+    cdef object _leaf
+    cdef bint _listed
+    cdef public bint settled
+    cdef Py_ssize_t _number
+
+    cdef _usual(self, values)
+
+
+cdef class Composed(Shown):
+    cdef object _completer, _is_of
+    cdef Py_ssize_t _number
+    cdef public Spot spot
+
+    cdef void go_on(self, Attempt attempt, objs, set kinds) except *
+
+
+cdef class One(Composed):
+    cdef void take(self, Attempt attempt, values) except *
+
+
+cdef class Many(Composed):
+    cdef void take(self, Attempt attempt, values) except *
+
+
+cdef class Read(Asked):
+    cdef object _source
+
+
+cdef class Bulked(Asked):
+    cdef Bulk _source
+
+    @cython.locals(goal=Goal)
+    cdef void ask(self, Attempt attempt, objs) except *
+
+
+cdef tuple flattened(lists)
+cdef split(items, list lengths)

@@ -1,0 +1,172 @@
+"""The fields of a subtree: how the values of one are got for all of its objects, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any
+
+from gateway.execution.fused.attempts import Asked, Attempt, FormOf, Shown, Spot
+from gateway.execution.fused.calls import WaitingCalls
+from gateway.execution.model.kinds import PLAIN, all_plain, kinds_of
+from gateway.execution.model.selection import Field
+from gateway.execution.run.asking import start
+from gateway.execution.run.completed import SLICE
+from gateway.execution.run.composites import Objects
+from gateway.execution.run.generate import Odd
+from gateway.execution.run.leaves import NULL, Leaf
+from gateway.execution.run.pending import Goal
+from gateway.execution.run.sources import Attribute, Bulk, Call
+
+if TYPE_CHECKING:
+    from gateway.execution.fused.written import Form
+
+
+class Values(Shown):
+    """Leaves, or lists of them, that stand in the response as they are."""
+
+    __slots__ = ("_leaf", "_listed", "_number", "settled")
+
+    def __init__(self, number: int, leaf: Leaf, listed: bool) -> None:
+        self._number, self._leaf, self._listed = number, leaf, listed
+        self.of_lists = listed
+        self.settled = not (listed or leaf.nonnull)
+
+    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
+        if self._listed:
+            flat, lengths = flattened(values)
+            attempt.columns[self._number] = split(self._usual(flat), lengths)
+        else:
+            attempt.columns[self._number] = self._usual(values)
+
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        form.column(self._number)
+
+    def _usual(self, values: Sequence[Any]) -> Sequence[Any]:
+        return self._leaf.usual(values, kinds_of(values))
+
+
+class Composed(Shown):
+    """Objects of one type."""
+
+    __slots__ = ("_completer", "_is_of", "_number", "spot")
+
+    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
+        self._number, self._completer, self.spot = number, completer, spot
+        self._is_of = None if completer.any_class else completer.is_of
+
+    def go_on(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
+        """Ask for what is to be shown of these, of which no class is known to be as usual."""
+        if not (kinds <= PLAIN or all_plain(kinds)):
+            raise Odd
+        if self._is_of is not None and not self._is_of(objs):
+            raise Odd
+        if objs:
+            attempt.ask(self.spot, objs)
+
+
+class One(Composed):
+    """An object, or null: its column has those, where some are null."""
+
+    __slots__ = ()
+
+    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
+        Composed.__init__(self, number, completer, spot)
+        self.of_lists = False
+
+    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
+        kinds = kinds_of(values)
+        if NULL in kinds:
+            if self._completer.nonnull:
+                raise Odd
+            attempt.columns[self._number] = values
+            kinds.discard(NULL)
+            values = [value for value in values if value is not None]
+        self.go_on(attempt, values, kinds)
+
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        form.one(form_of(self.spot), self._number)
+
+
+class Many(Composed):
+    """A list of objects: its column has the lengths."""
+
+    __slots__ = ()
+
+    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
+        Composed.__init__(self, number, completer, spot)
+        self.of_lists = True
+
+    def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
+        flat, lengths = flattened(values)
+        attempt.columns[self._number] = lengths
+        self.go_on(attempt, flat, kinds_of(flat))
+
+    def add_to(self, form: Form, form_of: FormOf) -> None:
+        form.many(form_of(self.spot), self._number)
+
+
+class Read(Asked):
+    """A field of attributes that are no leaves, or of what a plain function gives, be it
+    coroutines."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, field: Field, shown: Shown, source: Attribute | Call) -> None:
+        Asked.__init__(self, field, shown)
+        self._source = source
+        self.more = isinstance(shown, Composed) and bool(shown.spot.asked)
+        self.patient = isinstance(shown, Values) and shown.settled
+
+    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
+        values: Sequence[Any] = self._source.start(attempt.run, self.field, objs, None)
+        if type(values[0]) is CoroutineType and kinds_of(values) == {CoroutineType}:
+            waiting = WaitingCalls(attempt, self, values)
+            if waiting.opened():
+                attempt.given[self.field] = waiting
+                attempt.waits += 1
+                return
+            values = waiting.values
+        attempt.take(self, values)
+
+
+class Bulked(Asked):
+    """A field of a bulk resolver."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, field: Field, shown: Shown, source: Bulk) -> None:
+        Asked.__init__(self, field, shown)
+        self._source = source
+
+    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
+        found = start(attempt.run, self.field, self._source, objs, None)
+        if isinstance(found, Goal):
+            attempt.given[self.field] = goal = found
+            goal.attempt, goal.asked = attempt, self
+            attempt.waits += 1
+        else:
+            attempt.take(self, found)
+
+
+def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
+    """The items of all lists, and how many each has. Raises Odd."""
+    if len(lists) == 1:
+        (only,) = lists
+        if type(only) is not list or len(only) > SLICE:
+            raise Odd
+        return only, [len(only)]
+    if kinds_of(lists) != {list}:
+        raise Odd
+    lengths = list(map(len, lists))
+    if sum(lengths) > SLICE:
+        raise Odd
+    return [item for items in lists for item in items], lengths
+
+
+def split(items: Sequence[Any], lengths: list[int]) -> list[Any]:
+    """As many of them as each length says, one after the other."""
+    if len(lengths) == 1:
+        return [list(items)]
+    rest = iter(items)
+    return [[next(rest) for _ in range(length)] for length in lengths]

@@ -1,0 +1,96 @@
+"""Which selections have a fast path, and how their fields take part in it.
+
+Where every field below an object is read from it, or comes from a bulk resolver or from a plain
+function, no response position and no path is needed unless something goes wrong. The objects are
+then found first, column by column (`attempts`), and written as JSON at the end (`forms`).
+"""
+
+from __future__ import annotations
+
+from gateway.execution.fused.attempts import Asked, Shown, Spot, Subtree
+from gateway.execution.fused.forms import BUILT, form_of
+from gateway.execution.fused.parts import Bulked, Many, One, Read, Values
+from gateway.execution.model.selection import Field, Selection
+from gateway.execution.run.composites import Objects
+from gateway.execution.run.leaves import Leaf
+from gateway.execution.run.lists import Listed
+from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
+
+MOST = 512
+"""Columns of a subtree. Of more, what is below is made level by level until fewer are left: paths
+that share selections would make a subtree far larger than the document."""
+
+
+class NotStraight(Exception):
+    """A field needs a place, whatever its values are, or none has values to be got."""
+
+
+def subtree_of(selection: Selection) -> Subtree | None:
+    """The fast path of a selection; None where it has none."""
+    if not BUILT:
+        return None
+    try:
+        spots = _Spots()
+        root = spots.spot(selection)
+        if not root.asked:
+            return None
+    except NotStraight:
+        return None
+    form_of(root)
+    return Subtree(root, spots.size)
+
+
+class _Spots:
+    """Makes the spots of a subtree, and numbers its columns."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._selections: set[Selection] = set()
+
+    def _number(self) -> int:
+        self.size += 1
+        if self.size > MOST:
+            raise NotStraight
+        return self.size - 1
+
+    def spot(self, selection: Selection) -> Spot:
+        if selection in self._selections:
+            raise NotStraight  # what is given to a field would be given to it in two places
+        self._selections.add(selection)
+        spot = Spot(selection, self._number())
+        for field in selection.fields:
+            source = field.source
+            if isinstance(source, Constant):
+                continue
+            attribute = isinstance(source, Attribute) and source.placeless
+            if attribute and isinstance(field.completer, Leaf):
+                spot.leafy = True
+            else:
+                spot.shown[field] = shown = self._shown(field)
+                spot.asked.append(_asked(field, shown))
+        return spot
+
+    def _shown(self, field: Field) -> Shown:
+        completer = field.completer
+        if isinstance(completer, Leaf):
+            return Values(self._number(), completer, listed=False)
+        if isinstance(completer, Objects):
+            return One(self._number(), completer, self._below(completer))
+        if isinstance(completer, Listed):
+            if isinstance(completer.item, Leaf):
+                return Values(self._number(), completer.item, listed=True)
+            if isinstance(completer.item, Objects):
+                return Many(self._number(), completer.item, self._below(completer.item))
+        raise NotStraight
+
+    def _below(self, completer: Objects) -> Spot:
+        return self.spot(completer.selection(completer.type))
+
+
+def _asked(field: Field, shown: Shown) -> Asked:
+    source = field.source
+    if isinstance(source, Bulk):
+        return Bulked(field, shown, source)
+    if isinstance(source, Attribute | Call) and source.placeless:
+        return Read(field, shown, source)
+    raise NotStraight

@@ -1,0 +1,387 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, nonecheck=False
+"""The objects of a subtree written as JSON, straight from their attributes.
+
+What `subtrees` makes as dicts and orjson then writes, in one pass and without the dicts. Where a
+value isn't as usual it raises, as the generated code does. The bytes are orjson's, to the last.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.long cimport PyLong_AsLong, PyLong_AsLongAndOverflow
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_SIZE
+from libc.string cimport memset
+
+from gateway.execution.fused.layout cimport (
+    Layout,
+    fetch_object,
+    fetch_place,
+    fetch_value,
+    learn,
+    place_of,
+)
+from gateway.execution.fused.text cimport Text, put, put_bytes, put_int, put_string
+
+import orjson
+
+cdef extern from *:
+    object PyObject_GetAttr(object owner, object name)
+    PyObject **PySequence_Fast_ITEMS(object items)
+
+cdef object dumps = orjson.dumps
+cdef object Fragment = orjson.Fragment
+cdef enum: ATTRIBUTE, COLUMN, ONE, MANY
+cdef enum: STRING, ID, INT, FLOAT, BOOLEAN, OTHER
+cdef dict KINDS = {
+    "String": STRING, "ID": ID, "Int": INT, "Float": FLOAT, "Boolean": BOOLEAN, "other": OTHER
+}
+cdef enum: ROOM = 256  # bytes for an object, at first
+cdef enum: STEP = 4  # rows between one step of fetching and the next
+
+
+class NotAsUsual(Exception):
+    """A value that isn't what it has to be, or a column that is too short."""
+
+
+cdef struct Column:
+    PyObject **items  # NULL: it isn't there
+    PyObject *ahead  # of a column of objects: what is there in place of them
+    Py_ssize_t count
+    Py_ssize_t next  # of a column of objects: the row of the one that is written next
+
+
+cdef struct Field:
+    int code
+    int kind
+    bint nonnull
+    int number
+    const char *before  # the text before it
+    Py_ssize_t size
+    PyObject *name
+    PyObject *shown
+    PyObject *form
+    Layout layout
+
+
+@cython.final
+@cython.freelist(16)
+cdef class Ahead:
+    """What could be written of objects before what is below them is there: of each the text before
+    each field that is not its own, and the text after the last."""
+
+    cdef Text text
+    cdef Py_ssize_t *ends  # of those texts, one after the other
+    cdef Py_ssize_t rows, begun
+
+    def __cinit__(self, Py_ssize_t rows, Py_ssize_t texts, Py_ssize_t room):
+        self.rows, self.text.room = rows, room
+        self.text.data = <char *> PyMem_Malloc(room)
+        self.ends = <Py_ssize_t *> PyMem_Malloc(rows * texts * sizeof(Py_ssize_t))
+        if self.text.data is NULL or self.ends is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_Free(self.text.data)
+        PyMem_Free(self.ends)
+
+    cdef void end(self) noexcept:
+        """Of a text."""
+        self.ends[self.begun] = self.text.size
+        self.begun += 1
+
+    cdef int put(self, Text *out, Py_ssize_t text) except -1:
+        cdef Py_ssize_t start = self.ends[text - 1] if text else 0
+        return put(out, self.text.data + start, self.ends[text] - start)
+
+
+@cython.final
+cdef class Form:
+    """How the objects of one type at one place are written: told field by field, `end` last."""
+
+    cdef int number  # the objects' column
+    cdef int most  # the last column that is asked for
+    cdef int count
+    cdef int others  # fields that are not read from the objects
+    cdef Field *fields
+    cdef list held  # what the fields point to
+    cdef bytearray text
+    cdef bytes last
+    cdef Py_ssize_t room  # for an object with all that is below it
+
+    def __init__(self, int number):
+        self.number, self.most, self.room = number, number, ROOM
+        self.held, self.text = [], bytearray(b"{")
+
+    def __dealloc__(self):
+        PyMem_Free(self.fields)
+
+    def key(self, str key):
+        """The next field's."""
+        if self.count or len(self.text) > 1:
+            self.text += b","
+        self.text += dumps(key) + b":"
+
+    def constant(self, value):
+        self.text += dumps(value)
+
+    def attribute(self, str name, str kind, bint nonnull, shown):
+        """A leaf read from the object: one of KINDS; of any "other", `shown` says what is written
+        for a value."""
+        cdef Field *field = self._add(ATTRIBUTE, 0)
+        self.held += [name, shown]
+        field.name, field.shown = <PyObject *> name, <PyObject *> shown
+        field.kind, field.nonnull = KINDS[kind], nonnull
+
+    def column(self, int number):
+        """Values that are written as they are, one for each of the objects."""
+        self._add(COLUMN, number)
+
+    def one(self, Form form not None, int number):
+        """An object; where that column is there, null in the rows in which it is null."""
+        self._below(ONE, form, number)
+
+    def many(self, Form form not None, int number):
+        """As many objects as the column says."""
+        self._below(MANY, form, number)
+
+    def end(self):
+        self.last = bytes(self.text) + b"}"
+
+    def foresee(self, objs):
+        """Have the processor fetch where the attributes of these objects are: who asks for others
+        of them, such as keys, finds those there, too."""
+        cdef PyObject **owners
+        cdef Py_ssize_t count, row
+        cdef int i
+        if type(objs) is not list and type(objs) is not tuple:
+            return
+        owners, count = PySequence_Fast_ITEMS(objs), len(objs)
+        for row in range(count):
+            fetch_object(owners[row])
+        for row in range(count):
+            for i in range(self.count):
+                fetch_place(&self.fields[i].layout, owners[row])
+
+    def ahead(self, objs):
+        """What is theirs, in place of the objects of the form's column. Raises whatever where a
+        leaf of one of these isn't as usual."""
+        cdef tuple owners = tuple(objs)
+        cdef Py_ssize_t row, count = PyTuple_GET_SIZE(owners)
+        cdef Ahead ahead = Ahead(count, self.others + 1, count * ROOM)
+        cdef Column own
+        own.items, own.count = PySequence_Fast_ITEMS(owners), count
+        for row in range(-3 * STEP if count > 1 else -STEP, 0):
+            self.fetch(&own, row)
+        for row in range(count):
+            self.put_object(&ahead.text, &own, row, NULL, ahead)
+            ahead.end()
+        return ahead
+
+    def write(self, list columns):
+        """Each of the form's own objects, for orjson to take over. Raises whatever."""
+        cdef Py_ssize_t n = len(columns), i
+        cdef list held = []  # what the columns point to
+        cdef list made = []
+        cdef tuple items
+        cdef Text out
+        cdef Column *state
+        if n <= self.most:
+            raise NotAsUsual
+        state = <Column *> PyMem_Malloc(n * sizeof(Column))
+        out.data = <char *> PyMem_Malloc(self.room)
+        try:
+            if state is NULL or out.data is NULL:
+                raise MemoryError
+            out.room = self.room
+            memset(state, 0, n * sizeof(Column))
+            for i in range(n):
+                column = columns[i]
+                if type(column) is Ahead:
+                    state[i].ahead, state[i].count = <PyObject *> column, (<Ahead> column).rows
+                elif column is not None:
+                    items = tuple(column)
+                    held.append(items)
+                    state[i].items = PySequence_Fast_ITEMS(items)
+                    state[i].count = PyTuple_GET_SIZE(items)
+            self.fetch_first(state)
+            for i in range(state[self.number].count):
+                out.size = 0
+                self.put(&out, state)
+                made.append(Fragment(PyBytes_FromStringAndSize(out.data, out.size)))
+            self.room = min(out.room, 1 << 16)
+        finally:
+            PyMem_Free(out.data)
+            PyMem_Free(state)
+        return made
+
+    cdef Field *_add(self, int code, int number) except NULL:
+        cdef Field *field
+        cdef bytes before = bytes(self.text)
+        field = <Field *> PyMem_Realloc(self.fields, (self.count + 1) * sizeof(Field))
+        if field is NULL:
+            raise MemoryError
+        self.fields = field
+        field += self.count
+        self.count += 1
+        memset(field, 0, sizeof(Field))
+        field.code, field.number = code, number
+        self.others += code != ATTRIBUTE
+        field.before, field.size = PyBytes_AS_STRING(before), PyBytes_GET_SIZE(before)
+        self.held.append(before)
+        self.text = bytearray()
+        self.most = max(self.most, number)
+        return field
+
+    cdef int _below(self, int code, Form form, int number) except -1:
+        self._add(code, number).form = <PyObject *> form
+        self.held.append(form)
+        self.most = max(self.most, form.most)
+        return 0
+
+    cdef int put(self, Text *out, Column *state) except -1:
+        """The next object."""
+        cdef Column *own = &state[self.number]
+        cdef Py_ssize_t row = own.next
+        if row >= own.count:
+            raise NotAsUsual
+        own.next = row + 1
+        if own.ahead is NULL:
+            return self.put_object(out, own, row, state, None)
+        return self.put_rest(out, <Ahead> own.ahead, row, state)
+
+    cdef int put_object(
+        self, Text *out, Column *own, Py_ssize_t row, Column *state, Ahead ahead
+    ) except -1:
+        """One with what is below it, or what is its own, ahead of that."""
+        cdef PyObject *owner = own.items[row]
+        cdef Field *field
+        cdef int i
+        self.fetch(own, row)
+        for i in range(self.count):
+            field = &self.fields[i]
+            put(out, field.before, field.size)
+            if field.code == ATTRIBUTE:
+                put_leaf(out, field, leaf_of(field, owner))
+            elif state is not NULL:
+                put_below(out, field, state, row)
+            else:
+                ahead.end()
+        return put_bytes(out, self.last)
+
+    cdef int put_rest(self, Text *out, Ahead ahead, Py_ssize_t row, Column *state) except -1:
+        """One of which what is its own was written ahead."""
+        cdef Py_ssize_t text = row * (self.others + 1)
+        cdef int i
+        for i in range(self.count):
+            if self.fields[i].code != ATTRIBUTE:
+                ahead.put(out, text)
+                put_below(out, &self.fields[i], state, row)
+                text += 1
+        return ahead.put(out, text)
+
+    cdef int fetch(self, Column *own, Py_ssize_t row) except -1:
+        """Have the processor fetch what is read of later rows, each thing when what leads to it
+        has come."""
+        cdef int i
+        row += STEP
+        if 0 <= row < own.count:
+            for i in range(self.count):
+                fetch_value(&self.fields[i].layout, own.items[row])
+        row += STEP
+        if 0 <= row < own.count:
+            for i in range(self.count):
+                fetch_place(&self.fields[i].layout, own.items[row])
+        row += STEP
+        if 0 <= row < own.count:
+            fetch_object(own.items[row])
+        return 0
+
+    cdef int fetch_first(self, Column *state) except -1:
+        """The same for the first rows."""
+        cdef Py_ssize_t row
+        cdef int i
+        if state[self.number].ahead is NULL:
+            for row in range(-3 * STEP, 0):
+                self.fetch(&state[self.number], row)
+        for i in range(self.count):
+            if self.fields[i].form is not NULL:
+                (<Form> self.fields[i].form).fetch_first(state)
+        return 0
+
+
+cdef inline object leaf_of(Field *field, PyObject *owner):
+    cdef PyObject **place = place_of(&field.layout, owner)
+    if place is not NULL and place[0] is not NULL:
+        return <object> place[0]
+    value = PyObject_GetAttr(<object> owner, <object> field.name)
+    learn(&field.layout, <object> owner, <str> field.name)
+    return value
+
+
+cdef inline bint is_usual(Field *field, value):
+    """Of none but the kind that only `shown` knows."""
+    cdef int overflow
+    cdef long number
+    if field.kind == STRING:
+        return type(value) is str
+    if field.kind == ID:
+        return type(value) is str or type(value) is int
+    if field.kind == INT:
+        if type(value) is not int:
+            return False
+        number = PyLong_AsLongAndOverflow(value, &overflow)
+        return not overflow and -(1 << 31) <= number < 1 << 31
+    if field.kind == BOOLEAN:
+        return type(value) is bool
+    return type(value) is float and <double> value - <double> value == 0.0  # finite
+
+
+cdef int put_leaf(Text *out, Field *field, value) except -1:
+    if value is None and not field.nonnull:
+        return put(out, "null", 4)
+    if field.kind == OTHER:
+        return put_value(out, (<object> field.shown)(value))
+    if not is_usual(field, value):
+        raise NotAsUsual
+    if field.kind == INT:
+        return put_int(out, PyLong_AsLong(value))
+    if field.kind == STRING or type(value) is str:
+        return put_string(out, value)
+    return put_string(out, str(value)) if field.kind == ID else put_value(out, value)
+
+
+cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) except -1:
+    cdef Py_ssize_t i
+    if field.code == ONE:
+        if state[field.number].items is not NULL and item_of(state, field.number, row) is None:
+            return put(out, "null", 4)
+        return (<Form> field.form).put(out, state)
+    value = item_of(state, field.number, row)
+    if field.code == COLUMN:
+        return put_value(out, value)
+    put(out, "[", 1)
+    for i in range(<Py_ssize_t> value):
+        if i:
+            put(out, ",", 1)
+        (<Form> field.form).put(out, state)
+    return put(out, "]", 1)
+
+
+cdef inline object item_of(Column *state, int number, Py_ssize_t row):
+    if row >= state[number].count:
+        raise NotAsUsual
+    return <object> state[number].items[row]
+
+
+cdef int put_value(Text *out, value) except -1:
+    """What stands in the response."""
+    if type(value) is str:
+        return put_string(out, value)
+    if value is None:
+        return put(out, "null", 4)
+    if value is True:
+        return put(out, "true", 4)
+    if value is False:
+        return put(out, "false", 5)
+    return put_bytes(out, dumps(value))

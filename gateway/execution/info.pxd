@@ -1,3 +1,0 @@
-from gateway.execution.state cimport State
-
-cpdef make_info(State run, field, place, i)

@@ -1,0 +1,205 @@
+"""Where in the response a column's values go, and how a null climbs from there.
+
+A place answers for many positions of one field or list level at once, numbered from 0; what a
+position's path is, and whether something above it became null, is worked out only when asked.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence, Set
+from itertools import accumulate, pairwise
+from typing import Any, Protocol, TypeAlias
+
+from gateway.execution.model.selection import Field
+
+Base: TypeAlias = "FieldPlace | ItemPlace"
+Place: TypeAlias = "FieldPlace | ItemPlace | SubPlace | JoinedPlace"
+
+
+NONE: Set[int] = frozenset()
+
+
+class Parents(Protocol):
+    """The objects of one group: `run.groups.Group`."""
+
+    @property
+    def place(self) -> Place | None:
+        """The objects' own positions; None for the root."""
+
+    @property
+    def out(self) -> list[dict[str, Any]]:
+        """What the response has of each object."""
+
+
+class FieldPlace:
+    """One field of each object of a group."""
+
+    __slots__ = ("dead", "field", "group", "nonnull")
+
+    def __init__(self, group: Parents, field: Field, nonnull: bool) -> None:
+        self.group, self.field, self.nonnull = group, field, nonnull
+        self.dead: Set[int] = NONE
+
+    def put(self, i: int, value: Any) -> None:
+        self.group.out[i][self.field.key] = value
+
+    def put_all(self, values: Iterable[Any]) -> None:
+        key = self.field.key
+        for row, value in zip(self.group.out, values, strict=True):
+            row[key] = value
+
+    def put_some(self, indexes: Iterable[int], values: Iterable[Any]) -> None:
+        key, out = self.field.key, self.group.out
+        for i, value in zip(indexes, values, strict=True):
+            out[i][key] = value
+
+    def base(self, i: int) -> tuple[Base, int]:
+        return self, i
+
+    def above(self, i: int) -> tuple[Place | None, int]:
+        """The position that holds the object whose field this is; no place for the root."""
+        return self.group.place, i
+
+    def step(self, i: int) -> tuple[str | int, int, str | None]:
+        """The path's last key, its rank among its siblings, and the type that has the field."""
+        return self.field.key, self.field.rank, self.field.parent.name
+
+
+class ItemPlace:
+    """The items of the lists at some positions of another place, one list after the other."""
+
+    __slots__ = ("dead", "field", "lists", "nonnull", "of", "starts", "which")
+
+    def __init__(
+        self,
+        of: Place,
+        field: Field,
+        which: Sequence[int] | None,
+        lists: list[list[Any]],
+        starts: list[int],
+        nonnull: bool,
+    ) -> None:
+        self.of, self.which, self.lists, self.starts = of, which, lists, starts
+        self.field, self.nonnull = field, nonnull
+        self.dead: Set[int] = NONE
+
+    def _find(self, i: int) -> tuple[int, int]:
+        if len(self.lists) == 1:
+            return 0, i
+        number = bisect_right(self.starts, i) - 1
+        return number, i - self.starts[number]
+
+    def put(self, i: int, value: Any) -> None:
+        number, at = self._find(i)
+        self.lists[number][at] = value
+
+    def put_all(self, values: Sequence[Any]) -> None:
+        if len(self.lists) == 1:
+            self.lists[0][:] = values
+        else:
+            for start, items in zip(self.starts, self.lists, strict=True):
+                items[:] = values[start : start + len(items)]
+
+    def put_some(self, indexes: Iterable[int], values: Iterable[Any]) -> None:
+        if len(self.lists) == 1:
+            items = self.lists[0]
+            for i, value in zip(indexes, values, strict=True):
+                items[i] = value
+        else:
+            for i, value in zip(indexes, values, strict=True):
+                self.put(i, value)
+
+    def base(self, i: int) -> tuple[Base, int]:
+        return self, i
+
+    def above(self, i: int) -> tuple[Place | None, int]:
+        number, _ = self._find(i)
+        return self.of, number if self.which is None else self.which[number]
+
+    def step(self, i: int) -> tuple[str | int, int, str | None]:
+        _, at = self._find(i)
+        return at, at, None
+
+
+def mark_dead(base: Base, i: int) -> None:
+    """A position is null for good: what is below it is no part of the response any more."""
+    if isinstance(base.dead, set):
+        base.dead.add(i)
+    else:
+        base.dead = {i}
+
+
+class SubPlace:
+    """Some positions of a field's or a list's place."""
+
+    __slots__ = ("indexes", "nonnull", "of")
+
+    def __init__(self, of: Base | JoinedPlace, indexes: Sequence[int]) -> None:
+        self.of, self.indexes = of, indexes
+        self.nonnull: bool = of.nonnull
+
+    def put(self, i: int, value: Any) -> None:
+        self.of.put(self.indexes[i], value)
+
+    def put_all(self, values: Iterable[Any]) -> None:
+        self.of.put_some(self.indexes, values)
+
+    def put_some(self, indexes: Iterable[int], values: Iterable[Any]) -> None:
+        own = self.indexes
+        self.of.put_some([own[i] for i in indexes], values)
+
+    def base(self, i: int) -> tuple[Base, int]:
+        return self.of.base(self.indexes[i])
+
+
+class JoinedPlace:
+    """The positions of several places of one field, one place after the other."""
+
+    __slots__ = ("nonnull", "parts", "starts")
+
+    def __init__(self, parts: Sequence[Place], counts: Iterable[int]) -> None:
+        self.parts = parts
+        self.nonnull: bool = parts[0].nonnull
+        self.starts = list(accumulate(counts, initial=0))
+        """The first position of each part, and the end of the last."""
+
+    def put(self, i: int, value: Any) -> None:
+        number = bisect_right(self.starts, i) - 1
+        self.parts[number].put(i - self.starts[number], value)
+
+    def put_all(self, values: Sequence[Any]) -> None:
+        for part, (start, stop) in zip(self.parts, pairwise(self.starts), strict=True):
+            part.put_all(values[start:stop])
+
+    def put_some(self, indexes: Iterable[int], values: Iterable[Any]) -> None:
+        for i, value in zip(indexes, values, strict=True):
+            self.put(i, value)
+
+    def base(self, i: int) -> tuple[Base, int]:
+        number = bisect_right(self.starts, i) - 1
+        return self.parts[number].base(i - self.starts[number])
+
+
+def some(place: Place, indexes: Sequence[int]) -> SubPlace:
+    """The positions of `place` at these indexes."""
+    if isinstance(place, SubPlace):
+        own = place.indexes
+        return SubPlace(place.of, [own[i] for i in indexes])
+    return SubPlace(place, indexes)
+
+
+def order(failure: tuple[Place, int, Exception]) -> list[int]:
+    """The failure's place in the response, to sort by."""
+    return ranks(failure[0], failure[1])
+
+
+def ranks(place: Place | None, i: int) -> list[int]:
+    """A position's rank among its siblings, after that of each position above it."""
+    found = []
+    while place is not None:
+        base, i = place.base(i)
+        found.append(base.step(i)[1])
+        place, i = base.above(i)
+    found.reverse()
+    return found

@@ -1,0 +1,16 @@
+cdef class State:
+    cdef public bint in_line, sliced, nulled
+    cdef public dict given
+    cdef public list litter, loads
+    cdef public object ambient, context, following, lone, loop, queue, root, variables
+    cdef public set waiting
+    cdef public Py_ssize_t made, unrested
+
+    cpdef complete_later(self, what, values, place)
+    cpdef count(self, Py_ssize_t made)
+    cpdef fail(self, place, Py_ssize_t i, error)
+    cpdef alive(self, place, i)
+    cpdef place_root(self, dict made)
+    cpdef has_values(self, waiting)
+    cpdef go_on(self)
+    cpdef back(self)

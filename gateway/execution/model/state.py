@@ -1,0 +1,215 @@
+"""What all parts of the executor may read, write and ask of one request's execution.
+
+`run.execution.Run` does the work. This base class is its interface for sources, completers, tasks
+and the fast path, which so need not import it; their compiled code reads its fields as C fields.
+"""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
+from typing import Any, Protocol, TypeAlias
+
+from graphql.execution.values import VariableValues
+
+from gateway.execution.model.positions import Place
+from gateway.execution.model.selection import Completer, Field, Selection
+
+Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"
+"""A Selection and its objects, or a Completer and its values; their response positions; the context
+to work in, None for the request's own."""
+
+
+class Resumable(Protocol):
+    """A started task, or a load, that the run still holds back."""
+
+    def go_on_by_itself(self) -> None:
+        """Have the event loop continue it when the awaited value arrives."""
+
+
+class Pending(Protocol):
+    """A column of values of which some are awaited."""
+
+    left: int
+    """How many."""
+    values: Sequence[Any]
+    """The arrived values that were not taken over yet."""
+    lights: Sequence[Any]
+    """The tasks that were not finished in their first step."""
+
+    def flush(self) -> None:
+        """Continue with the arrived values."""
+
+    def wanted(self, index: int) -> bool:
+        """Whether the value at an index still has a position in the response."""
+
+    def divide(self) -> None:
+        """Continue each value by itself, where only some still have a position."""
+
+
+Then: TypeAlias = "Callable[[Any, Sequence[Any], Sequence[int] | None], None]"
+"""Called with the run, values that arrived, and their numbers (None: all, in order)."""
+
+
+class State:
+    """One request's execution."""
+
+    __slots__ = (
+        *("ambient", "context", "following", "given", "in_line", "litter", "loads", "lone"),
+        *("loop", "made", "nulled", "queue", "root", "sliced", "unrested", "variables"),
+        "waiting",
+    )
+
+    context: Any
+    """The request's context, which resolvers are given."""
+    root: Any
+    """The root value."""
+    variables: Mapping[str, Any]
+    """The coerced variables."""
+    loop: AbstractEventLoop
+    queue: deque[Entry]
+    waiting: set[Any]
+    """The `Pending` columns."""
+    loads: list[Any]
+    """Loads, and tasks that await one, that the loader was not told of yet: at the round's end the
+    run knows whether it can load the batches itself."""
+    litter: list[Sequence[Any]]
+    """Slices of large lists, freed a few in each turn of the loop."""
+    given: dict[Field, Any] | None
+    """By field: the values or the pending values of an attempt of the fast path that was given up.
+    The plain path takes these and calls no resolver a second time."""
+    ambient: Context | None
+    """The context of the resolver whose values are completed; None for the request's own."""
+    following: Context | None
+    """The context for the next root fields of a mutation, if it is not the request's own."""
+    in_line: bool
+    """Whether each awaitable of this root field so far was below the one before it. graphql-core
+    awaits such a chain in the request's own task: the next root field sees the context variables
+    set in it."""
+    lone: Any
+    """The only task that waits, as long as it is the only one: its future has no callback yet. Each
+    further task adds its callback at once, as asyncio.Task does, since batches of loaders depend
+    on that order."""
+    made: int
+    """Objects made."""
+    unrested: int
+    """Objects made since the clock was read."""
+    sliced: bool
+    """Whether a large level was worked off in slices."""
+    nulled: bool
+    """Whether a null was propagated, so that an arriving value may have no position any more."""
+
+    # -- what others tell it
+
+    def complete_later(
+        self, what: Selection | Completer, values: Sequence[Any], place: Place | None
+    ) -> None:
+        """Queue the objects of a selection, or values to be completed."""
+        self.queue.append((what, values, place, self.ambient))
+
+    def count(self, made: int) -> None:
+        """Objects were made outside the queue."""
+        self.made += made
+        self.unrested += made
+
+    def fail(self, place: Place, i: int, error: Exception) -> None:
+        """Record a field error at a response position."""
+        raise NotImplementedError
+
+    def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
+        """Add root fields to the response's data, and return the data."""
+        raise NotImplementedError
+
+    def has_values(self, waiting: Any) -> None:
+        """Some values of a pending column have arrived."""
+        raise NotImplementedError
+
+    def failed_with(self, error: BaseException) -> None:
+        """A resolver raised a BaseException that is no Exception: the request ends with it."""
+        raise NotImplementedError
+
+    def unwanted_ended(self) -> None:
+        """A cancelled task has ended."""
+        raise NotImplementedError
+
+    # -- what others ask of it
+
+    def alive(self, place: Place, i: int) -> bool:
+        """Whether a response position is still part of the response."""
+        raise NotImplementedError
+
+    def variable_values(self) -> VariableValues:
+        """The variables as graphql-core has them, with their sources."""
+        raise NotImplementedError
+
+    def begin(
+        self,
+        values: Sequence[Any],
+        place: Place,
+        completer: Completer,
+        kinds: set[type] | None = None,
+    ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
+        """Start the awaitables among values. Returns the values that are there at once, their
+        numbers (None: all), and their classes if known. The others are completed when they
+        arrive."""
+        raise NotImplementedError
+
+    def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
+        """Complete values, those awaited when they arrive."""
+        raise NotImplementedError
+
+    def ask(self, values: Sequence[Any], place: Place, then: Then) -> None:
+        """Call `then` with the values that are there, and again with those that arrive later."""
+        raise NotImplementedError
+
+    def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
+        """Call a function, and later whatever follows from it, in a resolver's context."""
+        raise NotImplementedError
+
+    def keep_in_line(self, place: Place | None, count: int, i: int = 0) -> None:
+        """More values are awaited, `i` the first one: see `in_line`."""
+        raise NotImplementedError
+
+    def go_on(self) -> None:
+        """Have the loop continue the only task that waits."""
+        raise NotImplementedError
+
+    def back(self) -> None:
+        """Make the request's task the current one again, after others were."""
+        raise NotImplementedError
+
+    def given_before(self, field: Field, objs: Sequence[Any]) -> Any:
+        """What the field's resolver gave for these objects in an attempt that was given up: values,
+        or what waits for them; None if nothing."""
+        raise NotImplementedError
+
+    def make_again(
+        self, selection: Selection, objs: Sequence[Any], place: Place, given: dict[Field, Any]
+    ) -> None:
+        """Make the objects of an attempt that was given up level by level."""
+        raise NotImplementedError
+
+    # -- for large levels
+
+    async def rest(self) -> None:
+        """Give way to the event loop if this run held it for long."""
+        raise NotImplementedError
+
+    def columns(self) -> list[Any]:
+        """All pending columns."""
+        raise NotImplementedError
+
+    def divide(self) -> None:
+        """Tell all pending columns that some positions are gone."""
+        raise NotImplementedError
+
+    def settle_failures(self, failures: Sequence[tuple[Place, int, Exception]]) -> bool:
+        """Turn failures, in response order, into errors and nulls. Returns whether a null was
+        propagated."""
+        raise NotImplementedError
+
+    def discard_unwanted(self, waiting: Sequence[Any]) -> None:
+        """Cancel what has no position in the response any more."""
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""One request's execution, level by level: resolving fields, completing values, errors."""

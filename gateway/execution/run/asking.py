@@ -1,0 +1,75 @@
+"""Bulk resolvers asked, once for a column of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import CoroutineType
+from typing import Any
+
+from graphql.pyutils import is_awaitable
+
+from gateway.execution.model.kinds import PLAIN
+from gateway.execution.model.positions import FieldPlace, Place, some
+from gateway.execution.model.selection import Field
+from gateway.execution.model.state import State
+from gateway.execution.run.pending import Goal, WaitingBulk, WaitingLoad, each
+from gateway.execution.run.sources import Bulk
+from gateway.execution.tasks.frames import without_frame
+from loaders.batches import Load
+
+
+def ask_and_begin(
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
+) -> Sequence[Any] | None:
+    """The values, if they are there at once; else they are completed when they are."""
+    values = ask(run, field, source, objs, place)
+    if values is None or (kinds := set(map(type, values))) <= PLAIN:
+        return values
+    ready, numbers, _ = run.begin(values, place, field.completer, kinds)
+    if numbers is None:
+        return ready
+    field.completer.complete(run, ready, some(place, numbers))
+    return None
+
+
+def ask(
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: Place
+) -> Sequence[Any] | None:
+    """What it gives for each (which may be awaitable), if that is there at once; else completed
+    when it is. What it gave before is not asked again."""
+    found = run.given_before(field, objs)
+    if found is None:
+        found = start(run, field, source, objs, place)
+    elif isinstance(found, Goal):
+        found.move(place, field.completer)
+    return None if isinstance(found, Goal) else found
+
+
+def start(
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: Place | None
+) -> Sequence[Any] | Goal:
+    """What it gives for each, or what that goes to when it is there."""
+    function, arguments = source.function, source.arguments
+    if run.in_line:
+        run.keep_in_line(place, len(objs))
+    try:
+        if arguments is None:
+            values = function(run.context, objs)
+        else:
+            values = function(run.context, objs, **arguments.of(run))
+    except Exception as error:
+        return [without_frame(error)] * len(objs)
+    if isinstance(values, Load):
+        if not values.done():
+            load = WaitingLoad(run, field, source, place, len(objs), values)
+            run.loads.append(load)
+            return load
+        values = values.result()
+    elif type(values) is CoroutineType or is_awaitable(values):
+        waiting = WaitingBulk(run, Goal(run, field, source, place, len(objs)))
+        waiting.start(0, values)
+        run.back()
+        if waiting.opened():
+            return waiting.goal
+        values = waiting.values[0]
+    return each(values, len(objs), source)

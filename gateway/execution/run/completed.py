@@ -1,0 +1,62 @@
+"""What the completion of every type begins with: nulls and errors are taken out.
+
+As the section "Value Completion" of the GraphQL specification has it, and graphql-core's
+`complete_value`, whose messages these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphql.pyutils import Undefined
+
+from gateway.execution.model.kinds import all_plain, kinds_of
+from gateway.execution.model.positions import Place, some
+from gateway.execution.model.selection import Field
+from gateway.execution.model.state import State
+
+SLICE = 256
+"""Objects made, or values completed, before the clock is looked at."""
+
+
+class Completed:
+    """What all types share: nulls and errors are taken out first."""
+
+    def __init__(self, field: Field, nonnull: bool) -> None:
+        self.field, self.nonnull = field, nonnull
+
+    def complete(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        """Put what stands in the response for these values, none of them awaitable any more, where
+        it belongs; `kinds` are their classes, if they are known."""
+        raise NotImplementedError
+
+    def fails(self, value: Any) -> bool:
+        """Whether a value is an error, or is null where none may be, as far as it says itself."""
+        if value is None or value is Undefined:
+            return self.nonnull
+        return isinstance(value, Exception)
+
+    def null_error(self) -> TypeError:
+        field = self.field
+        return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
+
+    def present(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None
+    ) -> tuple[Sequence[Any], Place]:
+        """The values that are neither null nor errors, and where they go."""
+        if all_plain(kinds_of(values) if kinds is None else kinds):
+            return values, place
+        kept, indexes = [], []
+        for i, value in enumerate(values):
+            if value is None or value is Undefined:
+                if self.nonnull:
+                    run.fail(place, i, self.null_error())
+            elif isinstance(value, Exception):
+                run.fail(place, i, value)
+            else:
+                kept.append(value)
+                indexes.append(i)
+        return kept, some(place, indexes)

@@ -1,0 +1,265 @@
+"""Objects, interfaces and unions completed: values of one object type become a group to be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from graphql import (
+    GraphQLAbstractType,
+    GraphQLError,
+    GraphQLObjectType,
+    default_type_resolver,
+    is_object_type,
+)
+from graphql.pyutils import inspect
+
+from gateway.execution.model.kinds import PLAIN
+from gateway.execution.model.positions import Place, some
+from gateway.execution.model.selection import Field, Selection
+from gateway.execution.model.state import State
+from gateway.execution.run.classes import known_type, names_by_class
+from gateway.execution.run.completed import SLICE, Completed
+from gateway.execution.run.generate import Build
+from gateway.execution.run.info import field_position, make_info, same_for_all
+from gateway.execution.tasks.frames import without_frame
+
+
+class Composite(Completed):
+    """Objects, once their type is known."""
+
+    def __init__(self, field: Field, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self._selections: dict[GraphQLObjectType, Selection] = {}
+
+    def selection(self, type_: GraphQLObjectType) -> Selection:
+        found = self._selections.get(type_)
+        if found is None:
+            found = self.field.compiler.select(type_, self.field.details)
+            self._selections[type_] = found
+        return found
+
+    def objects(
+        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: Place
+    ) -> None:
+        """Values said to be of a type, which may know better."""
+        if not values:
+            return
+        is_type_of = type_.is_type_of
+        if is_type_of is None or known_type(type_, values):
+            self.group(run, type_, values, place)
+            return
+        answers = self._asked(run, is_type_of, values, place)
+
+        def then(run: State, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            self._kept(run, type_, values, place, answers, numbers or range(len(values)))
+
+        run.ask(answers, place, then)
+
+    def _kept(
+        self,
+        run: State,
+        type_: GraphQLObjectType,
+        values: Sequence[Any],
+        place: Place,
+        answers: Sequence[Any],
+        numbers: Sequence[int],
+    ) -> None:
+        """Those of which the type says that they are its own; `numbers` are those answered."""
+        kept, indexes = [], []
+        for number, answer in zip(numbers, answers, strict=True):
+            if isinstance(answer, Exception):
+                run.fail(place, number, answer)
+            elif answer:
+                kept.append(values[number])
+                indexes.append(number)
+            else:
+                run.fail(
+                    place,
+                    number,
+                    GraphQLError(
+                        f"Expected value of type '{type_}' but got: {inspect(values[number])}.",
+                        self.field.nodes,
+                    ),
+                )
+        if kept:
+            whole = len(kept) == len(values)
+            self.group(run, type_, kept, place if whole else some(place, indexes))
+
+    def _asked(
+        self,
+        run: State,
+        ask: Callable[..., Any],
+        values: Sequence[Any],
+        place: Place,
+        *more: Any,
+    ) -> list[Any]:
+        """What a function says of each value, or the error it raises.
+
+        The info it is given is the field's, also for the items of a list.
+        """
+        if same_for_all(ask, 1):
+            infos = [make_info(run, self.field, *field_position(place, 0))] * len(values)
+        else:
+            infos = [
+                make_info(run, self.field, *field_position(place, i)) for i in range(len(values))
+            ]
+        answers = []
+        for value, info in zip(values, infos, strict=True):
+            try:
+                answers.append(ask(value, info, *more))
+            except Exception as error:
+                answers.append(without_frame(error))
+        return answers
+
+    def group(
+        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: Place
+    ) -> None:
+        run.complete_later(self.selection(type_), values, place)
+
+
+class Objects(Composite):
+    """An object type."""
+
+    def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self.type = type_
+        self.any_class = type_.is_type_of is None
+        """Whether objects of any class are of the type."""
+
+    def is_of(self, values: Sequence[Any]) -> bool:
+        """Whether these are known to be of the type, as their classes say."""
+        return self.any_class or known_type(self.type, values)
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return self.selection(self.type)
+
+    @cached_property
+    def _leaves(self) -> Callable[[Sequence[Any]], list[dict[str, Any]]] | None:
+        build: Build = self._selection.build
+        return build.leaves_only
+
+    def complete(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        if kinds is None or not kinds <= PLAIN:
+            values, place = self.present(run, values, place, kinds)
+        if not values:
+            return
+        if not self.is_of(values):
+            self.objects(run, self.type, values, place)
+        elif self._leaves is None or len(values) > SLICE:
+            run.complete_later(self._selection, values, place)
+        else:
+            try:
+                made = self._leaves(values)
+            except Exception:  # found again, and where
+                run.complete_later(self._selection, values, place)
+            else:
+                place.put_all(made)
+                if run.sliced:
+                    run.litter.append(made)
+                run.count(len(values))
+
+
+class Abstract(Composite):
+    """An interface or a union."""
+
+    def __init__(self, field: Field, type_: GraphQLAbstractType, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self.type = type_
+
+    def complete(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        values, place = self.present(run, values, place, kinds)
+        if not values:
+            return
+        names = names_by_class(self.field.operation.schema, self.type, values)
+        if names is not None:
+            self._typed(run, values, place, names, range(len(values)))
+            return
+        resolve = self.type.resolve_type or default_type_resolver
+        answers = self._asked(run, resolve, values, place, self.type)
+
+        def then(run: State, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
+            self._typed(run, values, place, names, numbers or range(len(values)))
+
+        run.ask(answers, place, then)
+
+    def _typed(
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: Place,
+        names: Sequence[Any],
+        numbers: Sequence[int],
+    ) -> None:
+        by_type: dict[Any, list[int]] = {}
+        for number, name in zip(numbers, names, strict=True):
+            if type(name) is str:
+                found = by_type.get(name)
+                if found is None:
+                    by_type[name] = [number]
+                else:
+                    found.append(number)
+            elif isinstance(name, Exception):
+                run.fail(place, number, name)
+            else:
+                try:
+                    type_name = self._valid(name, values[number]).name
+                except GraphQLError as error:
+                    run.fail(place, number, error)
+                else:
+                    by_type.setdefault(type_name, []).append(number)
+        for name, indexes in by_type.items():
+            try:
+                type_ = self._valid(name, None)
+            except GraphQLError as error:
+                for number in indexes:
+                    run.fail(place, number, error)
+                continue
+            if len(indexes) == len(values):
+                self.objects(run, type_, values, place)
+            else:
+                self.objects(run, type_, [values[i] for i in indexes], some(place, indexes))
+
+    def _valid(self, name: Any, value: Any) -> GraphQLObjectType:
+        """The type of this name. Raises GraphQLError, in graphql-core's words."""
+        field, type_ = self.field, self.type
+        schema = field.operation.schema
+        if name is None:
+            raise GraphQLError(
+                f"Abstract type '{type_}' must resolve to an Object type at runtime"
+                f" for field '{field.parent}.{field.name}'."
+                f" Either the '{type_}' type should provide a 'resolve_type' function"
+                " or each possible type should provide an 'is_type_of' function.",
+                field.nodes,
+            )
+        if not isinstance(name, str):
+            raise GraphQLError(
+                f"Abstract type '{type_}' must resolve to an Object type at runtime"
+                f" for field '{field.parent}.{field.name}' with value {inspect(value)},"
+                f" received '{inspect(name)}', which is not a valid Object type name.",
+                field.nodes,
+            )
+        found = schema.get_type(name)
+        if found is None:
+            raise GraphQLError(
+                f"Abstract type '{type_}' was resolved to a type '{name}' that does not exist"
+                " inside the schema.",
+                field.nodes,
+            )
+        if not is_object_type(found):
+            raise GraphQLError(
+                f"Abstract type '{type_}' was resolved to a non-object type '{name}'.",
+                field.nodes,
+            )
+        if not schema.is_sub_type(type_, found):
+            raise GraphQLError(
+                f"Runtime Object type '{found}' is not a possible type for '{type_}'.",
+                field.nodes,
+            )
+        return found

@@ -1,0 +1,41 @@
+"""Errors told where they happened: as graphql-core's `located_error`, but a field's place in the
+document is worked out once, not for each of its errors."""
+
+from __future__ import annotations
+
+from graphql import GraphQLError, located_error
+
+from gateway.execution.model.selection import Field
+
+_TELLS_ITSELF = ("message", "nodes", "source", "positions", "extensions")
+"""Attributes with which an error says for itself what graphql-core would find."""
+
+
+def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLError:
+    try:
+        for name in _TELLS_ITSELF:
+            if hasattr(error, name):
+                return located_error(error, field.nodes, path)
+        message = str(error)
+    except Exception:  # raised by the error's own __str__, or by a property of it
+        message = f"{type(error).__name__} (its text can't be made)"
+    made = GraphQLError(message, path=path, original_error=error)
+    place = field.in_document
+    made.nodes, made.locations = list(field.nodes), place.locations and list(place.locations)
+    made.source, made.positions = place.source, place.positions
+    return made
+
+
+def late(seconds: float, *, begun: bool) -> GraphQLError:
+    """The error of a mutation's field that the deadline cut, or kept from beginning."""
+    if begun:
+        message = (
+            f"The operation took longer than {seconds:g} s and was cut in this field: it may be "
+            "done or not. Send it again with the same idempotencyKey."
+        )
+    else:
+        message = (
+            f"The operation took longer than {seconds:g} s: this field was not begun, and nothing "
+            "of it is done."
+        )
+    return GraphQLError(message, extensions={"code": "TIMEOUT"})

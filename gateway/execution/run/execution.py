@@ -1,0 +1,533 @@
+"""One request's execution: groups in the order they are found, and what is waited for.
+
+Work that is ready is done in rounds. A round makes group after group, breadth first, and starts
+every coroutine it meets; when nothing is left but waiting, its errors are settled, and the next
+round begins one turn of the loop after the first awaited value has arrived, with all that have
+arrived by then. What depends on a value that is still missing waits for it alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import CancelledError
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import Context, copy_context
+from types import CoroutineType
+from typing import Any, TypeAlias
+
+from graphql.execution.values import VariableValues
+from graphql.pyutils import is_awaitable
+
+from gateway.execution.model.kinds import PLAIN, none_awaited
+from gateway.execution.model.positions import FieldPlace, Place, order, ranks, some
+from gateway.execution.model.selection import Completer, Field, Selection
+from gateway.execution.model.state import Pending, Then
+from gateway.execution.run.completed import SLICE, Completed
+from gateway.execution.run.errors import late, located
+from gateway.execution.run.groups import Group, make_group
+from gateway.execution.run.large import flush, forget, in_slices, settle_failures
+from gateway.execution.run.pending import Goal, WaitingBatch, WaitingLoad
+from gateway.execution.run.response import Response
+from gateway.execution.run.sources import Attribute, Call
+from gateway.execution.tasks.current import enter, leave, task_of
+from gateway.execution.tasks.dropped import drop
+from gateway.execution.tasks.frames import without_frame
+from gateway.execution.tasks.light import Light
+from gateway.execution.tasks.waiting import Waiting, completing
+from loaders.batches import Batch
+
+Again: TypeAlias = Callable[[], bool]
+"""Whether what was just run has to be run again."""
+
+BUDGET = 0.004
+"""Seconds of work between rests, for responses of thousands of objects."""
+
+
+class Run(Response):
+    """The state of one execution."""
+
+    __slots__ = (
+        *("_again", "_arrivals", "_done", "_in_full", "_latest", "_since", "_steps", "_task"),
+        *("_unwanted", "_values", "_waiter"),
+    )
+
+    def __init__(
+        self,
+        steps: Sequence[Selection],
+        context: Any,
+        root: Any,
+        variables: Mapping[str, Any],
+        values: VariableValues | None,
+        in_full: Callable[[], VariableValues],
+        again: Again | None,
+    ) -> None:
+        Response.__init__(self)
+        self._steps, self.context, self.root = steps, context, root
+        self.variables = variables
+        self._values, self._in_full, self._again = values, in_full, again
+        self.loop = asyncio.get_running_loop()
+        self.queue, self.waiting, self.loads, self.litter = deque(), set(), [], []
+        self.given = self.ambient = self.following = self.lone = None
+        self.in_line = self.sliced = False
+        self.made = self.unrested = 0
+        self._arrivals: list[Any] = []
+        self._latest: list[int] = []
+        """The ranks of the latest of what is awaited in line."""
+        self._done = (0, 0)
+        """How many steps are done, and how many errors there were then."""
+        self._unwanted = 0
+        """Cancelled coroutines that have not ended yet."""
+        self._waiter: asyncio.Future[None] | None = None
+        self._task: Any = None
+        self._since = 0.0
+
+    def variable_values(self) -> VariableValues:
+        """As graphql-core has them, with where they came from."""
+        if self._values is None:
+            self._values = self._in_full()
+        return self._values
+
+    # -- the whole
+
+    async def execute(self) -> None:
+        """Fill `data` and `errors`."""
+        self._task = task_of(self.loop)
+        try:
+            for step in self._steps:
+                data, errors = self.data, len(self.errors)
+                before = copy_context() if self.following is None else self.following
+                while True:
+                    self.in_line, self._latest = len(self._steps) > 1, []
+                    first = self._begin_step(step)
+                    if first is not None:
+                        field, value, place = first
+                        try:
+                            value = await value
+                        except Exception as error:
+                            value = without_frame(error)
+                        field.completer.complete(self, [value], place, {type(value)})
+                        del first, value  # which would be kept until the end, and may be large
+                    await self._work()
+                    if self._again is None or not self._again():
+                        break
+                    self.data, self.following = data, before
+                    del self.errors[errors:]
+                if self.data is None:
+                    break
+                self._done = (self._done[0] + 1, len(self.errors))
+            while self._unwanted:
+                await self._wait()
+        except BaseException:
+            await self._abandon()
+            raise
+        finally:
+            self._task = None
+
+    def cut(self, seconds: float) -> None:
+        """Leave the steps that are done in the response; the field that was cut and the fields that
+        were not begun are null, each with an error."""
+        if self.data is None:
+            return
+        done, errors = self._done
+        del self.errors[errors:]
+        left = [field for step in self._steps[done:] for field in step.fields]
+        for field in left:
+            error = late(seconds, begun=field is left[0])
+            self.errors.append(located(error, field, [field.key]))
+            if field.nonnull:
+                self.data = None
+                return
+            self.data[field.key] = None
+
+    def _begin_step(self, step: Selection) -> tuple[Field, Any, Place] | None:
+        """Begin it. A step's only field is awaited in the request's own task, if it is to be (then
+        it is returned, with what to await and its place): what it sets in its context is seen by
+        all that follows it, a mutation's next fields too, as under graphql-core."""
+        field = _only_field(step)
+        if field is None or self.following is not None:
+            self.queue.append((step, [self.root], None, self.following))
+            return None
+        assert isinstance(field.source, Attribute | Call)
+        group = Group(step, [self.root], None)
+        group.out = [self.place_root({field.key: None})]
+        place = FieldPlace(group, field, field.nonnull)
+        (value,) = field.source.start(self, field, group.objs, place)
+        if type(value) is CoroutineType or is_awaitable(value):
+            return field, value, place
+        field.completer.complete(self, [value], place, {type(value)})
+        return None
+
+    async def _work(self) -> None:
+        """Work until nothing is waited for."""
+        self._since = self.loop.time()
+        while True:
+            queue = self.queue
+            while queue:
+                entry = queue.popleft()
+                selection, objs, place, context = entry
+                count = len(objs)
+                if count > SLICE or isinstance(selection, Completed):
+                    await in_slices(self, entry)
+                elif context is None:
+                    make_group(self, selection, objs, place)
+                else:
+                    self.within(context, make_group, self, selection, objs, place)
+                self.made += count
+                self.unrested += count
+                if self.unrested > SLICE:
+                    await self.rest()
+            if self._failures:
+                await self._settle_failures()
+            if self._fatal is not None:
+                raise self._fatal
+            if queue or self._failures:  # of what was an attempt until then
+                continue
+            if not self._arrivals:
+                if not (self.waiting or self.loads):
+                    self.go_on()
+                    return
+                batch = self._alone()
+                if batch is not None:
+                    await batch.load()
+                    self._arrivals.append(self.loads.pop())
+                else:
+                    await self._wait_for_more()
+                self._since = self.loop.time()
+            arrivals, self._arrivals = self._arrivals, []
+            if self.sliced:
+                await flush(self, arrivals)
+                continue
+            for waiting in arrivals:
+                waiting.flush()
+
+    def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
+        """Do it, and later what follows from it, in a resolver's context."""
+        if context is None:
+            do(*given)
+            return
+        self.ambient = context
+        try:
+            context.run(do, *given)
+        finally:
+            self.ambient = None
+
+    def go_on(self) -> None:
+        """Leave the coroutine that was alone to itself."""
+        lone = self.lone
+        if lone is not None:
+            self.lone = None
+            lone.go_on_by_itself()
+
+    async def _wait_for_more(self) -> None:
+        """Until some of what is waited for has arrived."""
+        lone, self.lone = self.lone, None
+        loads, self.loads = self.loads, []
+        if loads:
+            lights = self._ask(loads, lone is None)
+            if lights:
+                try:
+                    await asyncio.sleep(0)
+                except BaseException:
+                    for light in lights:
+                        light.go_on_by_itself()
+                    raise
+                for light in lights:
+                    light.go_on()
+                self.back()
+        if lone is not None:
+            if not loads:
+                await lone.carry(self._task)
+                return
+            lone.go_on_by_itself()
+        if self._arrivals:
+            return
+        if all(isinstance(column, WaitingBatch) for column in self.waiting):
+            # Whoever asked for them has gone, as one that waited no longer than so long.
+            self._discard([light for column in self.waiting for light in column.lights])
+        else:
+            await self._wait()
+
+    def _alone(self) -> Batch | None:
+        """The batch that is all that is waited for, if there is one and nobody asked for it."""
+        if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
+            only = self.loads[0]
+            if isinstance(only, WaitingLoad):
+                batch = only.load.lacks()
+                if batch is not None and not batch.asked:
+                    return batch
+        return None
+
+    def _ask(self, loads: list[WaitingLoad | Light], alone: bool) -> list[Light]:
+        """Ask the loaders, or load all batches at once: where these loads are all that is waited
+        for, nothing of this request can add to them any more. If all that loads these only makes
+        way for others, it is left to the caller to have it go on in the next turn."""
+        others = 0
+        for column in self.waiting:
+            others += column.left
+        for load in loads:
+            others -= not isinstance(load, WaitingLoad)
+        if not alone or self._unwanted or others:
+            for load in loads:
+                load.go_on_by_itself()
+            return []
+        wanted: dict[Batch, list[WaitingLoad | Light]] = {}
+        others_ask = set()
+        for load in loads:
+            awaited = load.load if isinstance(load, WaitingLoad) else load.waits
+            for batch in awaited.missing():
+                if batch.asked:
+                    others_ask.add(load)
+                elif batch in wanted:
+                    wanted[batch].append(load)
+                else:
+                    wanted[batch] = [load]
+        batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
+        for load in loads:
+            if not isinstance(load, WaitingLoad) or load in others_ask:
+                load.go_on_by_itself()
+            else:  # its batches tell it
+                self.waiting.add(load)
+        begun = []
+        for waiting in batches:
+            begun.append(waiting.begin())
+        if not begun:
+            return []
+        self.back()
+        for light in begun:
+            if not light.makes_way():
+                break
+        else:
+            return begun
+        for light in begun:
+            if not light.done_:
+                light.go_on_by_itself()
+        return []
+
+    async def rest(self) -> None:
+        """Let others have the loop, if it was held for long."""
+        self.unrested = 0
+        if self.loop.time() - self._since > BUDGET:
+            self.go_on()
+            loads, self.loads = self.loads, []
+            for each in loads:
+                each.go_on_by_itself()
+            await asyncio.sleep(0)
+            self._since = self.loop.time()
+
+    async def _wait(self) -> None:
+        if self._fatal is not None:
+            return
+        self._waiter = self.loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def _abandon(self) -> None:
+        """Cancel all that is pending, and wait until it has ended."""
+        self.go_on()
+        for column in self.columns():
+            if isinstance(column, WaitingLoad):
+                column.forget()
+        forget(self.queue)
+        for waiting in {*self.waiting, *self._arrivals}:
+            drop(waiting.values)
+        lights = [light for waiting in self.waiting for light in waiting.lights]
+        self._discard([light for light in lights if not light.done_])
+        while self._unwanted:
+            self._waiter = self.loop.create_future()
+            try:
+                await self._waiter
+            except CancelledError:
+                for light in lights:
+                    light.cancel()
+            finally:
+                self._waiter = None
+
+    def _discard(self, lights: list[Light]) -> None:
+        """Cancel coroutines whose outcome nothing hangs on any more."""
+        for light in lights:
+            if not light.unwanted:
+                light.unwanted = True
+                self._unwanted += 1
+                light.sink.one_less()
+            light.cancel()
+
+    # -- awaiting
+
+    def begin(
+        self,
+        values: Sequence[Any],
+        place: Place,
+        completer: Completer,
+        kinds: set[type] | None = None,
+    ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
+        """The values that are there at once, which they are (None: all), and if known of what
+        classes, as for `values` already if these are given. The others are completed when they are
+        there."""
+        if kinds is None:
+            kinds = set(map(type, values))
+        if kinds <= PLAIN or (CoroutineType not in kinds and none_awaited(kinds)):
+            return values, None, kinds
+        return *self._begin(values, place, completing(completer, place), kinds), None
+
+    def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
+        """Complete those that are there, and the others when they are."""
+        if len(values) > SLICE:
+            self.queue.append((completer, values, place, self.ambient))
+            return
+        ready, numbers, kinds = self.begin(values, place, completer)
+        if ready:
+            at = place if numbers is None else some(place, numbers)
+            completer.complete(self, ready, at, kinds)
+
+    def ask(self, values: Sequence[Any], place: Place, then: Then) -> None:
+        """Call `then` with those that are there and which they are, and again with the others."""
+        ready, numbers = self._begin(values, place, then, set(map(type, values)))
+        if ready:
+            then(self, ready, numbers)
+
+    def _begin(
+        self, values: Sequence[Any], place: Place, then: Then, kinds: set[type]
+    ) -> tuple[Sequence[Any], Sequence[int] | None]:
+        if len(values) > 1 and kinds == {CoroutineType}:
+            self.in_line = False
+            waiting = Waiting(self, place, then, len(values))
+            waiting.start_all(values)
+            self.back()
+            return waiting.open()
+        some_wait: Waiting | None = None
+        for i, value in enumerate(values):
+            if type(value) is CoroutineType or is_awaitable(value):
+                if some_wait is None:
+                    some_wait = Waiting(self, place, then, len(values))
+                    some_wait.indexes.extend(range(i))
+                    some_wait.values.extend(values[:i])
+                if self.in_line:
+                    self.keep_in_line(place, 1, i)
+                some_wait.start(i, value)
+            elif some_wait is not None:
+                some_wait.indexes.append(i)
+                some_wait.values.append(value)
+        if some_wait is None:
+            return values, None
+        self.back()
+        return some_wait.open()
+
+    def keep_in_line(self, place: Place | None, count: int, i: int = 0) -> None:
+        """So many more are awaited."""
+        path, above = ranks(place, i), self._latest
+        self.in_line = count == 1 and path[: len(above)] == above
+        self._latest = path
+
+    def back(self) -> None:
+        """Be the current task again, after others were."""
+        if self._task is None:
+            leave(self.loop, None)
+        else:
+            enter(self.loop, self._task)
+
+    def given_before(
+        self, field: Field, objs: Sequence[Any]
+    ) -> Sequence[Any] | Goal | Waiting | None:
+        """What its resolver gave for these objects, or is about to give."""
+        if self.given is None:
+            return None
+        found = self.given.get(field)
+        if found is None:
+            return None
+        if isinstance(found, Waiting | Goal):
+            fits = found.is_for(len(objs))
+        else:
+            fits = len(found) == len(objs)
+        return self.given.pop(field) if fits else None
+
+    def make_again(
+        self, selection: Selection, objs: Sequence[Any], place: Place, given: dict[Field, Any]
+    ) -> None:
+        """Group by group, with what resolvers gave or are about to give."""
+        queue, self.queue, self.given = self.queue, deque(), given
+        try:
+            make_group(self, selection, objs, place)
+            while self.queue:
+                entry = below, objs, place_below, _ = self.queue.popleft()
+                if len(objs) <= SLICE and not isinstance(below, Completed):
+                    make_group(self, below, objs, place_below)
+                else:
+                    queue.append(entry)
+        finally:
+            self.queue, self.given = queue, None
+            for values in given.values():  # of objects that are others at a second look
+                drop(values)
+
+    # -- errors
+
+    async def _settle_failures(self) -> None:
+        """Turn this round's failures into errors and nulls, in the order of the response.
+
+        As graphql-core, which goes depth first: of the errors that make the same position null
+        the first is reported, and of those below it only what came before.
+        """
+        failures, self._failures = self._failures, []
+        if len(failures) > SLICE:
+            await settle_failures(self, failures)
+            return
+        if any(place.nonnull for place, _, _ in failures):
+            failures.sort(key=order)
+        if self.settle_failures(failures):
+            self.divide()
+            self.discard_unwanted(self.columns())
+
+    def columns(self) -> list[Any]:
+        """Those of which something is waited for, or will be."""
+        return [*self.waiting, *(load for load in self.loads if isinstance(load, WaitingLoad))]
+
+    def divide(self) -> None:
+        """Have attempts made by groups of which some objects have now no place."""
+        for column in self.columns():
+            column.divide()
+
+    def discard_unwanted(self, waiting: Iterable[Any]) -> None:
+        """Cancel what now has no place in the response."""
+        unwanted = []
+        for column in waiting:
+            if not isinstance(column, WaitingLoad):
+                unwanted += [
+                    light
+                    for light in column.lights
+                    if not (light.done_ or light.unwanted or column.wanted(light.index))
+                ]
+            elif not column.wanted(0):
+                column.forget()
+                if column in self.loads:
+                    self.loads.remove(column)
+        self._discard(unwanted)
+
+    # -- what is told by those who wait
+
+    def has_values(self, waiting: Pending) -> None:
+        self._arrivals.append(waiting)
+        self._wake()
+
+    def unwanted_ended(self) -> None:
+        self._unwanted -= 1
+        if not self._unwanted:
+            self._wake()
+
+    def failed_with(self, error: BaseException) -> None:
+        """What is no Exception ends the request, as it would graphql-core's."""
+        if self._fatal is None:
+            self._fatal = error
+        self._wake()
+
+
+def _only_field(step: Selection) -> Field | None:
+    """The only field of a step, if each object's value is resolved by itself."""
+    fields = step.fields
+    apart = len(fields) == 1 and isinstance(fields[0].source, Attribute | Call)
+    return fields[0] if apart else None

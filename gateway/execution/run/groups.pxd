@@ -1,0 +1,12 @@
+cimport cython
+
+from gateway.execution.model.state cimport State
+
+
+cdef class Group:
+    cdef public object objs, place, selection
+    cdef public list out
+
+
+@cython.locals(group=Group)
+cpdef make_group(State run, selection, objs, place)

@@ -1,0 +1,153 @@
+"""One selection made for many objects at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.execution.model.kinds import PLAIN
+from gateway.execution.model.positions import FieldPlace, Place, some
+from gateway.execution.model.selection import Completer, Field, Selection
+from gateway.execution.model.state import State
+from gateway.execution.run.asking import ask_and_begin
+from gateway.execution.run.generate import Odd
+from gateway.execution.run.sources import Attribute, Bulk
+from gateway.execution.tasks.frames import without_frame
+from gateway.execution.tasks.waiting import Waiting
+
+
+class Group:
+    """Objects of one type at one place of the operation, and what the response has of each."""
+
+    __slots__ = ("objs", "out", "place", "selection")
+
+    def __init__(self, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
+        self.selection, self.objs, self.place = selection, objs, place
+        self.out: list[dict[str, Any]] = []
+
+
+def make_group(run: State, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
+    """Resolve all fields of all objects; put them into the response, and go on below."""
+    if place is not None and run.given is None and not run.in_line:
+        try_fused = selection.try_fused
+        if try_fused is not None and try_fused(run, objs, place):
+            return
+    build = selection.build
+    group = Group(selection, objs, place)
+    columns: list[Sequence[Any]] = []
+    ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
+    for field, source, completer, leaf in build.called:
+        at = FieldPlace(group, field, field.nonnull)
+        numbers: Sequence[int] | None = None
+        if isinstance(source, Bulk):
+            given = ask_and_begin(run, field, source, objs, at)
+            if given is None:
+                if leaf is not None:
+                    columns.append([None] * len(objs))
+                continue
+            values, kinds = given, None
+        else:
+            before: Any = run.given_before(field, objs)
+            if isinstance(before, Waiting):
+                before.move(at, completer)
+                values, numbers, kinds = (), (), None
+            else:
+                values = source.start(run, field, objs, at) if before is None else before
+                kinds = set(map(type, values))
+                if not kinds <= PLAIN:
+                    values, numbers, kinds = run.begin(values, at, completer, kinds)
+        if leaf is None:
+            ready.append((completer, values, at, numbers, kinds))
+        elif numbers is None:
+            columns.append(leaf.column(run, values, at, kinds))
+        else:
+            columns.append([None] * len(objs))
+            ready.append((leaf, values, at, numbers, None))
+    work: Work | None = None
+    try:
+        if build.keyed:
+            raise Odd  # what reads them depends on their classes
+        out = build.usual(objs, *columns)
+    except Exception:
+        work = Work(run, group)
+        out = build(objs, columns, work.later, 0)
+    if place is None:
+        group.out = [run.place_root(out[0])]
+    else:
+        group.out = out
+        place.put_all(out)
+    for completer, values, at, numbers, kinds in ready:
+        if numbers is None:
+            completer.complete(run, values, at, kinds)
+        elif values:
+            completer.complete(run, values, some(at, numbers))
+    if work is not None:
+        work.complete_late()
+
+
+class Work:
+    """What a slice of a large group needs while it is made, and any group in which something is
+    odd."""
+
+    __slots__ = ("_group", "_late", "_places", "_run")
+
+    def __init__(self, run: State, group: Group) -> None:
+        self._run, self._group = run, group
+        self._places: dict[str, FieldPlace] = {}
+        self._late: dict[str, tuple[Field, list[Any], list[int]]] | None = None
+
+    def _place(self, field: Field) -> FieldPlace:
+        place = self._places.get(field.key)
+        if place is None:
+            place = FieldPlace(self._group, field, field.nonnull)
+            self._places[field.key] = place
+        return place
+
+    def make(self) -> None:
+        """As `make_group`, but for bulk fields, which are asked for all slices at once."""
+        run, group = self._run, self._group
+        build, objs = group.selection.build, group.objs
+        columns: list[Sequence[Any]] = []
+        ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
+        for field, source, completer, leaf in build.called:
+            if isinstance(source, Bulk):
+                if leaf is not None:
+                    columns.append([None] * len(objs))
+                continue
+            at = self._place(field)
+            values, numbers, kinds = run.begin(source.start(run, field, objs, at), at, completer)
+            if leaf is not None and numbers is None:
+                columns.append(leaf.column(run, values, at, kinds))
+                continue
+            if leaf is not None:
+                columns.append([None] * len(objs))
+            ready.append((completer, values, at, numbers, kinds))
+        group.out = build(objs, columns, self.later, 0)
+        assert group.place is not None
+        group.place.put_all(group.out)
+        for completer, values, at, numbers, kinds in ready:
+            if numbers is None:
+                completer.complete(run, values, at, kinds)
+            elif values:
+                completer.complete(run, values, some(at, numbers))
+        self.complete_late()
+
+    def later(self, field: Field, obj: Any, row: int) -> None:
+        """An attribute that isn't as usual: completed like a resolver's value."""
+        source = field.source
+        assert isinstance(source, Attribute)
+        try:
+            value = source.of(self._run, field, obj, self._place(field), row)
+        except Exception as error:
+            value = without_frame(error)
+        if self._late is None:
+            self._late = {}
+        _, values, rows = self._late.setdefault(field.key, (field, [], []))
+        values.append(value)
+        rows.append(row)
+
+    def complete_late(self) -> None:
+        run = self._run
+        if self._late is not None:
+            for field, values, rows in self._late.values():
+                run.settle(values, some(self._place(field), rows), field.completer)

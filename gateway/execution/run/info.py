@@ -1,0 +1,132 @@
+"""The `info` that resolvers are given, made only for those that take it.
+
+Most resolvers use what is the same for all objects of a field (`info.context`): those share one.
+For the others each object's is its own, and its path is worked out when it is asked.
+"""
+
+from __future__ import annotations
+
+import dis
+from asyncio import ensure_future
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from types import FunctionType
+from typing import Any
+
+from graphql import GraphQLResolveInfo
+from graphql.execution.values import VariableValues
+from graphql.pyutils import Path, gather_with_cancel, is_awaitable
+from graphql.type import GraphQLResolveInfoHelpers
+
+from gateway.execution.model.positions import ItemPlace, Place
+from gateway.execution.model.selection import Field
+from gateway.execution.model.state import State
+from gateway.execution.tasks.dropped import observe
+
+SAME_FOR_ALL = {
+    *("abort_signal", "async_helpers", "context", "field_name", "field_nodes", "fragments"),
+    *("input_extensions", "is_awaitable", "operation", "parent_type", "python_name", "query"),
+    *("return_type", "root_value", "schema", "selected_fields", "variable_values"),
+}
+"""Attributes of graphql-core's and strawberry's info that don't hang on the path."""
+_LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"}
+_SEES_ALL = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"}
+
+
+class LazyInfo(GraphQLResolveInfo[Any]):
+    """As graphql-core's, but its path and variables are worked out when they are asked."""
+
+    @cached_property
+    def path(self) -> Path:
+        place, i = tuple.__getitem__(self, 4)
+        found = path_of(place, i)
+        assert found is not None
+        return found
+
+    @cached_property
+    def variable_values(self) -> VariableValues:
+        found: VariableValues = tuple.__getitem__(self, 9)()
+        return found
+
+
+def path_of(place: Place | None, i: int) -> Path | None:
+    """The path of a position; none at the root."""
+    steps = []
+    while place is not None:
+        base, i = place.base(i)
+        steps.append(base.step(i))
+        place, i = base.above(i)
+    path: Path | None = None
+    for key, _, typename in reversed(steps):
+        path = Path(path, key, typename)
+    return path
+
+
+def track(values: Sequence[Any]) -> None:
+    for value in values:
+        if is_awaitable(value):
+            ensure_future(value).add_done_callback(observe)
+
+
+def _gather(values: Sequence[Any]) -> Any:
+    return gather_with_cancel(*values)
+
+
+_HELPERS = GraphQLResolveInfoHelpers(gather=_gather, track=track)
+
+
+def field_position(place: Place, i: int) -> tuple[Place, int]:
+    """The field whose value, or whose list's item, stands at a position."""
+    base, i = place.base(i)
+    while isinstance(base, ItemPlace):
+        above, i = base.above(i)
+        assert above is not None
+        base, i = above.base(i)
+    return base, i
+
+
+def make_info(run: State, field: Field, place: Place | None, i: int) -> GraphQLResolveInfo[Any]:
+    """The info of a position of the field."""
+    of_field, of_schema, operation = field.about
+    return tuple.__new__(
+        LazyInfo,
+        (
+            *(*of_field, (place, i), *of_schema, run.root, operation),
+            *(run.variable_values, run.context, is_awaitable, None, _HELPERS),
+        ),
+    )
+
+
+@lru_cache(10_000)
+def same_for_all(function: Callable[..., Any], parameter: str | int) -> bool:
+    """Whether a function uses of its info (a parameter's name or number) only what all share.
+
+    It is read off the function's code; in doubt it isn't.
+    """
+    if not isinstance(function, FunctionType):
+        return False
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if isinstance(parameter, int):
+        if parameter >= code.co_argcount:
+            return False
+        parameter = names[parameter]
+    elif parameter not in names:
+        return False
+    if parameter in code.co_cellvars or _SEES_ALL & set(code.co_names):
+        return False
+    instructions = list(dis.get_instructions(code))
+    for this, after in zip(instructions, [*instructions[1:], None], strict=True):
+        value = this.argval
+        if value != parameter and not (isinstance(value, tuple) and parameter in value):
+            continue
+        if this.opname in ("LOAD_CONST", "LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "KW_NAMES"):
+            continue  # the same word, as something else
+        if not (
+            this.opname in _LOADS
+            and after is not None
+            and after.opname in ("LOAD_ATTR", "LOAD_METHOD")
+            and after.argval in SAME_FOR_ALL
+        ):
+            return False
+    return True

@@ -1,0 +1,201 @@
+"""Columns and groups of thousands, worked off in slices, so that others have the loop in between.
+
+What the slices find below themselves is joined again: a level stays one group, whose bulk resolvers
+are called for thousands at a time. What a large response held is freed in slices too: to let go of
+200,000 objects at once takes almost as long as to make them.
+"""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import islice
+from typing import Any
+
+from gateway.collector import set_aside
+from gateway.execution.model.positions import FieldPlace, JoinedPlace, Place, order, some
+from gateway.execution.model.selection import Field
+from gateway.execution.model.state import Entry, Pending, State
+from gateway.execution.run.asking import ask
+from gateway.execution.run.completed import SLICE, Completed
+from gateway.execution.run.groups import Group, Work
+from gateway.execution.run.response import Failure
+from gateway.execution.run.sources import Bulk
+from gateway.execution.tasks.dropped import drop
+
+BULK = 8
+"""Slices that a bulk resolver is called for at a time, and that are let go of at a time."""
+
+
+async def in_slices(run: State, entry: Entry) -> None:
+    """Work off an entry of the queue that is large, or that has values to complete."""
+    run.sliced = True
+    set_aside()
+    queue, run.queue = run.queue, deque()
+    below = _Joined()
+    try:
+        steps = _completing(run, entry) if isinstance(entry[0], Completed) else _making(run, entry)
+        for step, *given in steps:
+            run.within(entry[3], step, *given)
+            below.add(run.queue)
+            await run.rest()
+        below.add(run.queue)
+        queue.extend(below.entries())
+    except BaseException:
+        steps.close()
+        forget(below.entries())
+        raise
+    finally:
+        run.queue = queue
+
+
+def _completing(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
+    completer, values, place, _ = entry
+    done = 0
+    try:
+        for start, stop, at in _slices(place, len(values)):
+            part = values[start:stop]
+            run.litter.append(part)
+            done = stop
+            yield run.settle, part, at, completer
+    finally:
+        if done < len(values):
+            drop(list(values[done:]))
+
+
+def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
+    selection, objs, place, _ = entry
+    groups = [Group(selection, [], at) for _, _, at in _slices(place, len(objs))]
+    starts = range(0, len(objs), SLICE)
+    counts = [min(SLICE, len(objs) - start) for start in starts]
+    given: list[Entry] = []
+    for field, source, _ in selection.build.bulk:
+        for first in range(0, len(groups), BULK):
+            last = first + BULK
+            some_objs = objs[first * SLICE : last * SLICE]
+            yield _ask, run, field, source, some_objs, groups[first:last], counts[first:last], given
+    for group, start in zip(groups, starts, strict=True):
+        group.objs = objs[start : start + SLICE]
+        run.litter.append(group.objs)
+        yield (Work(run, group).make,)
+        run.litter.append(group.out)
+    run.queue.extend(given)
+
+
+def _ask(
+    run: State,
+    field: Field,
+    source: Bulk,
+    objs: Sequence[Any],
+    groups: Sequence[Group],
+    counts: Sequence[int],
+    given: list[Entry],
+) -> None:
+    """A bulk resolver, once for many slices. What it gives at once goes in when they are made."""
+    at = JoinedPlace([FieldPlace(group, field, field.nonnull) for group in groups], counts)
+    values = ask(run, field, source, objs, at)
+    if values is not None:
+        given.append((field.completer, values, at, run.ambient))
+
+
+def _slices(place: Place | None, count: int) -> Iterator[tuple[int, int, Place]]:
+    """From which position to which, and where they go."""
+    assert place is not None  # which only the root lacks, a single object
+    for start in range(0, count, SLICE):
+        stop = min(start + SLICE, count)
+        yield start, stop, some(place, range(start, stop))
+
+
+class _Joined:
+    """Entries of the queue, those of one selection (or type of values) and context as one."""
+
+    def __init__(self) -> None:
+        self._found: dict[Any, tuple[list[Any], list[Place | None], list[int], Entry]] = {}
+
+    def add(self, entries: deque[Entry]) -> None:
+        """Take over these."""
+        while entries:
+            entry = what, values, place, context = entries.popleft()
+            # One selection may stand at several fields, not all of which may be null.
+            key = what, id(context), None if place is None else place.nonnull
+            found = self._found.get(key)
+            if found is None:
+                self._found[key] = [], [place], [len(values)], entry
+                continue
+            all_values, places, counts, first = found
+            if not all_values:
+                all_values += first[1]
+            all_values += values
+            places.append(place)
+            counts.append(len(values))
+
+    def entries(self) -> Iterator[Entry]:
+        for values, places, counts, first in self._found.values():
+            if len(places) == 1:
+                yield first
+            else:
+                joined = JoinedPlace([place for place in places if place is not None], counts)
+                yield first[0], values, joined, first[3]
+
+
+def forget(entries: Iterable[Entry]) -> None:
+    """Drop values that were not completed yet."""
+    for what, values, _, _ in entries:
+        if isinstance(what, Completed):
+            drop(list(values))
+
+
+async def flush(run: State, arrivals: list[Pending]) -> None:
+    """Go on with what has arrived, and with what hangs on one field as one group."""
+    below = _Joined()
+    left = iter(arrivals)
+    try:
+        for waiting in left:
+            waiting.flush()
+            below.add(run.queue)
+            await run.rest()
+    except BaseException:
+        forget(below.entries())
+        for waiting in left:
+            drop(waiting.values)
+        raise
+    run.queue.extend(below.entries())
+
+
+async def settle_failures(run: State, failures: list[Failure]) -> None:
+    """As `run.settle_failures`, for very many."""
+    climbs = False
+    run.litter += slices(failures)
+    for part in slices(failures):
+        climbs = climbs or any(place.nonnull for place, _, _ in part)
+        await run.rest()
+    ordered = iter(failures)
+    if climbs:
+        ranked = []
+        for number, part in enumerate(slices(failures)):
+            ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
+            await run.rest()
+        run.litter += ranked
+        ordered = (failures[number * SLICE + n] for _, number, n in merge(*ranked))
+    swept = False
+    while part := list(islice(ordered, SLICE)):
+        swept |= run.settle_failures(part)
+        await run.rest()
+    if swept:
+        run.divide()
+        for waiting in run.columns():
+            run.discard_unwanted([waiting])
+            await run.rest()
+
+
+def slices(values: Sequence[Any]) -> list[Sequence[Any]]:
+    return [values[start : start + SLICE] for start in range(0, len(values), SLICE)]
+
+
+def sweep(loop: AbstractEventLoop, litter: list[Sequence[Any]]) -> None:
+    """Let go of some slices in each turn of the loop, the last first."""
+    if litter:
+        del litter[-BULK:]
+        loop.call_soon(sweep, loop, litter)

@@ -1,0 +1,269 @@
+"""Scalars and enums completed: a column of values to what stands in the response for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import isfinite
+from typing import Any
+
+from graphql import (
+    GraphQLBoolean,
+    GraphQLEnumType,
+    GraphQLFloat,
+    GraphQLID,
+    GraphQLInt,
+    GraphQLLeafType,
+    GraphQLScalarType,
+    GraphQLString,
+)
+from graphql.pyutils import Undefined, inspect, is_awaitable
+
+from gateway.execution.encode import dumps
+from gateway.execution.model.kinds import all_plain, is_callable, is_plain, kinds_of
+from gateway.execution.model.positions import Place, some
+from gateway.execution.model.selection import Field
+from gateway.execution.model.state import State
+from gateway.execution.run.completed import Completed
+from gateway.execution.tasks.dropped import drop
+from gateway.execution.tasks.frames import without_frame
+
+SIMPLE = {str, int, float, bool}
+"""Classes whose values can always be encoded."""
+LEAST, GREATEST = -(2**31), 2**31 - 1
+NULL = type(None)
+
+
+class Leaf(Completed):
+    """A scalar or an enum."""
+
+    def __init__(self, field: Field, type_: GraphQLLeafType, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self.type = type_
+        self._coerce = type_.coerce_output_value
+        self._exact = _exact_kind(type_)
+        self._names: dict[Any, str] = {}
+        self._plain: set[type] = set()
+
+    def complete(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        place.put_all(self.column(run, values, place, kinds))
+
+    def column(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> Sequence[Any]:
+        """What stands in the response for each; null for those that failed."""
+        try:
+            return self.usual(values, kinds_of(values) if kinds is None else kinds)
+        except Exception:  # found again, and where
+            awaited: dict[int, Any] = {}
+            made = [self._one(run, value, place, i, awaited) for i, value in enumerate(values)]
+            if awaited:
+                completer, at = _Awaited(self.field, self.nonnull), some(place, list(awaited))
+                run.complete_later(completer, list(awaited.values()), at)
+            return made
+
+    def usual(self, values: Sequence[Any], kinds: set[type]) -> Sequence[Any]:
+        """The same where all is as usual. Raises if not, whatever it may be."""
+        exact = self._exact
+        if exact is None:
+            return self._coerced(values, kinds)
+        if kinds == {exact} or not kinds:
+            if self._in_range(values):
+                return values
+        elif (
+            not self.nonnull
+            and kinds <= {exact, NULL}
+            and self._in_range([value for value in values if value is not None])
+        ):
+            return values
+        raise TypeError
+
+    def _in_range(self, values: Sequence[Any]) -> bool:
+        if not values:
+            return True
+        if self._exact is int:
+            return bool(min(values) >= LEAST and max(values) <= GREATEST)
+        return self._exact is not float or all(map(isfinite, values))
+
+    def _coerced(self, values: Sequence[Any], kinds: set[type]) -> list[Any]:
+        if isinstance(self.type, GraphQLEnumType):
+            names = self._names
+            if NULL in kinds and not self.nonnull:
+                return [None if value is None else names[value] for value in values]
+            return [names[value] for value in values]
+        coerce = self._coerce
+        if all_plain(kinds):
+            coerced = [coerce(value) for value in values]
+        elif not self.nonnull and all_plain(kinds - {NULL}):
+            coerced = [None if value is None else coerce(value) for value in values]
+        else:
+            raise TypeError
+        try:
+            for value, given in zip(coerced, values, strict=True):
+                if value is Undefined or (value is None and given is not None):
+                    raise TypeError
+                if type(value) not in SIMPLE and value is not None:
+                    _check(value)
+        except Exception:
+            drop(coerced)
+            raise
+        return coerced
+
+    def _one(self, run: State, value: Any, place: Place, i: int, awaited: dict[int, Any]) -> Any:
+        """The response's value; null for one that failed, or that is now in `awaited`."""
+        try:
+            if isinstance(value, Exception):
+                run.fail(place, i, value)
+            elif value is None or value is Undefined:
+                if self.nonnull:
+                    run.fail(place, i, self.null_error())
+            else:
+                coerced = self._coerced_one(value)
+                if not is_awaitable(coerced):
+                    if type(coerced) not in SIMPLE:
+                        _check(coerced)
+                    return coerced
+                awaited[i] = coerced
+        except Exception as error:
+            run.fail(place, i, error)
+        return None
+
+    def coerce(self, value: Any) -> Any:
+        """What stands in the response. Raises what graphql-core would, and TypeError where that is
+        to be awaited, or can't be encoded."""
+        coerced = self._coerced_one(value)
+        if type(coerced) not in SIMPLE:
+            _check(coerced)
+        return coerced
+
+    def _coerced_one(self, value: Any) -> Any:
+        coerced = self._coerce(value)
+        if coerced is None or coerced is Undefined:
+            raise TypeError(
+                f"Expected `{inspect(self.type)}.coerce_output_value({inspect(value)})` to return "
+                f"non-nullable value, returned: {inspect(coerced)}"
+            )
+        if isinstance(self.type, GraphQLEnumType) and len(self._names) < 1_000:
+            with suppress(TypeError):  # of an unhashable value
+                self._names[value] = coerced
+        return coerced
+
+    def fails(self, value: Any) -> bool:
+        if super().fails(value):
+            return True
+        if value is None or value is Undefined or self._exact is None or is_awaitable(value):
+            return False  # what others say of it is asked once, in the end
+        try:
+            self.coerce(value)
+        except Exception:
+            return True
+        return False
+
+    def inline(self, n: int, env: dict[str, Any], keyed: bool) -> tuple[str, str]:
+        """The condition under which v{n} is as usual (or none), and what stands in the response
+        for it then, which raises where the usual isn't met."""
+        v, exact = f"v{n}", self._exact
+        null = "" if self.nonnull else f" or {v} is None"
+        if self.type is GraphQLID:
+            # Ids that are numbers are as usual as ids that are strings.
+            check = f"(type({v}) is str or type({v}) is int{null})"
+            return check, f"(str({v}) if type({v}) is int else {v})"
+        if exact is not None:
+            check = f"type({v}) is {exact.__name__}"
+            if exact is int:
+                check += f" and {LEAST} <= {v} <= {GREATEST}"
+            elif exact is float:
+                check += f" and isfinite({v})"
+            return f"({check}{null})", v
+        absent = "" if self.nonnull else f"None if {v} is None else "
+        if isinstance(self.type, GraphQLEnumType):
+            env[f"names{n}"] = _Names(self)
+            return "", f"{absent}names{n}[{v}]"
+        env[f"plain{n}"] = plain = self._plain
+        env[f"coerce{n}"], env[f"learn{n}"] = self.coerce, self._learner(plain, keyed)
+        return "", f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
+
+    def written(self) -> tuple[str, Callable[[Any], Any] | None]:
+        """What kind it is to written.Form, and what is written for a value if that is "other"."""
+        if self.type is GraphQLID:
+            return "ID", None
+        for scalar, kind in _EXACT:
+            if kind is self._exact:
+                return scalar.name, None
+        if isinstance(self.type, GraphQLEnumType):
+            return "other", _Names(self).__getitem__
+        plain, learn = self._plain, self._learner(self._plain, keyed=False)
+        return "other", lambda v: self.coerce(v) if type(v) in plain else learn(v)
+
+    def _learner(self, plain: set[type], keyed: bool) -> Callable[[Any], Any]:
+        def learn(value: Any) -> Any:
+            kind = type(value)
+            if not is_plain(kind) or (keyed and is_callable(kind)):
+                raise TypeError
+            plain.add(kind)
+            return self.coerce(value)
+
+        return learn
+
+
+class _Awaited(Completed):
+    """The awaitables that a scalar's own function returned: as under graphql-core, their values
+    stand in the response as they are."""
+
+    def complete(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        for i, value in enumerate(values):
+            try:
+                if isinstance(value, Exception):
+                    raise value
+                dumps(value)
+            except Exception as error:
+                run.fail(place, i, without_frame(error))
+            else:
+                place.put(i, value)
+
+
+def _check(coerced: Any) -> None:
+    """Raises TypeError where a value is to be awaited first, or can't be encoded."""
+    if is_awaitable(coerced):
+        drop(coerced)
+        raise TypeError
+    dumps(coerced)
+
+
+class _Names(dict[Any, str]):
+    """The names of an enum's values, as they are met."""
+
+    def __init__(self, leaf: Leaf) -> None:
+        super().__init__()
+        self._leaf = leaf
+
+    def __missing__(self, value: Any) -> str:
+        kind = type(value)
+        if not is_plain(kind) or is_callable(kind):
+            raise TypeError
+        name: str = self._leaf.coerce(value)
+        if len(self) < 1_000:
+            self[value] = name
+        return name
+
+
+def _exact_kind(type_: GraphQLLeafType) -> type | None:
+    """The Python class whose values stand in the response as they are, if there is one."""
+    if isinstance(type_, GraphQLScalarType):
+        for scalar, kind in _EXACT:
+            if type_.coerce_output_value == scalar.coerce_output_value:
+                return kind
+    return None
+
+
+_EXACT = (
+    (GraphQLString, str),
+    (GraphQLID, str),
+    (GraphQLInt, int),
+    (GraphQLFloat, float),
+    (GraphQLBoolean, bool),
+)

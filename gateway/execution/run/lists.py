@@ -1,0 +1,146 @@
+"""Lists completed: the items of all lists of a column as one column."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from graphql import GraphQLError
+from graphql.pyutils import is_async_iterable, is_iterable
+
+from gateway.execution.model.kinds import kinds_of
+from gateway.execution.model.positions import ItemPlace, Place, some
+from gateway.execution.model.selection import Completer, Field
+from gateway.execution.model.state import State
+from gateway.execution.run.completed import SLICE, Completed
+from gateway.execution.tasks.dropped import drop
+
+
+class Listed(Completed):
+    """A list of anything."""
+
+    def __init__(self, field: Field, item: Completer, nonnull: bool) -> None:
+        super().__init__(field, nonnull)
+        self.item = item
+
+    def complete(
+        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+    ) -> None:
+        if values and (kinds_of(values) if kinds is None else kinds) == {list}:
+            self._complete(run, values, place, None)
+            return
+        values, place = self.present(run, values, place, kinds)
+        lists: list[Sequence[Any]] = []
+        which = []
+        streams, streamed = [], []
+        for i, value in enumerate(values):
+            if type(value) is list or type(value) is tuple:
+                lists.append(value)
+                which.append(i)
+            elif is_async_iterable(value):
+                streams.append(_gathered(value, self.item))
+                streamed.append(i)
+            elif not is_iterable(value):
+                field = self.field
+                run.fail(
+                    place,
+                    i,
+                    GraphQLError(
+                        "Expected Iterable, but did not find one for field"
+                        f" '{field.parent}.{field.name}'."
+                    ),
+                )
+            else:
+                items: list[Any] = []
+                try:
+                    iterator = iter(value)
+                    items.extend(islice(iterator, SLICE))
+                except Exception as error:
+                    drop(items)
+                    run.fail(place, i, error)
+                else:
+                    if len(items) == SLICE:
+                        streams.append(_read_on(iterator, items))
+                        streamed.append(i)
+                        continue
+                    lists.append(items)
+                    which.append(i)
+        if lists:
+            self._complete(run, lists, place, which)
+        if streams:
+            run.settle(streams, some(place, streamed), self)
+
+    def fails(self, value: Any) -> bool:
+        if super().fails(value):
+            return True
+        known = type(value) is list or type(value) is tuple
+        return known and self.item.nonnull and any(map(self.item.fails, value))
+
+    def _complete(
+        self, run: State, lists: Sequence[Sequence[Any]], place: Place, which: list[int] | None
+    ) -> None:
+        """`which` are the lists' positions in the place; None if it is each in turn."""
+        starts: list[int] = []
+        flat: Sequence[Any] = lists[0][:]  # its owner may change it while others are waited for
+        if len(lists) > 1:
+            joined: list[Any] = []
+            for items in lists:
+                starts.append(len(joined))
+                joined += items
+            flat = joined
+        made: list[list[Any]] = [[None] * len(items) for items in lists]
+        item = self.item
+        items_at = ItemPlace(place, self.field, which, made, starts, item.nonnull)
+        if which is None:
+            place.put_all(made)
+        else:
+            place.put_some(which, made)
+        if flat:
+            run.settle(flat, items_at, item)
+
+
+async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
+    """What is left of a long iterable, with rests."""
+    try:
+        size = 0
+        while len(items) >= size + SLICE:
+            size = len(items)
+            await asyncio.sleep(0)
+            items.extend(islice(iterator, SLICE))
+    except BaseException:
+        drop(items)
+        raise
+    return items
+
+
+async def _gathered(items: AsyncIterable[Any], completer: Completer) -> list[Any]:
+    """All items, or those up to one that makes the list null, whatever may follow.
+
+    As graphql-core, which closes the iterator then, and awaits none of the items before its end.
+    """
+    iterator = aiter(items)
+    gathered = []
+    try:
+        async for item in iterator:
+            gathered.append(item)
+            if completer.nonnull and completer.fails(item):
+                await _close(iterator)
+                break
+            if len(gathered) % SLICE == 0:
+                await asyncio.sleep(0)
+    except BaseException as error:
+        drop(gathered)
+        if isinstance(error, Exception):
+            await _close(iterator)
+        raise
+    return gathered
+
+
+async def _close(iterator: AsyncIterator[Any]) -> None:
+    close = getattr(iterator, "aclose", None)
+    if close is not None:
+        with suppress(Exception):
+            await close()

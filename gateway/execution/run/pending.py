@@ -1,0 +1,202 @@
+"""The awaited values of bulk resolvers: of coroutines, of loads, and of batches of loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.execution.model.positions import Place
+from gateway.execution.model.selection import Completer, Field
+from gateway.execution.model.state import State
+from gateway.execution.run.sources import Bulk
+from gateway.execution.tasks.frames import without_frame
+from gateway.execution.tasks.light import Light
+from gateway.execution.tasks.waiting import Waiting
+from loaders.batches import Batch, Load
+from resolvers.bulk import checked
+
+
+class Receiver:
+    """Takes the values of several fields, in place of positions: an attempt of the fast path."""
+
+    __slots__ = ()
+
+    def arrived(self, asked: Any, values: Sequence[Any]) -> None:
+        """The values of a field, which `Goal.asked` names."""
+        raise NotImplementedError
+
+    def wanted(self) -> bool:
+        """Whether one of the objects is still part of the response."""
+        raise NotImplementedError
+
+
+class Goal:
+    """A field whose bulk resolver is awaited. The values go to response positions, or to a field
+    (`asked`) of an attempt of the fast path."""
+
+    __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "asked", "attempt")
+
+    asked: Any
+    attempt: Receiver | None
+
+    def __init__(
+        self, run: State, field: Field, source: Bulk, place: Place | None, count: int
+    ) -> None:
+        self._run, self._field, self._source = run, field, source
+        self._place, self._count, self._ambient = place, count, run.ambient
+        self.attempt = self.asked = None
+
+    def is_for(self, count: int) -> bool:
+        """Whether the plain path can take the values for so many objects (see `State.given`)."""
+        return True
+
+    def move(self, place: Place, completer: Completer) -> None:
+        """Complete the values at these positions, after an attempt was given up."""
+        self._place, self.attempt, self.asked = place, None, None
+
+    def divide(self) -> None:
+        """Nothing to do: the values are awaited together."""
+
+    def reach(self, given: Any) -> None:
+        """Go on with what the resolver gave, in its context."""
+        self._run.within(self._ambient, self._go_on, each(given, self._count, self._source))
+
+    def _go_on(self, values: Sequence[Any]) -> None:
+        if self.attempt is None or self.asked is None:
+            assert self._place is not None
+            self._run.settle(values, self._place, self._field.completer)
+        else:
+            self.attempt.arrived(self.asked, values)
+
+    def wanted(self, _: int) -> bool:
+        """Whether something hangs on it."""
+        if self.attempt is not None:
+            return self.attempt.wanted()
+        place = self._place
+        if place is None:
+            return False
+        return True in [self._run.alive(place, i) for i in range(self._count)]
+
+
+class WaitingLoad(Goal):
+    """The values of a column that are loaded without a coroutine's doing."""
+
+    __slots__ = ("load",)
+
+    left = 1
+    lights = ()
+    values = ()
+
+    def __init__(
+        self,
+        run: State,
+        field: Field,
+        source: Bulk,
+        place: Place | None,
+        count: int,
+        load: Load,
+    ) -> None:
+        # As Goal's, in short: a load is what a page has most of.
+        self._run, self._field, self._source = run, field, source
+        self._place, self._count, self._ambient = place, count, self._run.ambient
+        self.attempt = self.asked = None
+        self.load = load
+
+    def go_on_by_itself(self) -> None:
+        """Be told when it is there."""
+        self._run.waiting.add(self)
+        self.load.tell(self.done)
+
+    def done(self) -> None:
+        self._run.waiting.discard(self)
+        self._run.has_values(self)
+
+    def flush(self) -> None:
+        values, attempt = self.load.result(), self.attempt
+        if attempt is None or self._ambient is not None or len(values) != self._count:
+            self.reach(values)
+        else:  # as `reach` does, without a copy of the list, which is the load's own
+            attempt.arrived(self.asked, values)
+
+    def forget(self) -> None:
+        """Nothing hangs on it any more."""
+        self._run.waiting.discard(self)
+        self.load.cancel()
+
+
+class WaitingBulk(Waiting):
+    """The same for the one coroutine of a bulk resolver. Its context is its own: it would run
+    beside them in a loader's task as well."""
+
+    __slots__ = ("goal",)
+
+    def __init__(self, run: State, goal: Goal) -> None:
+        self._run, self._total, self.goal = run, 1, goal
+        self._opened, self.left = False, 0
+        self._apart, self.base = None, None
+        self.lights, self.indexes, self.values = [], [], []
+
+    def opened(self) -> bool:
+        """Whether it waits: else what it gave is there."""
+        if self.values:
+            return False
+        self._open_now()
+        return True
+
+    def set_apart(self, light: Light) -> None:
+        pass
+
+    def flush(self) -> None:
+        self.goal.reach(self.values[0])
+
+    def wanted(self, _: int) -> bool:
+        return self.goal.wanted(0)
+
+
+class WaitingBatch(Waiting):
+    """A loader's batch that is loaded by the run itself; `of` are those that wait for it, and
+    nobody tells those of them that are loads."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self, run: State, batch: Batch, of: Sequence[WaitingLoad | Light]) -> None:
+        self._run, self._total, self._opened, self._apart = run, 1, True, None
+        self.left, self.indexes, self.values, self._of = 1, [], [], of
+        light = Light(self._run.loop, batch.load(), self, 0)
+        self.base, self.lights = light._context, [light]
+        self._run.waiting.add(self)
+
+    def begin(self) -> Light:
+        light: Light = self.lights[0]
+        light.begin()
+        return light
+
+    def set_apart(self, light: Light) -> None:
+        pass
+
+    def first_or_last(self) -> None:
+        waiting, self.lights = self._run.waiting, []
+        waiting.discard(self)
+        for each in self._of:
+            if type(each) is WaitingLoad:
+                load = each
+                if load in waiting and load.load.done():
+                    load.done()
+
+    def wanted(self, _: int) -> bool:
+        return any(
+            each.wanted(0) if isinstance(each, WaitingLoad) else not each.unwanted
+            for each in self._of
+        )
+
+
+def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
+    """What a bulk resolver gave, or raised, for each object."""
+    if type(values) is list and len(values) == count:
+        return values[:]  # the resolver may keep the list, and change it
+    if isinstance(values, Exception):
+        return [values] * count
+    try:
+        return checked(values, count, source.function)
+    except TypeError as error:
+        return [without_frame(error)] * count

@@ -1,0 +1,15 @@
+from gateway.execution.model.state cimport State
+
+
+cdef class Response(State):
+    cdef public dict data
+    cdef public list errors
+    cdef list _failures
+    cdef object _fatal
+
+    cpdef place_root(self, dict made)
+    cpdef fail(self, place, Py_ssize_t i, error)
+    cpdef bint settle_failures(self, failures)
+    cdef _path(self, place, i)
+    cpdef alive(self, place, i)
+    cdef bint _nullify(self, base, i)

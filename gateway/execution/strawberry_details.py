@@ -1,0 +1,119 @@
+"""What the executor knows of strawberry's private parts: names of its functions and attributes.
+
+strawberry wraps each resolver and answers `is_type_of` for its types. Where the executor recognizes
+these functions, it does the same without the wrappers. All names are used here alone, and were
+tried with the versions in `TRIED`; pyproject.toml has the upper bound. With any other version
+nothing is recognized: everything runs through strawberry's own functions, more slowly.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from itertools import repeat
+from typing import Any
+
+from graphql import GraphQLField, GraphQLSchema
+from strawberry import ID
+from strawberry.types.base import StrawberryOptional
+from strawberry.types.cast import TYPE_CAST_ATTRIBUTE
+from strawberry.types.field import StrawberryField
+
+TRIED = ((0, 341), (0, 342))
+"""The first version, and the first one too new."""
+BACK_REFERENCE = "strawberry-definition"
+RESOLVERS = {
+    f"GraphQLCoreConverter.from_resolver.<locals>.{name}"
+    for name in ("_get_basic_result", "_resolver", "_async_resolver")
+}
+IS_TYPE_OF = "strawberry.schema.schema_converter"
+RESOLVE_TYPE = {
+    ("strawberry.schema.schema_converter", "resolve_type"),
+    ("strawberry.types.union", "_resolve_union_type"),
+}
+
+
+def is_known(installed: str) -> bool:
+    """Whether a version of strawberry is one that was tried."""
+    numbers = tuple(int(part) for part in installed.split(".")[:2] if part.isdigit())
+    return TRIED[0] <= numbers < TRIED[1]
+
+
+KNOWN = is_known(version("strawberry-graphql"))
+if not KNOWN:
+    logging.getLogger("pinway").warning(
+        "strawberry-graphql %s was not tried with this executor: resolvers run through strawberry's"
+        " own wrappers, more slowly",
+        version("strawberry-graphql"),
+    )
+
+
+def schema_of(schema: GraphQLSchema) -> Any:
+    """The strawberry schema that a schema was made from; None if it was not."""
+    return getattr(schema, "_strawberry_schema", None)
+
+
+def plain_field(definition: GraphQLField, schema: GraphQLSchema) -> StrawberryField | None:
+    """The strawberry field behind a field whose wrapper does nothing but call its resolver."""
+    own = definition.extensions.get(BACK_REFERENCE) if definition.extensions else None
+    if (
+        KNOWN
+        and isinstance(own, StrawberryField)
+        and getattr(definition.resolve, "__qualname__", "") in RESOLVERS
+        and not own.extensions
+        and type(own).get_result is StrawberryField.get_result
+        and not _handles_exceptions(schema)
+    ):
+        return own
+    return None
+
+
+def _handles_exceptions(schema: GraphQLSchema) -> bool:
+    made_from = schema_of(schema)
+    return made_from is None or bool(getattr(made_from.schema_converter, "exception_handlers", ()))
+
+
+def is_plain_type(type_: Any) -> bool:
+    """Whether strawberry passes on an argument of this type as graphql-core coerced it."""
+    if type(type_) is StrawberryOptional:
+        type_ = type_.of_type
+    return type_ in (str, int, float, bool, ID)
+
+
+def builds_itself(type_: Any) -> bool:
+    """Whether an input type makes its own value, for which it may read the info."""
+    while hasattr(type_, "of_type"):
+        type_ = type_.of_type
+    found = getattr(type_, "__strawberry_definition__", None)
+    return found is not None and getattr(found, "from_input", None) is not None
+
+
+def is_type_of_by_class(is_type_of: Callable[..., Any] | None, values: Sequence[Any]) -> bool:
+    """Whether `is_type_of` is strawberry's, and answers by the values' classes alone."""
+    return KNOWN and getattr(is_type_of, "__module__", "") == IS_TYPE_OF and not _cast(values)
+
+
+def resolve_type_by_class(resolve: Callable[..., Any] | None, values: Sequence[Any]) -> bool:
+    """Whether `resolve_type` is strawberry's, and answers by the values' classes alone."""
+    name = (getattr(resolve, "__module__", ""), getattr(resolve, "__name__", ""))
+    return KNOWN and name in RESOLVE_TYPE and not _cast(values)
+
+
+def simple_name(kind: type) -> str:
+    """The name of the strawberry type that a class is; empty for none, and for generic types."""
+    own = kind.__dict__.get("__strawberry_definition__")
+    if own is None or own.is_interface or own.is_input:
+        return ""
+    for base in kind.__mro__:
+        definition = base.__dict__.get("__strawberry_definition__")
+        if definition is not None and (
+            definition.is_graphql_generic or definition.concrete_of is not None
+        ):
+            return ""
+    return own.name if own.origin is kind else ""
+
+
+def _cast(values: Sequence[Any]) -> bool:
+    """Whether `strawberry.cast` gave one of the values another type than its class's."""
+    return any(map(hasattr, values, repeat(TYPE_CAST_ATTRIBUTE)))

@@ -1,0 +1,1 @@
+"""Coroutines of resolvers, driven without an asyncio.Task each."""

@@ -1,0 +1,12 @@
+"""The stepper of coroutines: compiled code where it was built, else the same in Python."""
+
+from loaders.compiled import WANTED
+
+try:
+    if not WANTED:
+        raise ImportError
+    from gateway.execution.tasks.driven import Steps, start_all
+except ImportError:  # there was no compiler, or it isn't wanted
+    from gateway.execution.tasks.steps import Steps, start_all
+
+__all__ = ["Steps", "start_all"]

@@ -1,0 +1,100 @@
+"""The deadlines of all requests, with one timer for them all.
+
+Each may take as long as any other, so the oldest ends first. To a request it is what
+`asyncio.timeout` would be, and every call made for it is told (`ends`), for a quarter of the
+price: a timer a request is made, started and stopped for nothing almost always.
+"""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop, CancelledError, Task, get_running_loop
+from contextvars import Token
+from types import TracebackType
+from typing import Any
+
+from feed_engine.speculation.deadline import ends
+from gateway.execution.tasks.current import task_of
+
+
+class Deadlines:
+    """Of one event loop at a time."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.running: dict[Deadline, None] = {}
+        """By the moment they end."""
+        self._loop: AbstractEventLoop | None = None
+        self._armed = False
+
+    def begin(self) -> Deadline:
+        """A request's, from now on, as a context manager: where its time is up, what runs inside is
+        cancelled, and it raises TimeoutError."""
+        return Deadline(self)
+
+    def add(self, deadline: Deadline, loop: AbstractEventLoop) -> None:
+        if loop is not self._loop:
+            self._loop, self._armed = loop, False
+            self.running.clear()
+        self.running[deadline] = None
+        if not self._armed:
+            self._armed = True
+            loop.call_at(deadline.ends, self._sweep)
+
+    def _sweep(self) -> None:
+        assert self._loop is not None
+        now = self._loop.time()
+        for deadline in list(self.running):
+            if deadline.ends > now:
+                self._loop.call_at(deadline.ends, self._sweep)
+                return
+            deadline.expire()
+            del self.running[deadline]
+        self._armed = False
+
+
+class Deadline:
+    """One request's."""
+
+    __slots__ = ("_all", "_cancelling", "_expired", "_task", "_token", "ends")
+
+    def __init__(self, all_: Deadlines) -> None:
+        self._all = all_
+
+    def __enter__(self) -> Deadline:
+        loop = get_running_loop()
+        task = task_of(loop)
+        assert task is not None
+        self._task: Task[Any] = task
+        self._expired, self._cancelling = False, task.cancelling()
+        self.ends = loop.time() + self._all.seconds
+        self._token: Token[float | None] = ends.set(self.ends)
+        self._all.add(self, loop)
+        return self
+
+    @property
+    def seconds(self) -> float:
+        """How long the request may take."""
+        return self._all.seconds
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is up, and nobody else cancelled the request as well."""
+        return self._expired and self._task.cancelling() - 1 <= self._cancelling
+
+    def expire(self) -> None:
+        self._expired = True
+        self._task.cancel()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: Any, traceback: TracebackType | None
+    ) -> None:
+        ends.reset(self._token)
+        self._all.running.pop(self, None)
+        # As asyncio.timeout: a cancellation that somebody else asked for as well stays one.
+        if (
+            self._expired
+            and self._task.uncancel() <= self._cancelling
+            and kind is not None
+            and issubclass(kind, CancelledError)
+        ):
+            raise TimeoutError from error

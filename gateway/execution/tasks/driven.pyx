@@ -1,0 +1,200 @@
+# cython: language_level=3
+"""As `steps`, compiled: a step is a call in C, and ends without a StopIteration."""
+
+from asyncio import Future
+
+from cpython.object cimport PyObject, PyObject_RichCompareBool, Py_NE
+
+from gateway.execution.tasks.column cimport Column
+from loaders.promised cimport Promise, Waiter
+
+from gateway.execution.tasks import current
+from gateway.execution.tasks.frames import without_frame
+
+cdef extern from *:
+    """
+    static PyObject *made(PyObject *made_of) {
+        static PyObject *nothing = NULL;
+        if (nothing == NULL && (nothing = PyTuple_New(0)) == NULL) return NULL;
+        return ((PyTypeObject *) made_of)->tp_new((PyTypeObject *) made_of, nothing, NULL);
+    }
+
+    /* As Context.run(coro.send, None). */
+    static PySendResult step_inside(PyObject *context, PyObject *coro, PyObject **got) {
+        PySendResult how;
+        *got = NULL;
+        if (PyContext_Enter(context)) return PYGEN_ERROR;
+        how = PyIter_Send(coro, Py_None, got);
+        if (PyContext_Exit(context)) {
+            Py_CLEAR(*got);
+            return PYGEN_ERROR;
+        }
+        return how;
+    }
+
+    static int raise_it(void) { return -1; }
+    """
+    ctypedef enum PySendResult:
+        PYGEN_RETURN
+        PYGEN_ERROR
+        PYGEN_NEXT
+    object PyContext_CopyCurrent()
+    int PyContext_Enter(object context) except -1
+    int PyContext_Exit(object context) except -1
+    PySendResult PyIter_Send(object coro, object value, PyObject **got) noexcept
+    PySendResult step_inside(object context, object coro, PyObject **got) noexcept
+    int raise_it() except -1
+    object made(object made_of)
+    object owned "(PyObject *)"(PyObject *got)
+
+
+cdef dict tasks = current.CURRENT
+cdef object swap = current.enter
+
+
+cdef inline int enter(loop, task) except -1:
+    if tasks is None:
+        swap(loop, task)
+    else:
+        tasks[loop] = task
+    return 0
+
+
+cdef inline int leave(loop) except -1:
+    if tasks is None:
+        swap(loop, None)
+    else:
+        tasks.pop(loop, None)
+    return 0
+
+
+cdef class Steps(Waiter):
+    def __init__(self, loop, coro, Column sink, Py_ssize_t index):
+        self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
+        self._context = PyContext_CopyCurrent()
+
+    cpdef begin(self):
+        cdef PyObject *got
+        cdef PySendResult how
+        enter(self._loop, self)
+        how = step_inside(self._context, self._coro, &got)
+        if how == PYGEN_NEXT:
+            waits = owned(got)
+            if waits is not None:
+                self._begun(waits)
+        elif how == PYGEN_RETURN:
+            self._ended_at_once(owned(got))
+        else:
+            self.failed()
+
+    cpdef bint makes_way(self):
+        return self.waits is None and not self.done_
+
+    cpdef go_on(self):
+        self.wake(None)
+
+    cdef int wake(self, Promise promise) except -1:
+        """As if `_wakeup` were called back in the coroutine's context."""
+        PyContext_Enter(self._context)
+        try:
+            self.go_on_after(promise)
+        finally:
+            PyContext_Exit(self._context)
+        return 0
+
+    def _wakeup(self, future):
+        self.go_on_after(future)
+
+    cdef go_on_after(self, future):
+        cdef PyObject *got = NULL
+        cdef PySendResult how
+        self._fut_waiter = None
+        if self._must_cancel:
+            self._resume(self._cancelled_at(future))
+            return
+        loop = self._loop
+        enter(loop, self)
+        how = PyIter_Send(self._coro, None, &got)
+        try:
+            if how == PYGEN_RETURN:
+                self.ended(owned(got))
+            elif how == PYGEN_NEXT:
+                self.wait(owned(got))
+            else:
+                self.failed()
+        finally:
+            leave(loop)
+
+    cdef wait(self, waits):
+        cdef Promise promise
+        if not self._must_cancel:
+            if type(waits) is Promise:
+                promise = waits
+                if promise._loop is self._loop and promise.tell(self):
+                    promise._asyncio_future_blocking = False
+                    self._fut_waiter = promise
+                    return
+            elif type(waits) is Future and waits._loop is self._loop:
+                waits._asyncio_future_blocking = False
+                waits.add_done_callback(self._wakeup, context=self._context)
+                self._fut_waiter = waits
+                return
+        self._wait(waits)
+
+    cdef ended(self, value):
+        cdef Column sink = self.sink
+        if self._must_cancel or self._callbacks is not None or self.unwanted:
+            self._stopped(value)
+            return
+        self.done_ = True
+        self._coro = None
+        self._result = value
+        if changed(self._context, sink.base):
+            sink.set_apart(self)
+        sink.left -= 1
+        if not (sink.left and sink.indexes):
+            sink.first_or_last()
+        sink.indexes.append(self.index)
+        sink.values.append(value)
+
+    cdef failed(self):
+        """Its step raised what is raised now."""
+        try:
+            raise_it()
+        except BaseException as error:
+            self._raised(without_frame(error))
+
+
+def start_all(Column column, loop, coros, make):
+    cdef Py_ssize_t i
+    cdef PyObject *got
+    cdef PySendResult how
+    cdef Steps light
+    for i, coro in enumerate(coros):
+        light = made(make)
+        light._loop, light._coro, light.sink, light.index = loop, coro, column, i
+        light._context = PyContext_CopyCurrent()
+        enter(loop, light)
+        how = step_inside(light._context, coro, &got)
+        if how == PYGEN_NEXT:
+            column.lights.append(light)
+            light.wait(owned(got))
+        elif how == PYGEN_ERROR:
+            light.failed()
+        else:
+            value = owned(got)
+            if light._must_cancel:
+                light._stopped(value)
+            else:
+                light.done_ = True
+                if changed(light._context, column.base):
+                    column.set_apart(light)
+                column.indexes.append(i)
+                column.values.append(value)
+
+
+cdef bint changed(context, base):
+    try:
+        return PyObject_RichCompareBool(context, base, Py_NE)
+    except Exception:  # of values that can't be compared
+        return True

@@ -1,0 +1,323 @@
+"""Coroutines driven without an asyncio.Task each.
+
+A `Light` runs its coroutine's first step at once, inside the request's own task, and each later
+step when the future it waits for is done, just as asyncio.Task does. To the coroutine it is the
+current task: `asyncio.timeout`, `TaskGroup`, `current_task().cancel()` and context variables work
+as in a task of its own. Most coroutines of a request wait once, or never; a task's creation and
+first wake-up through the loop is what is saved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import itertools
+import sys
+from asyncio import AbstractEventLoop, CancelledError, Future
+from collections.abc import Callable, Coroutine, Generator
+from types import coroutine
+from typing import Any, Protocol
+
+from gateway.execution.tasks.compiled import Steps
+from gateway.execution.tasks.current import enter, leave
+from gateway.execution.tasks.dropped import drop
+from gateway.execution.tasks.frames import without_frame
+
+_names = itertools.count(1)
+FORGIVING = sys.version_info >= (3, 13)
+"""Whether a task whose cancellations are all taken back is not cancelled, as asyncio has it."""
+
+
+class Sink(Protocol):
+    """Takes the outcomes of tasks: `tasks.waiting.Waiting`."""
+
+    def arrived(self, light: Any, value: Any) -> None:
+        """A task ended with a value, or raised an Exception."""
+
+    def ended(self, light: Any, error: BaseException) -> None:
+        """A task was cancelled, or raised a BaseException that is no Exception."""
+
+    def one_less(self) -> None:
+        """One task less is waited for."""
+
+
+class Light(Steps):
+    """Stands for one coroutine where asyncio looks for its task."""
+
+    _asyncio_future_blocking = False
+    _cancels = 0
+    _message: Any = None
+    _name: str | None = None
+    _error: BaseException | None = None
+    sink: Any  # a Column, which is a Sink, too
+
+    # -- running
+
+    def go_on_by_itself(self) -> None:
+        """After the first step, and in the same turn of the loop: wake up when what is waited for
+        is done."""
+        waits, self.waits = self.waits, None
+        if self._fut_waiter is not None:
+            waits.add_done_callback(self._wakeup, context=self._context)
+        else:
+            wrong = None if waits is None else self._bad_yield(waits)
+            self._loop.call_soon(self._resume, wrong, context=self._context)
+
+    @coroutine
+    def carry(self, task: Any) -> Generator[Any, Any, None]:
+        """After the first step: go on to the end inside `task`, the current one, which so waits
+        for nothing else. A turn of the loop less than by itself."""
+        loop = self._loop
+        error: BaseException | None = None
+        while not self.done_:
+            waits, self.waits = self.waits, None
+            if waits is not None and self._fut_waiter is None:
+                error = self._bad_yield(waits)
+            else:
+                if waits is not None:
+                    waits._asyncio_future_blocking = True
+                try:
+                    yield waits
+                except BaseException as raised:
+                    # The coroutine reads a future's outcome itself, unless this task was cancelled
+                    # after the future had got its outcome: asyncio raises that at the await.
+                    cancelled = type(raised) is CancelledError and not waits.cancelled()
+                    error = raised if self._fut_waiter is None or cancelled else None
+            if self._must_cancel and error is None:
+                error = self._cancelled()
+            self._fut_waiter = None
+            enter(loop, self)
+            try:
+                if error is None:
+                    waits = self._context.run(self._coro.send, None)
+                else:
+                    waits = self._context.run(self._coro.throw, error)
+            except StopIteration as stop:
+                self._stopped(stop.value)
+            except BaseException as raised:
+                self._raised(without_frame(raised))
+            else:
+                self.waits = waits
+                if waits is not None and self._may_wait(waits):
+                    self._fut_waiter = waits
+                    if self._must_cancel and waits.cancel(msg=self._message):
+                        self._must_cancel = False
+            finally:
+                error = None  # whose traceback holds this frame
+                if task is None:
+                    leave(loop, None)
+                else:
+                    enter(loop, task)
+
+    def _resume(self, error: BaseException | None) -> None:
+        """The next turn of the loop, after a bare yield, or after one that was wrong."""
+        if error is None:
+            self._wakeup(None)
+            return
+        enter(self._loop, self)
+        try:
+            waits = self._coro.throw(error)
+        except StopIteration as stop:
+            self._stopped(stop.value)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            self._wait(waits)
+        finally:
+            leave(self._loop, None)
+            error = None  # whose traceback holds this frame
+
+    def _wait(self, waits: Any) -> None:
+        """For what the coroutine yielded."""
+        if (type(waits) is not Future or waits._loop is not self._loop) and not self._may_wait(
+            waits
+        ):
+            self._loop.call_soon(self._resume, self._bad_yield(waits), context=self._context)
+            return
+        waits._asyncio_future_blocking = False
+        waits.add_done_callback(self._wakeup, context=self._context)
+        self._fut_waiter = waits
+        if self._must_cancel and waits.cancel(msg=self._message):
+            self._must_cancel = False
+
+    def _may_wait(self, waits: Any) -> bool:
+        if type(waits) is Future and waits._loop is self._loop:
+            return bool(waits._asyncio_future_blocking)
+        return bool(
+            getattr(waits, "_asyncio_future_blocking", None)
+            and waits is not self
+            and _loop_of(waits) is self._loop
+        )
+
+    def _begun(self, waits: Any) -> None:
+        """The first step ended with something to wait for."""
+        self.waits = waits
+        if self._may_wait(waits):
+            waits._asyncio_future_blocking = False  # others may wait for it in this turn
+            self._fut_waiter = waits
+            if self._must_cancel and waits.cancel(msg=self._message):
+                self._must_cancel = False
+
+    def _ended_at_once(self, value: Any) -> None:
+        """The first step was the last one."""
+        if self._must_cancel:
+            self._stopped(value)
+            return
+        self.done_ = True
+        self._coro = None  # type: ignore[assignment]
+        self.sink.arrived(self, value)
+
+    def _stopped(self, value: Any) -> None:
+        if self._must_cancel:  # cancelled in its last step, as Task has it
+            self._must_cancel = False
+            self._raised(self._cancelled())
+        else:
+            self._finish(value, None)
+            self.sink.arrived(self, value)
+
+    def _raised(self, error: BaseException) -> None:
+        self._finish(None, error)
+        if isinstance(error, Exception):
+            self.sink.arrived(self, error)
+        else:
+            self.sink.ended(self, error)
+
+    def _bad_yield(self, waits: Any) -> RuntimeError | None:
+        """What is wrong with what the coroutine waits for; None if it only makes way."""
+        blocking = getattr(waits, "_asyncio_future_blocking", None)
+        if waits is None:
+            return None
+        if waits is self:
+            return RuntimeError(f"Task cannot await on itself: {self!r}")
+        if blocking is None:
+            return RuntimeError(f"Task got bad yield: {waits!r}")
+        if not blocking:
+            return RuntimeError(f"yield was used instead of yield from in task {self!r}")
+        return RuntimeError(f"Task {self!r} got Future {waits!r} attached to a different loop")
+
+    def _finish(self, value: Any, error: BaseException | None) -> None:
+        self.done_ = True
+        self._coro = None  # type: ignore[assignment]
+        if self._callbacks is not None:
+            for callback, context in self._callbacks:
+                self._loop.call_soon(callback, self, context=context)
+            self._callbacks = None
+        self._result = value
+        if error is not None:
+            self._error = error
+
+    def _cancelled(self) -> CancelledError:
+        self._must_cancel = False
+        return CancelledError() if self._message is None else CancelledError(self._message)
+
+    def _cancelled_at(self, future: Any) -> BaseException:
+        """The same, when the coroutine won't read the future's outcome: it counts as read."""
+        if future is not None:
+            try:
+                value = future.result()
+                if self.unwanted:
+                    drop(value)
+            except CancelledError as error:
+                self._must_cancel = False
+                return error
+            except BaseException:
+                pass
+        return self._cancelled()
+
+    # -- asyncio.Task's interface
+
+    def cancel(self, msg: Any = None) -> bool:
+        if self.done_:
+            return False
+        self._cancels += 1
+        if self._fut_waiter is not None and self._fut_waiter.cancel(msg=msg):
+            return True
+        self._must_cancel = True
+        self._message = msg
+        return True
+
+    def cancelling(self) -> int:
+        return self._cancels
+
+    def uncancel(self) -> int:
+        if self._cancels > 0:
+            self._cancels -= 1
+            if not self._cancels and FORGIVING:
+                self._must_cancel = False
+        return self._cancels
+
+    def done(self) -> bool:
+        return self.done_
+
+    def cancelled(self) -> bool:
+        return isinstance(self._error, CancelledError)
+
+    def result(self) -> Any:
+        error = self.exception()
+        if error is not None:
+            raise error
+        return self._result
+
+    def exception(self) -> BaseException | None:
+        if not self.done_:
+            raise asyncio.InvalidStateError("Result is not set.")
+        if isinstance(self._error, CancelledError):
+            raise self._error
+        return self._error
+
+    def add_done_callback(
+        self, callback: Callable[[Any], Any], *, context: contextvars.Context | None = None
+    ) -> None:
+        if self.done_:
+            self._loop.call_soon(callback, self, context=context)
+        elif self._callbacks is None:
+            self._callbacks = [(callback, context)]
+        else:
+            self._callbacks.append((callback, context))
+
+    def remove_done_callback(self, callback: Callable[[Any], Any]) -> int:
+        kept = [entry for entry in self._callbacks or () if entry[0] != callback]
+        removed = len(self._callbacks or ()) - len(kept)
+        self._callbacks = kept or None
+        return removed
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        if not self.done_:
+            self._asyncio_future_blocking = True
+            yield self
+        return self.result()
+
+    def get_loop(self) -> AbstractEventLoop:
+        return self._loop
+
+    def get_coro(self) -> Coroutine[Any, Any, Any] | None:
+        return self._coro
+
+    def get_context(self) -> contextvars.Context:
+        return self._context
+
+    def get_name(self) -> str:
+        if self._name is None:
+            self._name = f"Resolver-{next(_names)}"
+        return self._name
+
+    def set_name(self, value: object) -> None:
+        self._name = str(value)
+
+    def get_stack(self, *, limit: int | None = None) -> list[Any]:
+        frame = getattr(self._coro, "cr_frame", None)
+        return [] if frame is None else [frame]
+
+    def print_stack(self, *, limit: int | None = None, file: Any = None) -> None:
+        print(f"{self!r}: {self.get_stack(limit=limit)}", file=file)
+
+    def __repr__(self) -> str:
+        state = "finished" if self.done_ else "pending"
+        return f"<{type(self).__name__} {state} name={self.get_name()!r} coro={self._coro!r}>"
+
+
+def _loop_of(future: Any) -> Any:
+    try:
+        return future.get_loop()
+    except AttributeError:
+        return future._loop

@@ -1,0 +1,150 @@
+"""Coroutines stepped without an asyncio.Task each: what a request with plain resolvers does most,
+apart from all else of `tasks` and `waiting`, so that compiled code (`driven.pyx`) can do the same.
+"""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Coroutine, Sequence
+from contextvars import Context, copy_context
+from typing import Any
+
+from gateway.execution.tasks.column import Column
+from gateway.execution.tasks.current import enter, leave
+from gateway.execution.tasks.frames import without_frame
+
+
+class Steps:
+    """A coroutine's. What isn't as usual is left to the class derived from it, `tasks.Light`."""
+
+    __slots__ = (
+        *("_callbacks", "_context", "_coro", "_fut_waiter", "_loop", "_must_cancel", "_result"),
+        *("done_", "index", "sink", "unwanted", "waits"),
+    )
+
+    def __init__(
+        self, loop: AbstractEventLoop, coro: Coroutine[Any, Any, Any], sink: Column, index: int
+    ) -> None:
+        """Its outcome goes to `sink`, as that of the column's position `index`."""
+        self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
+        self._context = copy_context()
+        self._callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
+        self._fut_waiter: Any = None
+        self._result: Any = None
+        self._must_cancel = self.done_ = False
+        self.unwanted = False
+        """Whether it was cancelled because nothing in the response hangs on it any more."""
+        self.waits: Any = None
+        """What its first step ended with, until it goes on."""
+
+    def begin(self) -> None:
+        """The first step, from inside another task, which the caller makes current again."""
+        enter(self._loop, self)
+        try:
+            waits = self._context.run(self._coro.send, None)
+        except StopIteration as stop:
+            self._ended_at_once(stop.value)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            if waits is not None:
+                self._begun(waits)
+
+    def makes_way(self) -> bool:
+        """Whether it was begun, and waits for the next turn of the loop alone."""
+        return self.waits is None and not self.done_
+
+    def go_on(self) -> None:
+        """In the next turn, from inside another task, which the caller makes current again."""
+        self._context.run(self._wakeup, None)
+
+    def _wakeup(self, future: Any) -> None:
+        """The future it waited for is done: asyncio calls this in the coroutine's context.
+
+        Its result, or exception, is read inside the coroutine, by the future's own `__await__`.
+        """
+        self._fut_waiter = None
+        if self._must_cancel:
+            self._resume(self._cancelled_at(future))
+            return
+        loop = self._loop
+        enter(loop, self)
+        try:
+            waits = self._coro.send(None)
+        except StopIteration as stop:
+            if self._must_cancel or self._callbacks is not None or self.unwanted:
+                self._stopped(stop.value)
+            else:  # the same in short, for most end here
+                self.done_ = True
+                self._coro = None  # type: ignore[assignment]
+                self._result = value = stop.value
+                sink = self.sink
+                if changed(self._context, sink.base):
+                    sink.set_apart(self)
+                sink.left -= 1
+                if not (sink.left and sink.indexes):
+                    sink.first_or_last()
+                sink.indexes.append(self.index)
+                sink.values.append(value)
+        except BaseException as raised:
+            self._raised(without_frame(raised))
+        else:
+            self._wait(waits)
+        finally:
+            leave(loop, None)
+
+    def _begun(self, waits: Any) -> None:
+        raise NotImplementedError
+
+    def _cancelled_at(self, future: Any) -> BaseException:
+        raise NotImplementedError
+
+    def _ended_at_once(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def _raised(self, error: BaseException) -> None:
+        raise NotImplementedError
+
+    def _resume(self, error: BaseException | None) -> None:
+        raise NotImplementedError
+
+    def _stopped(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def _wait(self, waits: Any) -> None:
+        raise NotImplementedError
+
+
+def start_all(
+    column: Column, loop: AbstractEventLoop, coros: Sequence[Any], make: type[Steps]
+) -> None:
+    """The first step of each of a column's coroutines, which then goes on by itself."""
+    indexes, values, lights = column.indexes, column.values, column.lights
+    for i, coro in enumerate(coros):
+        light = make(loop, coro, column, i)
+        context = light._context
+        enter(loop, light)
+        try:
+            waits = context.run(coro.send, None)
+        except StopIteration as stop:
+            if light._must_cancel:
+                light._stopped(stop.value)
+            else:
+                light.done_ = True
+                if changed(context, column.base):
+                    column.set_apart(light)
+                indexes.append(i)
+                values.append(stop.value)
+        except BaseException as error:
+            light._raised(without_frame(error))
+        else:
+            lights.append(light)
+            light._wait(waits)
+
+
+def changed(context: Context, base: Context | None) -> bool:
+    """Whether something was set in it."""
+    try:
+        return context != base
+    except Exception:  # of values that can't be compared
+        return True

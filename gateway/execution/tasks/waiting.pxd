@@ -1,0 +1,15 @@
+from gateway.execution.model.state cimport State
+from gateway.execution.tasks.column cimport Column
+
+
+cdef class Waiting(Column):
+    cdef object _ambient, _apart, _place, _then
+    cdef State _run
+    cdef bint _opened
+    cdef Py_ssize_t _total
+
+    cpdef first_or_last(self)
+    cpdef set_apart(self, light)
+    cpdef arrived(self, light, value)
+    cdef _open_now(self)
+    cdef _take(self)

@@ -1,0 +1,187 @@
+"""The awaited values of a column, gathered until the next round takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import Context, copy_context
+from types import CoroutineType
+from typing import Any
+
+from gateway.execution.model.positions import Place, some
+from gateway.execution.model.selection import Completer
+from gateway.execution.model.state import State, Then
+from gateway.execution.tasks.column import Column
+from gateway.execution.tasks.compiled import start_all
+from gateway.execution.tasks.dropped import drop
+from gateway.execution.tasks.light import Light
+from gateway.execution.tasks.steps import changed
+from loaders.batches import Load
+
+
+class Waiting(Column):
+    """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
+    (`numbers` are the values' positions, None for all of the column in order).
+
+    Of one that changed its context the value goes on in that context, apart from the others: as
+    with graphql-core what hangs on it sees the change, and nothing beside it does.
+    """
+
+    __slots__ = ("_ambient", "_apart", "_opened", "_place", "_run", "_then", "_total")
+
+    def __init__(self, run: State, place: Place, then: Then, total: int) -> None:
+        self._run, self._place, self._then, self._total = run, place, then, total
+        self._opened = False
+        self._ambient = run.ambient
+        self._apart: dict[int, Context] | None = None
+        """The contexts of those, by their index, that changed theirs."""
+        self.base = copy_context()
+        self.left = 0
+        self.lights, self.indexes, self.values = [], [], []
+
+    def start(self, index: int, awaitable: Any) -> None:
+        """Drive an awaitable's first step; the caller makes its own task current again."""
+        coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
+        run = self._run
+        run.go_on()
+        light = Light(run.loop, coro, self, index)
+        light.begin()
+        if not light.done_:
+            self.lights.append(light)
+            if isinstance(light.waits, Load):
+                run.loads.append(light)
+            elif run.waiting or len(self.lights) > 1:
+                light.go_on_by_itself()
+            else:
+                run.lone = light
+
+    def start_all(self, coros: Sequence[Any]) -> None:
+        """The same for a whole column of coroutines, each of which goes on by itself."""
+        self._run.go_on()
+        start_all(self, self._run.loop, coros, Light)
+
+    def _open_now(self) -> None:
+        """All have begun: from now on what arrives is for another round."""
+        self._opened = True
+        self.left = len(self.lights)
+        if self.lights:
+            self._run.waiting.add(self)
+
+    def open(self) -> tuple[list[Any], list[int] | None]:
+        """What ended in its first step; from now on what arrives is for another round."""
+        self._open_now()
+        apart = self._apart
+        if apart is None:
+            return self._take()
+        common = [n for n, index in enumerate(self.indexes) if index not in apart]
+        values, numbers = [self.values[n] for n in common], [self.indexes[n] for n in common]
+        self.values = [v for v, i in zip(self.values, self.indexes, strict=True) if i in apart]
+        self.indexes = [i for i in self.indexes if i in apart]
+        self._run.has_values(self)
+        return values, numbers
+
+    def set_apart(self, light: Light) -> None:
+        """Its value is to go on in its own context."""
+        if self._apart is None:
+            self._apart = {}
+        self._apart[light.index] = light._context
+
+    def arrived(self, light: Light, value: Any) -> None:
+        """A coroutine ended with this value, or raised this Exception."""
+        if self._opened:
+            if light.unwanted:
+                drop(value)
+                self._run.unwanted_ended()
+                return
+            self.left -= 1
+            if not (self.left and self.indexes):
+                self.first_or_last()
+        if changed(light._context, self.base):
+            self.set_apart(light)
+        self.indexes.append(light.index)
+        self.values.append(value)
+
+    def first_or_last(self) -> None:
+        """What arrives is the first of this round, or the last of all."""
+        if not self.left:
+            self._run.waiting.discard(self)
+            self.lights = []
+        if not self.indexes:
+            self._run.has_values(self)
+
+    def ended(self, light: Light, error: BaseException) -> None:
+        """A coroutine was cancelled, or raised what is no Exception."""
+        if light.unwanted:
+            self._run.unwanted_ended()
+            return
+        if self._opened:
+            self.one_less()
+        self._run.failed_with(error)
+
+    def one_less(self) -> None:
+        """To wait for, without a value."""
+        self.left -= 1
+        if not self.left:
+            self._run.waiting.discard(self)
+            self.lights = []
+
+    def _take(self) -> tuple[list[Any], list[int] | None]:
+        indexes, values = self.indexes, self.values
+        self.indexes, self.values = [], []
+        if len(indexes) != self._total:
+            return values, indexes
+        if self._total > 1 and indexes != list(range(self._total)):
+            ordered = [None] * len(values)
+            for index, value in zip(indexes, values, strict=True):
+                ordered[index] = value
+            values = ordered
+        return values, None
+
+    def flush(self) -> None:
+        """Go on with what has arrived, as far as the response still has a place for it."""
+        apart, self._apart = self._apart, None
+        values, numbers = self._take()
+        run = self._run
+        if run.nulled:
+            arrived = range(len(values)) if numbers is None else numbers
+            kept = [n for n, index in enumerate(arrived) if self.wanted(index)]
+            if len(kept) < len(values):
+                drop([v for v, i in zip(values, arrived, strict=True) if not self.wanted(i)])
+                numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
+        if apart is not None:
+            arrived = range(len(values)) if numbers is None else numbers
+            for index, value in zip(arrived, values, strict=True):
+                if index in apart:
+                    if run.in_line:
+                        run.following = apart[index]
+                    run.within(apart[index], self._then, run, [value], [index])
+            kept = [n for n, index in enumerate(arrived) if index not in apart]
+            numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
+        if values:
+            run.within(self._ambient, self._then, run, values, numbers)
+
+    def wanted(self, index: int) -> bool:
+        return self._run.alive(self._place, index)
+
+    def divide(self) -> None:
+        """Nothing to do: each value has its own position already."""
+
+    def is_for(self, count: int) -> bool:
+        """Whether the plain path can take the values for so many objects (see `State.given`)."""
+        return False
+
+    def move(self, place: Place, completer: Completer) -> None:
+        """Complete the values at these positions, after an attempt was given up."""
+        raise NotImplementedError
+
+
+def completing(completer: Completer, place: Place) -> Then:
+    """What has values completed where they belong."""
+
+    def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+        completer.complete(run, values, place if numbers is None else some(place, numbers))
+
+    return then
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
