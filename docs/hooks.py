@@ -47,6 +47,7 @@ BENCHMARKS = {
     "execution": "The executor and the HTTP path: `make bench NAME=execution`",
     "order": "Reorders: `make bench NAME=order`",
     "speculation": "The race of primary and standby: `make bench NAME=speculation`",
+    "abuse": "Attacks by a stranger: `make bench NAME=abuse`",
     "drills": "Drills: `make drill`",
     "drills_hour": "Drills: an hour of load",
     "drills_overload": "Drills: under overload",

@@ -14,7 +14,7 @@ from typing import Any
 from bench.abuse.attacks import ATTACKS
 from bench.abuse.site import Site, site, spawn
 from bench.execution.openloop import percentile
-from bench.execution.servers import LOAD_CORE
+from bench.execution.servers import LOAD_CORE, ahead_of_others
 from bench.rows import Row
 
 RATIO, WORST = 2.0, 250.0
@@ -159,7 +159,7 @@ class Course:
 
 def measure(folder: Path, prepared: Path, names: Sequence[str], effort: Effort) -> list[Row]:
     """The gateway beside each attack."""
-    with site(prepared, folder) as one:
+    with site(prepared, folder, ahead_of_others()) as one:
         course = Course(one, folder / "facts.json", effort)
         course.run(names)
         return course.rows("beside: ")

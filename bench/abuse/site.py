@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -104,12 +104,12 @@ def prepare(folder: Path) -> Path:
 
 
 @contextmanager
-def site(prepared: Path, folder: Path) -> Iterator[Site]:
-    """A fresh site on a copy of what was prepared."""
+def site(prepared: Path, folder: Path, before: Sequence[str] = ()) -> Iterator[Site]:
+    """A fresh site on a copy of what was prepared; `before` stands before its command."""
     data = folder / "site"
     shutil.rmtree(data, ignore_errors=True)
     shutil.copytree(prepared, data)
-    with _served(data, folder) as server:
+    with _served(data, folder, before) as server:
         facts = Facts.read(data / "facts.json")
         facts.port = server.port
         yield Site(server, facts)
@@ -117,11 +117,11 @@ def site(prepared: Path, folder: Path) -> Iterator[Site]:
 
 
 @contextmanager
-def _served(data: Path, folder: Path) -> Iterator[Server]:
+def _served(data: Path, folder: Path, before: Sequence[str] = ()) -> Iterator[Server]:
     command = [sys.executable, "-m", "gateway", "run", "--data-dir", str(data), "--port", "{port}"]
     contender = Contender("pinway run", command, {"PINWAY_AUTH_SECRET": SECRET})
     log = folder / "site.log"
-    with running(contender, log, ahead_of_others()) as server:
+    with running(contender, log, before) as server:
         deadline = time.monotonic() + START_SECONDS
         while True:  # it listens before it answers
             with suppress(OSError, BenchError, ValueError):
