@@ -1,6 +1,7 @@
 """Tokens that were verified once are remembered, never beyond their end."""
 
 import time
+from base64 import urlsafe_b64encode
 
 import jwt
 import pytest
@@ -62,6 +63,19 @@ def test_a_token_that_is_not_valid_is_refused_each_time() -> None:
     for _ in range(2):
         with pytest.raises(Unauthenticated, match="not valid"):
             tokens.viewer(f"Bearer {forged}")
+
+
+@pytest.mark.parametrize(
+    "head", [b"[" * 9_000, b'{"alg":"none"}', b'{"alg":"HS512"}', b"\xff", b""]
+)
+def test_nothing_of_a_forged_token_is_decoded(monkeypatch: pytest.MonkeyPatch, head: bytes) -> None:
+    tokens = Tokens(SECRET, 1)
+    decoded = count_verifications(monkeypatch)
+    for signature in ("AAAA", "", "\xe9", tokens.issue(USER).rpartition(".")[2]):
+        token = f"{urlsafe_b64encode(head).decode()}.e30.{signature}"
+        with pytest.raises(Unauthenticated, match="not valid"):
+            tokens.viewer(f"Bearer {token}")
+    assert decoded == []
 
 
 def test_no_more_tokens_are_remembered_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
