@@ -29,7 +29,7 @@ from gateway.execution.merging import FieldsMerge
 RULES = tuple(
     FieldsMerge if rule is OverlappingFieldsCanBeMergedRule else rule for rule in specified_rules
 )
-ERRORS = 10
+ERRORS = 5
 """Errors that a refused document is told of, at most. Some print a whole argument, which
 takes long."""
 MESSAGE = 500
