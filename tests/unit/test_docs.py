@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/**/README.md")])
+FOUND = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/**/README.md")]
+PAGES = sorted(path for path in FOUND if "node_modules" not in path.parts)
 FOLDERS = "gateway|schema|resolvers|loaders|feed_engine|datasources|deploy|tests|bench|docs"
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]*)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
