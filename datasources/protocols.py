@@ -538,6 +538,9 @@ class JobQueue(Protocol):
     async def lanes(self) -> list[Lane]:
         """The same by priority, and the age of the oldest."""
 
+    async def now(self) -> float:
+        """The time of the queue's server, in seconds since 1970."""
+
     async def mark(self) -> None:
         """Leave a mark that stays as long as the queue's data does."""
 

@@ -1,6 +1,7 @@
 """The messages for wrong settings: where each was set, what is wrong, and what would be right."""
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -38,6 +39,10 @@ class Sources:
             line = _line_of(name, self.text)
             return f"{self.path}, line {line}" if line else str(self.path)
         return "the settings"
+
+    def names_in_file(self) -> set[str]:
+        """The settings that the file sets."""
+        return set(tomllib.loads(self.text)) if self.text else set()
 
 
 def wrong(error: ValidationError, sources: Sources, names: Collection[str]) -> ConfigError:

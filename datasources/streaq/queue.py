@@ -27,6 +27,7 @@ log = logging.getLogger("pinway.queue")
 TAKEOVER_SECONDS = 4.0
 FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 1.0, 300.0
 RECONNECT_SECONDS = 0.5
+DRAIN_SECONDS = 5.0
 MARK = "pinway:made"
 ENQUEUE_AT_ONCE = 100  # as many as fit into one call's deadline
 
@@ -36,7 +37,8 @@ class StreaqQueue:
 
     `deadline` seconds a call; `takeover`: after how many seconds without a sign of life a worker's
     jobs go to others; the first retry of a failed job comes after `first_retry` seconds, each
-    later one after twice as many.
+    later one after twice as many. A worker that is cancelled leaves its jobs `drain` seconds to
+    end.
     """
 
     def __init__(
@@ -46,9 +48,11 @@ class StreaqQueue:
         deadline: float = 1.0,
         takeover: float = TAKEOVER_SECONDS,
         first_retry: float = FIRST_RETRY_SECONDS,
+        drain: float = DRAIN_SECONDS,
     ) -> None:
         self._url = url.replace("redis+unix://", "unix://", 1)
         self._deadline, self._takeover, self._first_retry = deadline, takeover, first_retry
+        self._drain = drain
         self._client = _Client(lambda: self._worker(_never, 1, deadline), deadline)
 
     async def enqueue(
@@ -85,6 +89,9 @@ class StreaqQueue:
     async def lanes(self) -> list[Lane]:
         return await self._client.call(lambda worker: worker.lanes())
 
+    async def now(self) -> float:
+        return await self._client.call(lambda worker: _now(worker))
+
     async def mark(self) -> None:
         await self._client.call(lambda worker: _mark(worker))
 
@@ -112,6 +119,7 @@ class StreaqQueue:
             takeover=self._takeover,
             answer_seconds=answer_seconds,
             retry_delay=partial(retry_delay, self._first_retry),
+            drain=self._drain,
         )
 
 
@@ -208,6 +216,10 @@ async def _publish(worker: PromptWorker, jobs: Sequence[Job], delay: float, prio
 
 async def _ping(worker: PromptWorker) -> None:
     await worker.redis.ping()
+
+
+async def _now(worker: PromptWorker) -> float:
+    return (await worker.redis.time()).timestamp()
 
 
 async def _mark(worker: PromptWorker) -> None:

@@ -1,9 +1,10 @@
 """streaq's worker inside a process that is not its own: no signal handlers, prompt endings.
 
 Three habits of streaq 7.2 are changed here. It takes SIGINT and SIGTERM for itself; they stay with
-the process. When it is cancelled it waits for running jobs, however long; here they are cancelled
-and go back to the queue. It renews its claim on running jobs a tenth before that ends, so an event
-loop busy for less than a second would have jobs run twice; here it renews four times as often.
+the process. When it is cancelled it waits for running jobs, however long; here they have a few
+seconds, then they are cancelled and go back to the queue. It renews its claim on running jobs a
+tenth before that ends, so an event loop busy for less than a second would have jobs run twice; here
+it renews four times as often.
 """
 
 import asyncio
@@ -50,6 +51,7 @@ class PromptWorker(Worker[None]):
         takeover: float,
         answer_seconds: float,
         retry_delay: Callable[[int], float],
+        drain: float,
     ) -> None:
         super().__init__(
             redis_url=url,
@@ -68,7 +70,7 @@ class PromptWorker(Worker[None]):
         # A job that was read but does not run waits for a takeover when this process dies: read no
         # more than can run at once.
         self.prefetch = max(concurrency, len(priorities))
-        self._run, self._retry_delay = run, retry_delay
+        self._run, self._retry_delay, self._drain = run, retry_delay, drain
         self._jobs: set[asyncio.Task[None]] = set()
         self._outages = Outages(log, "jobs wait for a store")
         self.job: AsyncRegisteredTask[[int, int], None] = self.task(
@@ -81,12 +83,8 @@ class PromptWorker(Worker[None]):
         return await super()._read_streams_legacy(1 if block else count, block)
 
     async def signal_handler(self, scope: CancelScope) -> None:
-        """Lives as long as the worker, in the place of streaq's own; ends its jobs with it."""
-        try:
-            await sleep_forever()
-        finally:
-            for job in self._jobs:
-                job.cancel()
+        """Lives as long as the worker, in the place of streaq's own."""
+        await sleep_forever()
 
     async def renew_idle_timeouts(self, scope: CancelScope) -> None:
         """Tell the others that running jobs are alive, until the consumers have ended."""
@@ -124,15 +122,18 @@ class PromptWorker(Worker[None]):
         ]
 
     async def _run_job(self, shard: int, outbox_id: int) -> None:
-        """Run one job in a task of its own, which is cancelled once and may clean up; streaq's
-        cancellation would strike at each of its awaits."""
+        """Run one job in a task of its own. When the worker is cancelled, the job has `drain`
+        seconds to end; then it is cancelled once and may clean up. streaq's cancellation would
+        strike at each of its awaits."""
         running = asyncio.ensure_future(self._call(Job(shard, outbox_id)))
         self._jobs.add(running)
         try:
             await asyncio.wait({running})
         except asyncio.CancelledError:
-            running.cancel()
-            await asyncio.wait({running})
+            with CancelScope(shield=True):
+                await asyncio.wait({running}, timeout=self._drain)
+                running.cancel()
+                await asyncio.wait({running})
             raise
         finally:
             self._jobs.discard(running)

@@ -12,9 +12,10 @@ from gateway.cli.completion import completion_command
 from gateway.cli.data import export_command, import_command
 from gateway.cli.feed import feed
 from gateway.cli.jobs import jobs
-from gateway.cli.serving import init_command, run_command, serve_command
+from gateway.cli.operating import config, doctor_command, plan_command
+from gateway.cli.serving import init_command, run_command, serve_command, worker_command
 from gateway.cli.shards import shards
-from gateway.cli.tools import schema_command, token_command
+from gateway.cli.tools import schema, token_command
 
 
 class Commands(click.Group):
@@ -31,19 +32,27 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pinway")
 def main() -> None:
-    """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds."""
+    """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds.
+
+    Exit status: 0 done; 1 an error, told in a line; 2 a wrong command line; 3 faults were found
+    (`doctor`, `schema check`); 130 stopped by Ctrl-C.
+    """
 
 
 for command in (
     run_command,
     serve_command,
+    worker_command,
     init_command,
     token_command,
     import_command,
     export_command,
-    schema_command,
+    schema,
     feed,
     jobs,
+    doctor_command,
+    config,
+    plan_command,
     backup_command,
     restore_command,
     shards,

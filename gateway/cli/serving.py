@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import click
@@ -14,8 +14,8 @@ from gateway.made import STORES
 from gateway.progress import Bars
 from gateway.serving.listening import listen, listen_for_operators
 from gateway.serving.loops import fast_loop, run_until_stopped
-from gateway.serving.process import serve
-from gateway.serving.shared import require_shared
+from gateway.serving.process import serve, work
+from gateway.serving.shared import require_servers, require_shared
 from gateway.serving.supervisor import WorkerFailed, supervise
 from gateway.settings import Settings
 from gateway.telemetry.logs import start_logging
@@ -54,6 +54,25 @@ def serve_command(settings: Settings, **given: Any) -> None:
     """Run the gateway on the stores that the settings name."""
     settings = override(settings, **given)
     _serve(settings, demo=False)
+
+
+@click.command("worker")
+@click.option("--queues", help="The priorities to take, as urgent,normal; all by default.")
+@click.option("--concurrency", "job_concurrency", type=int, help="Jobs at a time.")
+@click.option("--admin-host", help="Where operators ask.")
+@click.option("--admin-port", type=int, help="Where operators ask: metrics, the stores' states.")
+@with_settings
+def worker_command(settings: Settings, **given: Any) -> None:
+    """Run background jobs and answer no requests, beside gateways on the real stores.
+
+    Some workers for urgent jobs alone keep a follow and a visit from waiting behind large fan-outs.
+    """
+    settings = override(settings, run_jobs=True, **given)
+    start_logging(settings)
+    require_servers(settings)
+    operators = listen_for_operators(settings)
+    with operators or nullcontext():
+        run_until_stopped(work(settings, operators), fast_loop)
 
 
 @click.command("init")

@@ -1,15 +1,19 @@
 """`pinway token` and `schema`."""
 
 import asyncio
+import sys
+from pathlib import Path
 
 import click
 
+from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
-from gateway.cli.output import as_json, tell
+from gateway.cli.output import FOUND, as_json, tell
 from gateway.embedded import check_made
 from gateway.operating.requests import answer
+from gateway.operating.schema_changes import changes
 from gateway.settings import Settings
-from schema import schema
+from schema import schema as served
 
 
 @click.command("token")
@@ -24,7 +28,31 @@ def token_command(settings: Settings, username: str, as_json: bool) -> None:
     tell(found, found["token"], as_json=as_json)
 
 
-@click.command("schema")
-def schema_command() -> None:
+@click.group("schema", invoke_without_command=True)
+@click.pass_context
+def schema(context: click.Context) -> None:
     """Print the GraphQL schema."""
-    click.echo(schema.as_str())
+    if context.invoked_subcommand is None:
+        click.echo(served.as_str())
+
+
+@schema.command("check")
+@click.argument("old", type=click.Path(path_type=Path, dir_okay=False))
+@as_json
+def check_command(old: Path, as_json: bool) -> None:
+    """Compare the schema with the one in OLD, printed by an older version.
+
+    The exit status is 3 when a client of the older schema could break.
+    """
+    try:
+        before = old.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"can't read {old}: {error}") from None
+    found = changes(before, served.as_str())
+    words = [f"breaking: {change}" for change in found.breaking]
+    words += [f"may surprise: {change}" for change in found.dangerous]
+    words.append(
+        f"{len(found.breaking)} breaking changes, {len(found.dangerous)} that may surprise"
+    )
+    tell(found._asdict(), words, as_json=as_json)
+    sys.exit(FOUND if found.breaking else 0)

@@ -13,7 +13,7 @@ from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
 from gateway.auth import Tokens
 from gateway.importing.report import Progress
-from gateway.operating import backup
+from gateway.operating import backup, doctor
 from gateway.operating.control import Answer, ask
 from gateway.runtime import Runtime, running
 from gateway.settings import EMBEDDED, Settings
@@ -51,6 +51,8 @@ async def perform(
             return await change_jobs(stores, request["ids"], "retry")
         case "jobs drop":
             return await change_jobs(stores, request["ids"], "drop")
+        case "doctor":
+            return {"findings": [f._asdict() for f in await doctor.of_stores(runtime.stores)]}
         case "token":
             return await token(settings, stores, request["username"])
     raise BadInput(f"there is no command {request['command']!r}")

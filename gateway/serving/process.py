@@ -95,6 +95,17 @@ async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIter
         await task
 
 
+async def work(settings: Settings, operators: socket.socket | None = None) -> None:
+    """Run jobs, and answer operators alone, until stopped."""
+    async with running(settings, jobs=True) as runtime:
+        health = ProcessHealth()
+        site = create_site(settings, runtime, None, health)
+        async with _answering(operators, site.admin):
+            log.info("working on the jobs of the queues %s", ", ".join(settings.queues))
+            with health.watching():
+                await asyncio.Event().wait()
+
+
 def _commands(settings: Settings, runtime: Runtime) -> AbstractAsyncContextManager[None]:
     """Answer operators' commands on the embedded stores, which this process has open."""
     if settings.topology != EMBEDDED:

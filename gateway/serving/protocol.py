@@ -39,6 +39,9 @@ LINGER_SECONDS = 2.0
 from it."""
 LINGER_BYTES = 1 << 20
 """How much it may send meanwhile."""
+DRAIN_SECONDS = 1.0
+"""How long an idle connection of a gateway that stops waits for one more request. A request that is
+under way already would be lost if the connection were closed at once."""
 _FRAMING = 8
 """Bytes of chunked framing that one byte of a body may come with."""
 SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
@@ -103,6 +106,8 @@ class Protocol(HttpToolsProtocol):
         self._unread_deadline: float | None = None
         """The time by which the client must have read the bytes that were sent."""
         self._timer: asyncio.TimerHandle | None = None
+        self._last = False
+        """Whether the gateway stops: the response to the next request ends the connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -116,6 +121,17 @@ class Protocol(HttpToolsProtocol):
             self._reads = ENDED
             self._send_refusal(Refusal(503, why_not))
             self.transport.close()  # without lingering: it would hold a descriptor
+
+    def shutdown(self) -> None:
+        """Answer what was asked, and one request more where none was: it may be on its way."""
+        self._last = True
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.keep_alive = False
+            return
+        self._deadline = self.loop.time() + DRAIN_SECONDS
+        if self._timer is not None:
+            self._timer.cancel()
+        self._look_in(DRAIN_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -282,6 +298,8 @@ class Protocol(HttpToolsProtocol):
         except httptools.HttpParserInvalidURLError:
             self._reads = HEAD  # no cycle was begun
             raise Refusal(400, "the request's target is not a valid URL") from None
+        if self._last:
+            self.cycle.keep_alive = False
         if self.pipeline:
             self.flow.held = True
 
@@ -313,6 +331,7 @@ class Protocol(HttpToolsProtocol):
             return
         self._answering = None
         exchange = Exchange()
+        exchange.keep_alive = not self._last
         self.cycle = exchange  # type: ignore[assignment]
         body, self._body = b"".join(self._body), []
         task = self.loop.create_task(exchange.run(self, answering, self._fields, body))

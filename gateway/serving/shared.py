@@ -31,6 +31,17 @@ def require_shared(settings: Settings) -> None:
         )
 
 
+def require_servers(settings: Settings) -> None:
+    """Raises ConfigError when a store belongs to one process: a worker would have its own."""
+    own = [name for name in _STORES if _is_of_one_process(getattr(settings, name))]
+    if own:
+        raise ConfigError(
+            f"a worker can't share {', '.join(own)} with gateways: embedded stores belong to one "
+            "process, and `pinway run` works on the jobs itself; set these to servers "
+            "(docs/settings.md; `pinway stack up` starts them all)"
+        )
+
+
 def _is_of_one_process(url: str) -> bool:
     if url == EMBEDDED:
         return True

@@ -52,7 +52,7 @@ async def url(server_url: str) -> str:
 
 
 def open_queue(url: str) -> StreaqQueue:
-    return StreaqQueue(url, deadline=PATIENT, takeover=TAKEOVER, first_retry=0.01)
+    return StreaqQueue(url, deadline=PATIENT, takeover=TAKEOVER, first_retry=0.01, drain=0)
 
 
 @pytest.fixture
@@ -153,6 +153,27 @@ async def test_jobs_of_all_priorities_that_come_at_once_run_all(queue: StreaqQue
         )
         await drained(queue)
     assert len(runs.jobs) == len(set(runs.jobs)) == 27
+
+
+async def test_a_worker_that_stops_lets_its_jobs_end(url: str) -> None:
+    queue = StreaqQueue(url, deadline=PATIENT, takeover=TAKEOVER, drain=PATIENT)
+    go_on, ended = asyncio.Event(), list[Job]()
+
+    async def act(job: Job, times: int) -> None:
+        await go_on.wait()
+        ended.append(job)
+
+    runs = Runs(act)
+    await queue.enqueue([ONE])
+    worker = asyncio.create_task(queue.work(runs))
+    await runs.until(1)
+    worker.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await worker
+    assert ended == [ONE]
+    await queue.close()
 
 
 async def test_a_queue_that_lost_its_data_has_lost_its_mark(queue: StreaqQueue, url: str) -> None:

@@ -1,5 +1,6 @@
 """`pinway serve --workers`: several processes on one port, over the real servers."""
 
+import asyncio
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from gateway.settings import Settings
 from tests.real.configurations import first_shard, real_settings
 from tests.serving import ROOT, free_port
 
+pytestmark = pytest.mark.anyio
 QUERY = {"query": "{ viewer { id } __typename }"}
 ANSWER = {"data": {"viewer": None, "__typename": "Query"}}
 DEADLINE = 60.0
@@ -275,3 +277,31 @@ def test_shards_in_sqlite_are_of_one_process(config: Path, tmp_path: Path) -> No
     mixed.write_text("\n".join([*lines, f'topology = "file://{topology}"']))
     failed = pinway("serve", "--config", str(mixed), "--port", str(free_port()), "--workers", "2")
     assert "can't share topology:" in failed.stderr
+
+
+async def test_a_rolling_restart_of_two_workers_under_load_fails_no_request(config: Path) -> None:
+    with serving(config, 2) as served:
+        stopped = asyncio.Event()
+
+        async def ask() -> int:
+            """Ask over one connection as long as it lasts, without retries; how often."""
+            asked = 0
+            async with httpx.AsyncClient(timeout=30) as client:
+                while not stopped.is_set():
+                    answer = await client.post(f"{served.url}/graphql", json=QUERY)
+                    assert (answer.status_code, answer.json()) == (200, ANSWER)
+                    asked += 1
+            return asked
+
+        async def restart() -> None:
+            for ready, pid in enumerate(sorted(served.pids()), 3):
+                os.kill(pid, signal.SIGTERM)
+                await asyncio.to_thread(until, lambda n=ready: served.ready() == n, served)
+            stopped.set()
+
+        before = served.pids()
+        async with asyncio.TaskGroup() as tasks:
+            clients = [tasks.create_task(ask()) for _ in range(8)]
+            tasks.create_task(restart())
+        assert len(served.pids() - before) == 2
+        assert min(client.result() for client in clients) > 10

@@ -1,0 +1,157 @@
+"""Capacity estimates with their formulas: `pinway plan`.
+
+The model is a page of arithmetic, meant to be read. It says how much of each resource a load takes,
+and which one runs out first as the load grows.
+"""
+
+import math
+from typing import NamedTuple
+
+DAY = 86_400
+FULL = 0.6
+"""The share of a resource that is planned for: above it, waiting times grow fast."""
+
+PAGES_A_CORE = 4_912
+"""Pages a second of one gateway core: bench/results/execution.json, "home feed, 50 pins: ours,
+bulk". That is HTTP and execution alone: the drivers of real servers take their part of a core."""
+COMMITS_A_SERVER = 341
+"""Durable transactions a second of one shard server: bench/results/order.json, "MariaDB: reorders/s
+of 32 clients on one board of 10,000"."""
+DELIVERIES_A_WORKER = 23_000
+"""Deliveries a second of one worker on one core: a pin into one follower's feed and pool, on both
+sides."""
+CELLS_A_CLUSTER = 25_000
+"""Cells a second that one small HBase server takes in batches."""
+PIN_BYTES = 1_053
+"""Bytes of a pin on its shards, in SQLite: the object, its mapping rows and their indexes. Measured
+by importing 20,000 pins with a title, a description of 120 characters, a link and an image."""
+SERVER_FACTOR = 2
+"""The pages of a MySQL server that are partly full, and its binary log."""
+CELL_BYTES = 61
+"""Bytes of a cell of a feed as HBase stores a KeyValue: lengths 8, row 2 + 8, family 1 + 1, column
+24, time 8, type 1, and its place in a block."""
+FEED_CELLS = 1_000
+"""Cells that a user's following feed keeps; pools and materialized feed together keep as many."""
+COMMITS_A_PIN = 3
+"""A pin's transaction, the rows on other shards, the removal of its outbox row."""
+SERVER_BYTES = 1 << 40
+"""Bytes of a shard server's disk that are planned for."""
+
+
+class Demand(NamedTuple):
+    """The load: users, their pins and follows, the pages they read. See `pinway plan --help`."""
+
+    users: int
+    pins_per_day: int
+    follows: int
+    pages_per_day: int = 20
+    years: int = 2
+    peak: float = 3.0
+
+
+class Line(NamedTuple):
+    """A figure with its formula, the numbers put in."""
+
+    name: str
+    value: float
+    unit: str
+    formula: str
+
+
+def plan(demand: Demand) -> list[Line]:
+    """The estimates, in the order in which one follows from another."""
+    users, peak = demand.users, demand.peak
+    pages = users * demand.pages_per_day / DAY * peak
+    pins = demand.pins_per_day / DAY * peak
+    deliveries = pins * demand.follows
+    gateways = _servers(pages, PAGES_A_CORE)
+    commits = pins * COMMITS_A_PIN
+    stored = demand.pins_per_day * 365 * demand.years * PIN_BYTES * SERVER_FACTOR
+    by_commits, by_bytes = _servers(commits, COMMITS_A_SERVER), math.ceil(stored / SERVER_BYTES)
+    workers = _servers(deliveries, DELIVERIES_A_WORKER)
+    cells = deliveries * 2
+    clusters = _servers(cells, CELLS_A_CLUSTER)
+    feeds = users * FEED_CELLS * 2 * CELL_BYTES
+    lines = [
+        Line(
+            "pages at peak",
+            pages,
+            "/s",
+            f"{users:,} users * {demand.pages_per_day} pages a day / {DAY:,} s * {peak:g} peak",
+        ),
+        Line(
+            "gateway cores",
+            gateways,
+            "cores",
+            f"{pages:,.4g} pages/s / ({PAGES_A_CORE:,} a core * {FULL:g})",
+        ),
+        Line(
+            "pins at peak",
+            pins,
+            "/s",
+            f"{demand.pins_per_day:,} pins a day / {DAY:,} s * {peak:g} peak",
+        ),
+        Line(
+            "shard servers",
+            max(by_commits, by_bytes),
+            "masters, each with a slave",
+            f"the larger of {commits:,.4g} commits/s ({COMMITS_A_PIN} a pin) / ({COMMITS_A_SERVER} "
+            f"* {FULL:g}) = {by_commits:,} and {stored / 2**40:,.3g} TiB / 1 TiB = {by_bytes:,}",
+        ),
+        Line(
+            "storage of shards",
+            stored / 2**30,
+            "GiB, on master and slave each",
+            f"{demand.pins_per_day:,} pins a day * 365 * {demand.years} years * {PIN_BYTES:,} "
+            f"bytes * {SERVER_FACTOR}",
+        ),
+        Line(
+            "fan-out at peak",
+            deliveries,
+            "deliveries/s",
+            f"{pins:,.4g} pins/s * {demand.follows:,} followers of an author, on average",
+        ),
+        Line(
+            "workers",
+            workers,
+            "processes of one core",
+            f"{deliveries:,.4g} deliveries/s / ({DELIVERIES_A_WORKER:,} * {FULL:g})",
+        ),
+        Line(
+            "feed servers",
+            clusters,
+            "region servers on each side",
+            f"{deliveries:,.4g} deliveries/s * 2 cells / ({CELLS_A_CLUSTER:,} a server * {FULL:g})",
+        ),
+        Line(
+            "storage of feeds",
+            feeds / 2**30,
+            "GiB on each side, before HDFS makes copies",
+            f"{users:,} users * {FEED_CELLS:,} cells * 2 (feed and pools) * {CELL_BYTES} bytes",
+        ),
+    ]
+    planned = {line.name: line.value for line in lines}
+    used = {
+        "gateway cores": pages / (planned["gateway cores"] * PAGES_A_CORE),
+        "commits of shard servers": commits / (planned["shard servers"] * COMMITS_A_SERVER),
+        "disks of shard servers": stored / (planned["shard servers"] * SERVER_BYTES),
+        "workers": deliveries / (planned["workers"] * DELIVERIES_A_WORKER),
+        "feed servers": cells / (planned["feed servers"] * CELLS_A_CLUSTER),
+    }
+    return [*lines, _first(used)]
+
+
+def _servers(load: float, of_one: float) -> int:
+    return max(1, math.ceil(load / (of_one * FULL)))
+
+
+def _first(used: dict[str, float]) -> Line:
+    """The resource with the least room left, by the share of each that is used at peak."""
+    name = max(used, key=lambda resource: used[resource])
+    return Line(
+        f"breaks first: {name}",
+        1 / used[name],
+        "times this load, on the servers above",
+        "1 / the highest use at peak: "
+        + ", ".join(f"{resource} {share:.1%}" for resource, share in used.items()),
+    )

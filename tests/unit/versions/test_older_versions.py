@@ -1,0 +1,46 @@
+"""What older versions wrote is read by this one: a rolling upgrade meets it in outboxes and rows.
+
+Each folder beside this file holds the payloads of one version. A payload is never changed. When
+this version writes something in another form, a folder for its number is added:
+`python -m tests.unit.versions.test_older_versions VERSION` writes one.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from feed_engine.change import AnyTask
+from tests.unit.versions.values import KEPT
+
+HERE = Path(__file__).parent
+FILES = sorted(HERE.glob("v*/*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_payload_of_an_older_version_is_read(path: Path) -> None:
+    kept = KEPT[path.name]
+    assert kept.read(path.read_bytes()) == kept.value
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_newest_folder_has_what_this_version_writes(name: str) -> None:
+    newest = max((path for path in HERE.glob("v*") if path.is_dir()), key=lambda path: path.name)
+    found = (newest / name).read_bytes()
+    assert found == KEPT[name].written, "another form: keep this version's in a folder of its own"
+
+
+def test_every_task_has_a_payload() -> None:
+    tasks = {f"task-{task.__name__}.json" for task in AnyTask.__args__}
+    assert tasks <= KEPT.keys()
+
+
+def main(version: str) -> None:
+    folder = HERE / f"v{version}"
+    folder.mkdir()
+    for name, kept in KEPT.items():
+        (folder / name).write_bytes(kept.written)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,97 @@
+"""Values of every kind that one version writes and the next must read, and the readers of each."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from datasources import records, switches, topology
+from datasources.ids import Kind, compose
+from datasources.mappings import Edge, ListKey, ListMove, Mapping
+from feed_engine import change as changes
+from feed_engine.change import (
+    BoardDeleted,
+    BoardSecrecy,
+    Followed,
+    PinArrived,
+    PinLiked,
+    PinPublished,
+    Respace,
+    Task,
+    Unfollowed,
+    VisitShown,
+)
+
+USER, BOARD, PIN = compose(3, Kind.USER, 7), compose(3, Kind.BOARD, 8), compose(3, Kind.PIN, 9)
+LIST = ListKey(Mapping.BOARD_HAS_PINS, BOARD)
+TASKS: list[Task] = [
+    PinPublished(PIN, BOARD, USER, (compose(1, Kind.INTEREST, 2),), 1_700_000_000_000, 5),
+    PinArrived(PIN, BOARD, 6),
+    Followed(USER, BOARD, 3, 1_700_000_000_001),
+    Unfollowed(USER, BOARD, 4, 1_700_000_000_002),
+    PinLiked(USER, PIN, 7),
+    BoardSecrecy(BOARD, True, 8),
+    BoardDeleted(BOARD, 9),
+    Respace(BOARD, "17000000000000000000000000000000000000", 2),
+    VisitShown(USER, 12),
+]
+
+
+class Kept(NamedTuple):
+    """A value, the bytes that this version writes for it, and how bytes are read."""
+
+    value: Any
+    written: bytes
+    read: Callable[[bytes], Any]
+
+
+def _record(record: Any) -> Kept:
+    kind = records.KINDS[type(record)]
+    return Kept(record, records.encode(record), lambda data: records.decode(kind, record.id, data))
+
+
+def _change(change: changes.Change) -> Kept:
+    return Kept(change, changes.encode(change), changes.decode)
+
+
+TOPOLOGY = topology.Topology(
+    epoch=4,
+    servers={"one": "mysql://10.0.0.1:3306", "two": "mysql://10.0.0.2:3306"},
+    shards=(
+        topology.ShardRange((0, 31), "one", "two"),
+        topology.ShardRange((32, 63), "two"),
+    ),
+    mod=topology.ModShards(16, (topology.ShardRange((0, 15), "one"),)),
+)
+SWITCHES = {"route.feeds": "standby", "made.shards": "db00000-db00063"}
+IMAGE = records.Image("https://example.org/a.jpg", 736, 1104, "#aabbcc")
+KEPT: dict[str, Kept] = {
+    **{
+        f"task-{type(task).__name__}.json": _change(changes.change(tasks=[task]))  # type: ignore[list-item]
+        for task in TASKS
+    },
+    "change.json": _change(
+        changes.change(
+            edges=[(Mapping.USER_HAS_PINS, Edge(USER, PIN, 10**37, 2, True))],
+            objects=[PIN],
+            lists=[LIST],
+            moves=[ListMove(LIST, PIN, 10**37, 10**37 + 5, 6)],
+            claims=[("username", "ann", USER)],
+        )
+    ),
+    "user.json": _record(
+        records.User(id=USER, created=1, username="ann", full_name="Ann", avatar=IMAGE)
+    ),
+    "board.json": _record(records.Board(id=BOARD, name="Tea", owner_id=USER, secret=True, flips=3)),
+    "pin.json": _record(
+        records.Pin(id=PIN, board_id=BOARD, owner_id=USER, title="Gyokuro", image=IMAGE)
+    ),
+    "comment.json": _record(
+        records.Comment(id=compose(3, Kind.COMMENT, 1), pin_id=PIN, author_id=USER, text="Hot?")
+    ),
+    "interest.json": _record(
+        records.Interest(id=compose(3, Kind.INTEREST, 1), name="Tea", slug="tea")
+    ),
+    "topology.json": Kept(TOPOLOGY, topology.dump(TOPOLOGY), topology.parse),
+    "switches.json": Kept(
+        SWITCHES, switches.dump(SWITCHES), lambda data: switches.parse(data, "switches")
+    ),
+}
