@@ -1,5 +1,6 @@
 """`pinway stack up | down | status | logs`."""
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -85,9 +86,23 @@ def down(directory: Path) -> None:
 
 @stack.command()
 @_dir_option
-def status(directory: Path) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def status(directory: Path, as_json: bool) -> None:
     """Show each server's port, process and health; exit with 1 unless all are up."""
     rows = Stack.open(directory).status()
+    if as_json:
+        told = [
+            {
+                "server": row.name,
+                "port": row.port,
+                "pid": row.pid,
+                "state": str(row.health.state),
+                "detail": row.health.detail,
+            }
+            for row in rows
+        ]
+        click.echo(json.dumps(told, indent=2))
+        sys.exit(0 if all(row.health.state is State.UP for row in rows) else 1)
     click.echo(f"{'SERVER':<22}{'PORT':>6}{'PID':>9}  {'STATE':<8}DETAIL")
     for row in rows:
         pid = "-" if row.pid is None else str(row.pid)

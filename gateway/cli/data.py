@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
+from gateway.cli.output import as_json, tell
 from gateway.embedded import check_made, make_directory
 from gateway.importing.export import export_file
 from gateway.importing.loader import check_file, import_file
@@ -36,6 +37,7 @@ from gateway.settings import Settings
     show_default=True,
     help="How many bad lines to describe; the others are only counted.",
 )
+@as_json
 @with_settings
 def import_command(
     settings: Settings,
@@ -46,6 +48,7 @@ def import_command(
     format_: str,
     no_feeds: bool,
     errors: int,
+    as_json: bool,
 ) -> None:
     """Bring in FILE: a browser's bookmarks export, or JSON Lines (docs/import.md).
 
@@ -70,6 +73,9 @@ def import_command(
     report = asyncio.run(_import(settings, file, options, listener))
     if listener.untold:
         click.echo(f"... and {listener.untold:,} more: --errors N describes N of them", err=True)
+    if as_json:
+        told = {"new": report.new, "loaded": report.loaded, "bad_lines": report.bad_lines}
+        tell(told, "", as_json=True)
     click.echo(summary(report), err=True)
     if not any(report.loaded.values()):
         raise BadInput(f"nothing in {file} could be imported")

@@ -14,6 +14,7 @@ from datasources.factory import open_switches
 from datasources.protocols import Switches
 from feed_engine.speculation import Side
 from gateway.cli.options import with_settings
+from gateway.cli.output import as_json, tell
 from gateway.embedded import topology_url
 from gateway.feed_routes import AUTO, STORES, route, routes
 from gateway.settings import Settings
@@ -34,8 +35,9 @@ def feed() -> None:
 @click.argument("side", type=click.Choice([*(side.value for side in Side), AUTO]))
 @click.option("--pools", is_flag=True, help="The stores of new pins alone.")
 @click.option("--feeds", is_flag=True, help="The stores of feeds as shown and following alone.")
+@as_json
 @with_settings
-def route_command(settings: Settings, side: str, pools: bool, feeds: bool) -> None:
+def route_command(settings: Settings, side: str, pools: bool, feeds: bool, as_json: bool) -> None:
     """Make all running gateways ask SIDE only, also while it fails, until `auto`."""
     chosen = tuple(s for s, on in zip(STORES, (pools, feeds), strict=True) if on) or STORES
     wanted = None if side == AUTO else Side(side)
@@ -43,26 +45,30 @@ def route_command(settings: Settings, side: str, pools: bool, feeds: bool) -> No
     async def change(switches: Switches) -> dict[str, str]:
         return await route(switches, chosen, wanted)
 
-    _tell(asyncio.run(_with_switches(settings, change)))
+    held = asyncio.run(_with_switches(settings, change))
+    tell({"routes": held}, _told(held), as_json=as_json)
 
 
 @feed.command("status")
 @click.option("--url", help="The gateway to ask; by default the one of these settings.")
+@as_json
 @with_settings
-def status_command(settings: Settings, url: str | None) -> None:
+def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
     """Show the routes, and how a running gateway's races stand."""
 
     async def load(switches: Switches) -> dict[str, str]:
         return routes(await switches.load())
 
-    _tell(asyncio.run(_with_switches(settings, load)))
+    held = asyncio.run(_with_switches(settings, load))
+    if not as_json:
+        tell(None, _told(held), as_json=False)
     url = (url or settings.operators_url).rstrip("/")
     try:
         with urllib.request.urlopen(f"{url}/metrics", timeout=_SECONDS) as response:
             text = response.read().decode()
     except (OSError, ValueError) as error:
         raise ConfigError(f"no gateway answers at {url}: {error}; name one with --url") from None
-    click.echo("\n".join(lines(text)))
+    tell({"routes": held, "races": measured(text)}, lines(text), as_json=as_json)
 
 
 async def _with_switches(
@@ -75,13 +81,28 @@ async def _with_switches(
         await switches.close()
 
 
-def _tell(held: dict[str, str]) -> None:
-    for store, side in held.items():
-        click.echo(f"{store}: route {side}")
+def _told(held: dict[str, str]) -> list[str]:
+    return [f"{store}: route {side}" for store, side in held.items()]
+
+
+def measured(text: str) -> dict[str, dict[str, float]]:
+    """The races' metrics by name, and by the values of their labels."""
+    return {
+        name: {" ".join(labels): value for labels, value in values.items()}
+        for name, values in _metrics(text).items()
+    }
 
 
 def lines(text: str) -> list[str]:
     """The state of the races in words, from the metrics' text."""
+    metrics = _metrics(text)
+    found: list[str] = []
+    for store in STORES:
+        found += _race_lines(store, metrics)
+    return found
+
+
+def _metrics(text: str) -> dict[str, Values]:
     metrics: dict[str, Values] = defaultdict(dict)
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -91,10 +112,7 @@ def lines(text: str) -> list[str]:
                 )
                 key = tuple(value for _, value in labels)
                 metrics[sample.name.removeprefix("pinway_feed_")][key] = sample.value
-    found: list[str] = []
-    for store in STORES:
-        found += _race_lines(store, metrics)
-    return found
+    return metrics
 
 
 def _race_lines(store: str, metrics: dict[str, Values]) -> list[str]:

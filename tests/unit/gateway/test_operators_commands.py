@@ -1,0 +1,179 @@
+"""Operators' commands: what they say to people, what they say as JSON, and their exit status."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from gateway.cli import main
+from gateway.operating import doctor, plan
+from gateway.operating.schema_changes import changes
+from gateway.settings import Settings, read_settings
+
+ROOT = Path(__file__).parents[3]
+
+
+def pinway(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def answered(*arguments: str) -> Any:
+    return json.loads(pinway(*arguments).stdout)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = tmp_path_factory.mktemp("operated") / "data"
+    assert pinway("init", "--data-dir", str(data)).exit_code == 0
+    return data
+
+
+def commands(command: click.Command, *path: str) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            yield from commands(below, *path, name)
+    else:
+        yield " ".join(path), command
+
+
+WITHOUT = {"run", "serve", "worker", "init", "export", "completion"}
+WITHOUT |= {"stack up", "stack down", "stack logs"}
+"""Commands whose output is a log, a file's content, or a script."""
+
+
+def test_every_command_that_prints_can_print_json() -> None:
+    lacking = {
+        name
+        for name, command in commands(main)
+        if not any("--json" in parameter.opts for parameter in command.params)
+        and not name.startswith("shards")
+    }
+    assert lacking == WITHOUT
+
+
+def test_doctor_finds_all_well_on_stores_that_were_just_made(data: Path) -> None:
+    done = pinway("doctor", "--data-dir", str(data), "--json")
+    told = json.loads(done.stdout)
+    assert (done.exit_code, told["faults"]) == (0, 0)
+    checks = {finding["check"] for finding in told["findings"]}
+    assert checks >= {
+        "python",
+        "disk",
+        "clock",
+        "outbox",
+        "queue urgent",
+        "shards local",
+        "topology",
+    }
+
+
+def test_doctor_says_what_to_do_about_a_lost_shard(data: Path, tmp_path: Path) -> None:
+    lost = Path(shutil.copytree(data, tmp_path / "data"))
+    (lost / "shards/db00002.sqlite").unlink()
+    done = pinway("doctor", "--data-dir", str(lost))
+    assert done.exit_code == 3
+    assert "pinway init --accept-loss shards" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("1 faults")
+
+
+def test_doctor_tells_of_settings_that_do_not_fit_together() -> None:
+    settings = Settings(topology="zookeeper://h:1/t", workers=2, max_connections=10**9)
+    found = {(finding.check, finding.state) for finding in doctor.of_host(settings)}
+    assert ("settings", doctor.FAULT) in found  # two workers, embedded stores
+    assert ("settings", doctor.WARNING) in found  # not in production
+    assert any(f.check == "file descriptors" and f.advice for f in doctor.of_host(settings))
+    assert all(f.advice for f in doctor.of_host(settings) if f.state != doctor.OK)
+
+
+def test_config_show_names_the_source_of_each_value_and_masks_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "pinway.toml"
+    config.write_text(
+        'port = 9000\nauth_secret = "' + "s" * 40 + '"\nproduction = true\n'
+        'queue = "redis://me:hidden@h:6379/0"\n'
+    )
+    monkeypatch.setenv("PINWAY_PORT", "9001")
+    monkeypatch.setenv("PINWAY_MYSQL_PASSWORD", "hidden")
+    done = pinway("config", "show", "--config", str(config), "--data-dir", "there", "--json")
+    shown = {s["name"]: (s["value"], s["source"]) for s in json.loads(done.stdout)}
+    assert shown.keys() == Settings.model_fields.keys()
+    assert shown["port"] == (9001, "the environment, PINWAY_PORT")
+    assert shown["data_dir"] == ("there", "--data-dir")
+    assert shown["queue"] == ("redis://me:***@h:6379/0", f"{config}, line 4")
+    assert shown["introspection"] == (False, "production = true")
+    assert shown["workers"] == (1, "default")
+    assert "hidden" not in done.stdout
+    assert "sss" not in done.stdout
+    assert "workers" not in pinway("config", "show", "--config", str(config), "--changed").stdout
+
+
+def test_schema_check_tells_of_breaking_changes(tmp_path: Path) -> None:
+    now = pinway("schema").stdout
+    old = tmp_path / "old.graphql"
+    old.write_text(now)
+    assert pinway("schema", "check", str(old)).exit_code == 0
+    old.write_text(now + "\nextend type Query { gone: Int }\n")
+    done = pinway("schema", "check", str(old), "--json")
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["breaking"] == ["Field Query.gone was removed."]
+    old.write_text("nonsense {")
+    assert pinway("schema", "check", str(old)).exit_code == 1
+
+
+def test_a_new_value_of_an_enum_may_surprise() -> None:
+    found = changes("type Query {a: E} enum E {X}", "type Query {a: E} enum E {X Y}")
+    assert (len(found.breaking), len(found.dangerous)) == (0, 1)
+
+
+def test_a_plan_grows_with_its_load_and_prints_each_formula() -> None:
+    small, large = (
+        {line.name: line for line in plan.plan(plan.Demand(users, users // 2, 100))}
+        for users in (10**6, 10**8)
+    )
+    for name, line in small.items():
+        assert line.formula
+        if not name.startswith("breaks"):
+            assert large[name].value >= line.value
+    assert large["fan-out at peak"].value == pytest.approx(100 * small["fan-out at peak"].value)
+    arguments = ["--users", "1000", "--pins-per-day", "0", "--follows", "0"]
+    assert pinway("plan", *arguments).exit_code == 0
+    assert answered("plan", *arguments, "--json")[-1]["name"] == "breaks first: gateway cores"
+
+
+def test_the_constants_of_the_plan_are_measured_ones() -> None:
+    def measured(name: str, measure: str) -> float:
+        rows = json.loads((ROOT / f"bench/results/{name}.json").read_text())
+        return float(next(row["value"] for row in rows if row["measure"] == measure))
+
+    pages = measured("execution", "home feed, 50 pins: ours, bulk")
+    commits = measured("order", "MariaDB: reorders/s of 32 clients on one board of 10,000")
+    assert pages * 0.8 <= plan.PAGES_A_CORE <= pages * 1.2
+    assert commits * 0.8 <= plan.COMMITS_A_SERVER <= commits * 1.2
+
+
+def test_completion_knows_the_commands() -> None:
+    for shell in ("bash", "zsh", "fish"):
+        done = pinway("completion", shell)
+        assert (done.exit_code, "_PINWAY_COMPLETE" in done.stdout) == (0, True)
+
+
+def test_a_worker_refuses_stores_of_one_process(tmp_path: Path) -> None:
+    done = pinway("worker", "--data-dir", str(tmp_path), "--queues", "urgent")
+    assert (done.exit_code, "embedded stores belong to one process" in done.output) == (1, True)
+    done = pinway("worker", "--data-dir", str(tmp_path), "--queues", "hasty")
+    assert "queues: must be some of urgent, normal, bulk" in done.output
+    assert read_settings(queues="bulk,urgent").queues == ("bulk", "urgent")
+
+
+def test_jobs_that_are_not_there_are_one_line(data: Path) -> None:
+    assert answered("jobs", "list", "--data-dir", str(data), "--json")["jobs"] == []
+    done = pinway("jobs", "drop", "1:99", "--data-dir", str(data))
+    assert (done.exit_code, "there is no job 1:99" in done.output) == (1, True)
+    assert pinway("jobs", "retry", "--data-dir", str(data)).exit_code == 2
+    assert answered("jobs", "retry", "--all", "--data-dir", str(data), "--json")["changed"] == []
