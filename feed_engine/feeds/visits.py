@@ -16,7 +16,7 @@ import msgspec
 
 from datasources.errors import BadInput, StoreConflict, StoreCorrupt, StoreError
 from datasources.ids import shard_of
-from datasources.protocols import Job, ShardTx, Stores, Visit
+from datasources.protocols import URGENT, Job, ShardTx, Stores, Visit
 from feed_engine.feeds.rows import Reason
 from feed_engine.outbox import change
 
@@ -126,4 +126,4 @@ async def begin(
 async def _enqueue(stores: Stores, job: Job) -> None:
     with suppress(StoreError, TimeoutError):
         async with asyncio.timeout(ENQUEUE_WITHIN):
-            await stores.queue.enqueue([job])
+            await stores.queue.enqueue([job], priority=URGENT)

@@ -17,6 +17,7 @@ from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
 from gateway.embedded import topology_url
 from gateway.feed_routes import AUTO, STORES, route, routes
+from gateway.metric_help import NAMES
 from gateway.settings import Settings
 
 _SECONDS = 5.0  # to wait for a gateway's metrics
@@ -116,7 +117,8 @@ def _metrics(text: str) -> dict[str, Values]:
 
 
 def _race_lines(store: str, metrics: dict[str, Values]) -> list[str]:
-    def one(name: str) -> float:
+    def one(field: str) -> float:
+        name = NAMES.get(field, field)
         return metrics[name].get((store,), metrics[f"{name}_total"].get((store,), 0.0))
 
     told = [
@@ -135,7 +137,7 @@ def _race_lines(store: str, metrics: dict[str, Values]) -> list[str]:
             f"p{float(k[2]) * 100:g} {_ms(latency[k])}" for k in latency if k[:2] == (store, side)
         )
         forced = ", forced" if metrics["forced"].get((store, side)) else ""
-        told.append(f"  {side}: {', '.join(modes) or 'unknown'}{forced}; {seen}")
+        told.append(f"  {side}: {', '.join(modes) or 'unknown'}{forced}; {seen or 'not measured'}")
     budget = metrics["budget"]
     told.append(
         f"  budget: {budget.get((store, 'late'), 0):.1f} calls for late ones, "

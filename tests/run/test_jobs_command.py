@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from datasources.protocols import Job
-from feed_engine.jobs import run_job
+from feed_engine.outbox.jobs import run_job
 from gateway.operating import control
 from gateway.operating.requests import answer, perform
 from gateway.settings import read_settings

@@ -1,4 +1,4 @@
-"""What older versions wrote is read by this one: a rolling upgrade meets it in outboxes and rows.
+"""Payloads of older versions are read by this one: a rolling upgrade meets them in its stores.
 
 Each folder beside this file holds the payloads of one version. A payload is never changed. When
 this version writes something in another form, a folder for its number is added:
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from feed_engine.change import AnyTask
+from feed_engine.outbox.change import AnyTask
 from tests.unit.versions.values import KEPT
 
 HERE = Path(__file__).parent

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from datasources import records, switches, topology
 from datasources.ids import Kind, compose
 from datasources.mappings import Edge, ListKey, ListMove, Mapping
-from feed_engine import change as changes
-from feed_engine.change import (
+from feed_engine.outbox import change as changes
+from feed_engine.outbox.change import (
     BoardDeleted,
     BoardSecrecy,
     Followed,
