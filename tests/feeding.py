@@ -26,7 +26,15 @@ from tests.people import People
 
 __all__ = ["START", "Feeding", "feeding", "pins_of", "reader", "valkey"]
 
-FEEDS = {"PinPublished", "PinArrived", "Followed", "Unfollowed", "PinLiked", "VisitShown"}
+FEEDS = {
+    "PinPublished",
+    "PinArrived",
+    "FanOutBatch",
+    "Followed",
+    "Unfollowed",
+    "PinLiked",
+    "VisitShown",
+}
 """The tasks of the feeds, by name."""
 START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
 

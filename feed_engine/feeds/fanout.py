@@ -22,6 +22,7 @@ from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
 from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
+from feed_engine.feeds import batches
 from feed_engine.feeds.content import public_pin
 from feed_engine.feeds.lanes import DONE, Lane, Save, on_side, places_of, run_lanes
 from feed_engine.feeds.rows import (
@@ -38,7 +39,7 @@ from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.popular import update_side
 from feed_engine.feeds.wide import due
-from feed_engine.outbox.change import Advance, PinArrived, PinPublished
+from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPublished
 
 PAGE = 1000  # followers a step; after each the lane's place is saved
 SHARED = 4  # pages kept for lanes that are a little behind
@@ -70,9 +71,11 @@ async def pin_published(
     *,
     settings: FeedSettings = DEFAULTS,
     page: int = PAGE,
+    batch: int = batches.BATCH,
 ) -> None:
-    """Write the pin into every follower's row, on both sides. A pin that is not public (any more)
-    is left out: when it becomes public, that is another task."""
+    """Write the pin into every follower's row, on both sides; causes with many followers are left
+    to batches. A pin that is not public (any more) is left out: when it becomes public, that is
+    another task."""
     pin = await public_pin(stores, task.pin_id)
     if pin is None:
         return
@@ -81,7 +84,7 @@ async def pin_published(
         lanes[f"popular {side}"] = _popular(stores, store, pin, settings)
     causes = [pin.owner_id, pin.board_id, *task.interest_ids]
     fanout = _Fanout(stores, pin, causes, task.at, settings, page)
-    await fanout.run(lanes, cursor, advance)
+    await fanout.run(lanes, cursor, advance, batch)
 
 
 async def pin_arrived(
@@ -99,7 +102,26 @@ async def pin_arrived(
     pin = await public_pin(stores, task.pin_id)
     if pin is not None and pin.board_id == task.board_id:
         fanout = _Fanout(stores, pin, [pin.board_id], task.at, settings, page)
-        await fanout.run({}, cursor, advance)
+        await fanout.run({}, cursor, advance, batches.BATCH)
+
+
+async def pin_to_batch(
+    stores: Stores,
+    task: FanOutBatch,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+    page: int = PAGE,
+) -> None:
+    """Write the pin into the rows of one batch of a cause's followers, on both sides. Has it moved
+    to another board, that board's followers are another task's."""
+    pin = await public_pin(stores, task.pin_id)
+    if pin is None or (kind_of(task.cause_id) is Kind.BOARD and pin.board_id != task.cause_id):
+        return
+    fanout = _Fanout(stores, pin, [task.cause_id], task.at, settings, page)
+    fanout.start, fanout.end = batches.position(task.start), batches.position(task.end)
+    await fanout.run({}, cursor, advance)
 
 
 def _popular(stores: Stores, store: WideColumnStore, pin: Pin, settings: FeedSettings) -> Lane:
@@ -115,6 +137,7 @@ class _Page(NamedTuple):
     key: ListKey
     followers: Sequence[Edge]
     version: int
+    is_last: bool
 
 
 Deliver = Callable[[WideColumnStore, _Page], Awaitable[None]]
@@ -134,20 +157,44 @@ class _Fanout:
     ) -> None:
         self._stores, self._pin, self._causes = stores, pin, causes
         self._at, self._settings, self._limit = at, settings, page
+        self.start: Position | None = None
+        self.end: Position | None = None
+        """The positions in the list of followers between which the pin is delivered."""
+        self._planned: set[int] = set()
+        """The causes that are left to batches."""
         self._pages: dict[tuple[int, Position | None], asyncio.Task[_Page]] = {}
 
-    async def run(self, lanes: dict[str, Lane], cursor: bytes | None, advance: Advance) -> None:
-        """Deliver on both sides of both feeds, beside other lanes."""
+    async def run(
+        self,
+        lanes: dict[str, Lane],
+        cursor: bytes | None,
+        advance: Advance,
+        batch: int | None = None,
+    ) -> None:
+        """Deliver on both sides of both feeds, beside other lanes. Causes with more than `batch`
+        followers are planned first, and left to their batches."""
         in_feeds = [cause for cause in self._causes if kind_of(cause) is not Kind.INTEREST]
         for side, store in zip(self._stores.feeds._fields, self._stores.feeds, strict=True):
             lanes[f"feeds {side}"] = partial(self._lane, store, in_feeds, self._into_feeds)
         for side, store in zip(self._stores.pools._fields, self._stores.pools, strict=True):
             lanes[f"pools {side}"] = partial(self._lane, store, self._causes, self._into_pools)
+        places = _places(cursor, lanes)
+        if batch is not None and not places:  # what an earlier version began, it goes on with
+            places[batches.PLANNED] = await self._plan(batch)
+            await advance(msgspec.json.encode(places))
+        self._planned = batches.planned(places.get(batches.PLANNED, ""))
         try:
-            await run_lanes(lanes, _places(cursor, lanes), advance)
+            await run_lanes(lanes, places, advance)
         finally:
             for task in self._pages.values():
                 task.cancel()
+
+    async def _plan(self, batch: int) -> str:
+        keys = [ListKey(FOLLOWED_BY[kind_of(cause)], cause) for cause in self._causes]
+        found = await batches.large(self._stores, keys, batch)
+        for key in found:
+            await batches.post_batches(self._stores, self._pin.id, key, self._at, batch)
+        return batches.place_of([key.from_id for key in found])
 
     async def _lane(
         self,
@@ -159,13 +206,13 @@ class _Fanout:
     ) -> None:
         reached = _REACHED.decode(place) if place else None
         for number in range(reached.number if reached else 0, len(causes)):
-            after = Position(int(reached.sequence), reached.follower_id) if reached else None
+            after = Position(int(reached.sequence), reached.follower_id) if reached else self.start
             reached = None
-            while True:
+            while causes[number] not in self._planned:
                 page = await self._page(number, after)
                 if any(edge.to_id != self._pin.owner_id for edge in page.followers):
                     await on_side(store, lambda store, page=page: deliver(store, page))  # type: ignore[misc]
-                if len(page.followers) < self._limit:
+                if page.is_last:
                     break
                 last = page.followers[-1]
                 after = Position(last.sequence, last.to_id)
@@ -188,7 +235,12 @@ class _Fanout:
         version = (await self._stores.shards.mappings.heads([key]))[key].version
         request = PageRequest(key, self._limit, after)
         (followers,) = await self._stores.shards.mappings.pages([request])
-        return _Page(key, followers, version)
+        is_last = len(followers) < self._limit
+        if self.end is not None:
+            inside = [edge for edge in followers if (edge.sequence, edge.to_id) >= self.end]
+            is_last |= len(inside) < len(followers)
+            followers = inside
+        return _Page(key, followers, version, is_last)
 
     async def _into_feeds(self, store: WideColumnStore, page: _Page) -> None:
         pin = self._pin

@@ -101,6 +101,17 @@ class WholeRow(Task, frozen=True):
     row: OutboxRow
 
 
+class FanOutBatch(Task, frozen=True):
+    """A pin is to reach some followers of one cause: those behind the position `start` of its list
+    of followers, up to and with `end`. A position is `sequence:follower`; "" is the list's end."""
+
+    pin_id: int
+    cause_id: int
+    at: int
+    start: str
+    end: str
+
+
 AnyTask = (
     PinPublished
     | PinArrived
@@ -111,6 +122,7 @@ AnyTask = (
     | BoardDeleted
     | Respace
     | VisitShown
+    | FanOutBatch
 )
 
 

@@ -6,6 +6,7 @@ from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT
 from feed_engine.outbox.change import (
     BoardDeleted,
     BoardSecrecy,
+    FanOutBatch,
     Followed,
     Respace,
     Task,
@@ -20,6 +21,7 @@ OF_TASKS: Mapping[type[Task], str] = {
     BoardSecrecy: BULK,
     BoardDeleted: BULK,
     Respace: BULK,
+    FanOutBatch: BULK,
 }
 """The tasks that are not of normal priority."""
 

@@ -6,7 +6,7 @@ The name is the task's type or, of a row that is one task as a whole, the row's 
 from collections.abc import Mapping
 from functools import partial
 
-from feed_engine.feeds.fanout import pin_arrived, pin_published
+from feed_engine.feeds.fanout import pin_arrived, pin_published, pin_to_batch
 from feed_engine.feeds.follow_jobs import followed, unfollowed
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.related import pin_liked
@@ -22,6 +22,7 @@ from feed_engine.writes.board_tasks import board_deleted, board_secrecy
 HANDLERS: dict[str, Handler] = {
     "PinPublished": pin_published,
     "PinArrived": pin_arrived,
+    "FanOutBatch": pin_to_batch,
     "Followed": followed,
     "Unfollowed": unfollowed,
     "PinLiked": pin_liked,

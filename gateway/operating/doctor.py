@@ -70,7 +70,7 @@ def _packages(settings: Settings) -> Finding:
             except PackageNotFoundError:
                 missing.append(package)
     try:
-        from gateway.execution import driven  # noqa: F401
+        from gateway.execution.tasks import driven  # noqa: F401
 
         how = "compiled"
     except ImportError:
@@ -127,7 +127,7 @@ def _settings(settings: Settings) -> list[Finding]:
         found.append(
             Finding(
                 "settings",
-                FAULT,
+                WARNING,
                 "auth_secret is not set: each host makes its own, and refuses others' tokens",
                 "set the same auth_secret for all gateways",
             )

@@ -10,6 +10,7 @@ from feed_engine.outbox import change as changes
 from feed_engine.outbox.change import (
     BoardDeleted,
     BoardSecrecy,
+    FanOutBatch,
     Followed,
     PinArrived,
     PinLiked,
@@ -32,6 +33,7 @@ TASKS: list[Task] = [
     BoardDeleted(BOARD, 9),
     Respace(BOARD, "17000000000000000000000000000000000000", 2),
     VisitShown(USER, 12),
+    FanOutBatch(PIN, BOARD, 8, f"{10**37}:{USER}", ""),
 ]
 
 
