@@ -1,68 +1,62 @@
-"""The payloads of mutations: the changed objects, and the errors that a client can act on."""
+"""The shape that all mutations share: who may write, and which errors go into the payload."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import wraps
-from types import SimpleNamespace
-from typing import Any
+from typing import Protocol, TypeVar, get_type_hints
 
 from datasources.errors import RequestError, StoreError, Unauthenticated
 from datasources.mappings import Edge as Row
 from datasources.records import Record
 from resolvers.context import Context
+from resolvers.mutations.payloads import Payload, UserError
 from resolvers.paging import Edge
 
-
-@dataclass(frozen=True, slots=True)
-class UserError:
-    """One thing that was wrong with an input: `field` is where, `code` what kind."""
-
-    code: str
-    message: str
-    field: str | None
+In = TypeVar("In")
+P = TypeVar("P", bound=Payload)
+R = TypeVar("R", bound=Record)
+In_contra = TypeVar("In_contra", contravariant=True)
+P_co = TypeVar("P_co", bound=Payload, covariant=True)
 
 
-class Payload(SimpleNamespace):
-    """The fields of a mutation's payload by name, null where it failed."""
+class Resolver(Protocol[In_contra, P_co]):
+    """The resolver of a mutation, as the schema calls it."""
+
+    __name__: str
+
+    async def __call__(self, context: Context, *, input: In_contra) -> P_co: ...
 
 
-Mutation = Callable[..., Awaitable[dict[str, Any]]]
+def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
+    """The resolver of a mutation that `write` does; `write` returns the payload.
 
-
-def mutation(*fields: str) -> Callable[[Mutation], Callable[..., Awaitable[Payload]]]:
-    """A resolver of a mutation whose payload has these fields, and `errors`.
-
-    Faults that the client can mend are in `errors`; not being signed in and a store that failed are
-    errors of the whole field. A write that has more to say about what it refused answers with
-    `errors` of its own.
+    Faults that the client can mend are in the payload's `errors`; a client that is not signed in
+    and a store that failed are errors of the whole field. A write that has more to say about what
+    it refused returns a payload with `errors` itself.
     """
+    empty: type[P] = get_type_hints(write)["return"]
 
-    def decorate(write: Mutation) -> Callable[..., Awaitable[Payload]]:
-        async def answer(context: Context, input: Any) -> Payload:
-            await _check_viewer(context)
-            try:
-                written = await write(context, input)
-            except Unauthenticated:
-                raise
-            except RequestError as error:
-                return Payload(**dict.fromkeys(fields), errors=[problem(error)])
-            finally:
-                # The payload, and whatever follows in the document, reads what was written.
-                context.loaders.reset()
-            return Payload(**{**dict.fromkeys(fields), "errors": [], **written})
+    async def answer(context: Context, input: In) -> P:
+        await _check_viewer(context)
+        try:
+            return await write(context, input)
+        except Unauthenticated:
+            raise
+        except RequestError as error:
+            return empty(errors=[problem(error)])
+        finally:
+            # The payload, and whatever follows in the document, reads what was written.
+            context.loaders.reset()
 
-        @wraps(write)
-        async def resolve(context: Context, *, input: Any) -> Payload:
-            kept = context.readings.once()
-            if kept.value is None:
-                kept.value = await answer(context, input)
-            payload: Payload = kept.value
-            return payload
+    @wraps(write)
+    async def resolve(context: Context, *, input: In) -> P:
+        kept = context.readings.once()
+        if kept.value is None:
+            kept.value = await answer(context, input)
+        payload: P = kept.value
+        return payload
 
-        del resolve.__wrapped__  # its own signature is the one to read
-        return resolve
-
-    return decorate
+    del resolve.__wrapped__  # its own signature is the one to read
+    return resolve
 
 
 async def _check_viewer(context: Context) -> None:
@@ -83,6 +77,6 @@ def problem(error: RequestError) -> UserError:
     return UserError(error.code, error.message, error.field)
 
 
-def edge(context: Context, row: Row, record: Record) -> Edge[Any]:
+def edge(context: Context, row: Row, record: R) -> Edge[R]:
     """The entry of a list that a write made or moved."""
     return Edge(row, record, context.cursors)

@@ -15,8 +15,11 @@ from strawberry.types import Info
 
 from resolvers.bulk import Resolver, for_one, is_bulk
 from resolvers.context import ID
+from resolvers.mutations.payloads import Payload
+from resolvers.payloads import Resolver as Mutation
 
 F = TypeVar("F", bound=Callable[..., Any])
+In = TypeVar("In")
 
 _ARGUMENTS = {
     "first": "The maximum number of entries, 1 to 100.",
@@ -79,6 +82,13 @@ def field(
         metadata={"resolver": resolved},
         directives=list(cost),
     )
+
+
+def mutation(
+    resolver: Mutation[In, Payload], description: str, *, input: type[In], cost: Sequence[Any]
+) -> Any:
+    """The field of a mutation; `input` is the GraphQL type of what its resolver takes."""
+    return field(resolver, description, input=input, cost=cost)
 
 
 def plain(description: str, *, cost: Sequence[Any] = ()) -> Any:

@@ -1,10 +1,12 @@
-"""The inputs of mutations: one strawberry input type each."""
+"""The inputs of mutations: one strawberry input type each, with the fields that its resolver reads
+(`resolvers.mutations.inputs`)."""
 
 import dataclasses
 from typing import Any
 
 import strawberry
 
+from resolvers.mutations import inputs
 from schema.costs import Cost
 
 
@@ -26,7 +28,7 @@ def _key(
     return strawberry.field(default=None, description=description)
 
 
-class Change:
+class _Change(inputs.Change):
     """An input whose absent fields stay unchanged."""
 
     def given(self) -> dict[str, Any]:
@@ -37,7 +39,7 @@ class Change:
 
 
 @strawberry.input(description="A new user.")
-class SignUpInput:
+class SignUpInput(inputs.SignUp):
     username: str = _given("3 to 30 letters, digits, dots or underscores; unique.")
     full_name: str = _given("The displayed name.", "")
     about: str = _given("A text about the user.", "")
@@ -49,7 +51,7 @@ class SignUpInput:
 
 
 @strawberry.input(description="A new board for the viewer.")
-class CreateBoardInput:
+class CreateBoardInput(inputs.CreateBoard):
     name: str = _given("The name, 1 to 180 characters.")
     description: str = _given("The description.", "")
     secret: bool = _given("Whether only the viewer can see the board.", False)
@@ -59,7 +61,7 @@ class CreateBoardInput:
 @strawberry.input(
     description="Changes to a board. An absent field stays unchanged; a null clears the field."
 )
-class UpdateBoardInput(Change):
+class UpdateBoardInput(_Change, inputs.UpdateBoard):
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     name: str | None = _kept("The name; it can't be cleared.")
     description: str | None = _kept("The description.")
@@ -69,13 +71,13 @@ class UpdateBoardInput(Change):
 
 
 @strawberry.input(description="A board to delete, with all its pins.")
-class DeleteBoardInput:
+class DeleteBoardInput(inputs.DeleteBoard):
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A picture's address and size.")
-class ImageInput:
+class ImageInput(inputs.PinImage):
     url: str = _given("An http(s) address, or a path on the gateway that begins with /images/.")
     width: int | None = _given("The width in pixels.", None)
     height: int | None = _given("The height in pixels.", None)
@@ -83,7 +85,7 @@ class ImageInput:
 
 
 @strawberry.input(description="A new pin. It goes on top of the board, which the viewer owns.")
-class CreatePinInput:
+class CreatePinInput(inputs.CreatePin):
     board_id: strawberry.ID = _given("The board.")
     title: str = _given("The title.", "")
     description: str = _given("The description.", "")
@@ -100,7 +102,7 @@ class CreatePinInput:
 @strawberry.input(
     description="Changes to a pin. An absent field stays unchanged; a null clears the field."
 )
-class UpdatePinInput(Change):
+class UpdatePinInput(_Change, inputs.UpdatePin):
     pin_id: strawberry.ID = _given("A pin that the viewer owns.")
     title: str | None = _kept("The title.")
     description: str | None = _kept("The description.")
@@ -111,33 +113,33 @@ class UpdatePinInput(Change):
 
 
 @strawberry.input(description="A pin to delete.")
-class DeletePinInput:
+class DeletePinInput(inputs.DeletePin):
     pin_id: strawberry.ID = _given("A pin that the viewer owns.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A pin to save to one of the viewer's boards.")
-class RepinInput:
+class RepinInput(inputs.Repin):
     pin_id: strawberry.ID = _given("The pin to save.")
     board_id: strawberry.ID = _given("The board to save it to.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="The pin to like or unlike.")
-class LikePinInput:
+class LikePinInput(inputs.LikePin):
     pin_id: strawberry.ID = _given("A pin.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A new comment.")
-class CreateCommentInput:
+class CreateCommentInput(inputs.CreateComment):
     pin_id: strawberry.ID = _given("The pin to comment on.")
     text: str = _given("The text, 1 to 2,000 characters.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="A comment to delete.")
-class DeleteCommentInput:
+class DeleteCommentInput(inputs.DeleteComment):
     comment_id: strawberry.ID = _given(
         "A comment that the viewer wrote, or a comment on one of the viewer's pins."
     )
@@ -145,19 +147,19 @@ class DeleteCommentInput:
 
 
 @strawberry.input(description="The user to follow or unfollow.")
-class FollowUserInput:
+class FollowUserInput(inputs.FollowUser):
     user_id: strawberry.ID = _given("A user.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="The board to follow or unfollow.")
-class FollowBoardInput:
+class FollowBoardInput(inputs.FollowBoard):
     board_id: strawberry.ID = _given("A board.")
     idempotency_key: str | None = _key()
 
 
 @strawberry.input(description="The interest to follow or unfollow.")
-class FollowInterestInput:
+class FollowInterestInput(inputs.FollowInterest):
     interest_id: strawberry.ID = _given("An interest.")
     idempotency_key: str | None = _key()
 
@@ -168,7 +170,7 @@ class FollowInterestInput:
     "that board. A pin that is on the board already moves to the named place, or stays where it is "
     "if no place is named."
 )
-class MovePinInput:
+class MovePinInput(inputs.MovePin):
     pin_id: strawberry.ID = _given("A pin that the viewer owns.")
     board_id: strawberry.ID = _given("The board to move the pin to; the viewer owns it too.")
     before_pin_id: strawberry.ID | None = _given(
@@ -191,7 +193,7 @@ class MovePinInput:
     "`beforePinId` is below `afterPinId` now, the error is `CONFLICT` and nothing changes. Pins "
     "that other users drag, save or delete meanwhile stay where those users put them."
 )
-class ReorderPinsInput:
+class ReorderPinsInput(inputs.ReorderPins):
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     pin_ids: list[strawberry.ID] = _given(
         "Pins of the board in their new order, each once; at most 10,000. Send them as a variable.",
@@ -218,7 +220,7 @@ class ReorderPinsInput:
     "`beforePinId` is below `afterPinId` now, the error is `CONFLICT` and nothing changes. A pin "
     "that is dropped where it is stays there, without an error."
 )
-class ReorderPinInput:
+class ReorderPinInput(inputs.ReorderPin):
     board_id: strawberry.ID = _given("A board that the viewer owns.")
     pin_id: strawberry.ID = _given("The pin that was dragged.")
     before_pin_id: strawberry.ID | None = _given(

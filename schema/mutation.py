@@ -5,7 +5,7 @@ import strawberry
 from resolvers.mutations import boards, edges, people, pins
 from schema import inputs, payloads
 from schema.costs import reads
-from schema.fields import field
+from schema.fields import mutation
 
 WRITE = reads(40, each=20)
 SIGN_UP = reads(40, each=30_000)
@@ -19,87 +19,87 @@ address."""
     "in or a store failed: the error's code says which of the two."
 )
 class Mutation:
-    sign_up: payloads.SignUpPayload | None = field(
+    sign_up: payloads.SignUpPayload | None = mutation(
         people.sign_up,
         "Create a user. The client must not be signed in; an address may create a few users.",
         input=inputs.SignUpInput,
         cost=SIGN_UP,
     )
-    create_board: payloads.CreateBoardPayload | None = field(
+    create_board: payloads.CreateBoardPayload | None = mutation(
         boards.create_board, "Create a board.", input=inputs.CreateBoardInput, cost=WRITE
     )
-    update_board: payloads.UpdateBoardPayload | None = field(
+    update_board: payloads.UpdateBoardPayload | None = mutation(
         boards.update_board, "Change a board.", input=inputs.UpdateBoardInput, cost=WRITE
     )
-    delete_board: payloads.DeleteBoardPayload | None = field(
+    delete_board: payloads.DeleteBoardPayload | None = mutation(
         boards.delete_board,
         "Delete a board and its pins.",
         input=inputs.DeleteBoardInput,
         cost=WRITE,
     )
-    create_pin: payloads.CreatePinPayload | None = field(
+    create_pin: payloads.CreatePinPayload | None = mutation(
         pins.create_pin,
         "Save a new pin on top of a board.",
         input=inputs.CreatePinInput,
         cost=WRITE,
     )
-    update_pin: payloads.UpdatePinPayload | None = field(
+    update_pin: payloads.UpdatePinPayload | None = mutation(
         pins.update_pin, "Change a pin.", input=inputs.UpdatePinInput, cost=WRITE
     )
-    delete_pin: payloads.DeletePinPayload | None = field(
+    delete_pin: payloads.DeletePinPayload | None = mutation(
         pins.delete_pin, "Delete a pin.", input=inputs.DeletePinInput, cost=WRITE
     )
-    repin: payloads.RepinPayload | None = field(
+    repin: payloads.RepinPayload | None = mutation(
         pins.repin,
         "Save a pin of any user to one of the viewer's boards.",
         input=inputs.RepinInput,
         cost=WRITE,
     )
-    like_pin: payloads.LikePinPayload | None = field(
+    like_pin: payloads.LikePinPayload | None = mutation(
         edges.like_pin, "Like a pin.", input=inputs.LikePinInput, cost=WRITE
     )
-    unlike_pin: payloads.LikePinPayload | None = field(
+    unlike_pin: payloads.LikePinPayload | None = mutation(
         edges.unlike_pin, "Unlike a pin.", input=inputs.LikePinInput, cost=WRITE
     )
-    create_comment: payloads.CreateCommentPayload | None = field(
+    create_comment: payloads.CreateCommentPayload | None = mutation(
         pins.create_comment, "Comment on a pin.", input=inputs.CreateCommentInput, cost=WRITE
     )
-    delete_comment: payloads.DeleteCommentPayload | None = field(
+    delete_comment: payloads.DeleteCommentPayload | None = mutation(
         pins.delete_comment, "Delete a comment.", input=inputs.DeleteCommentInput, cost=WRITE
     )
-    follow_user: payloads.FollowUserPayload | None = field(
+    follow_user: payloads.FollowUserPayload | None = mutation(
         edges.follow_user, "Follow a user.", input=inputs.FollowUserInput, cost=WRITE
     )
-    unfollow_user: payloads.FollowUserPayload | None = field(
+    unfollow_user: payloads.FollowUserPayload | None = mutation(
         edges.unfollow_user, "Unfollow a user.", input=inputs.FollowUserInput, cost=WRITE
     )
-    follow_board: payloads.FollowBoardPayload | None = field(
+    follow_board: payloads.FollowBoardPayload | None = mutation(
         edges.follow_board, "Follow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )
-    unfollow_board: payloads.FollowBoardPayload | None = field(
+    unfollow_board: payloads.FollowBoardPayload | None = mutation(
         edges.unfollow_board, "Unfollow a board.", input=inputs.FollowBoardInput, cost=WRITE
     )
-    follow_interest: payloads.FollowInterestPayload | None = field(
+    follow_interest: payloads.FollowInterestPayload | None = mutation(
         edges.follow_interest, "Follow an interest.", input=inputs.FollowInterestInput, cost=WRITE
     )
-    unfollow_interest: payloads.FollowInterestPayload | None = field(
+    unfollow_interest: payloads.FollowInterestPayload | None = mutation(
         edges.unfollow_interest,
         "Unfollow an interest.",
         input=inputs.FollowInterestInput,
         cost=WRITE,
     )
-    reorder_pin: payloads.ReorderPinPayload | None = field(
+    reorder_pin: payloads.ReorderPinPayload | None = mutation(
         boards.reorder_pin,
         "Move a pin to another place on its board.",
         input=inputs.ReorderPinInput,
         cost=WRITE,
     )
-    reorder_pins: payloads.ReorderPinsPayload | None = field(
+    reorder_pins: payloads.ReorderPinsPayload | None = mutation(
         boards.reorder_pins,
         "Put many pins of a board in order.",
         input=inputs.ReorderPinsInput,
         cost=WRITE,
     )
-    move_pin: payloads.MovePinPayload | None = field(
+    move_pin: payloads.MovePinPayload | None = mutation(
         boards.move_pin, "Move a pin to another board.", input=inputs.MovePinInput, cost=WRITE
     )

@@ -1,8 +1,8 @@
 """Lanes: the tests that share a worker when several run the suite, and the order of beginning.
 
 A file's tests share its fixtures, so they stay on one worker. All tests of the real servers do, so
-that the servers start once. Files that take long come first, so that no worker ends much later than
-the others.
+that the servers start once, and all tests with Node do, so that a folder's packages are installed
+once. Files that take long come first, so that no worker ends much later than the others.
 """
 
 import os
@@ -19,8 +19,9 @@ ON_SERVERS = (
     "run/test_documented_commands.py",
     "run/test_workers.py",
 )
+WITH_NODE = ("outside",)
 LONG = (
-    *("packaging", "outside", "faults", "execution/test_differential.py", "importing", "stack"),
+    *("outside", "packaging", "faults", "execution/test_differential.py", "importing", "stack"),
     *("execution", "security", "http", "run"),
 )
 
@@ -28,6 +29,8 @@ LONG = (
 def lane(path: Path) -> str:
     """The name of the worker's lane for the tests of a file."""
     name = path.relative_to(TESTS).as_posix()
+    if name.startswith(WITH_NODE):
+        return "node"
     return "servers" if name.startswith(ON_SERVERS) else name
 
 

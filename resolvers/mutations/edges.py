@@ -1,59 +1,155 @@
-"""Likes and follows: the viewer sets an edge to something, and takes it back; one shape for all.
+"""Likes and follows: the viewer's edge to an object is set, or removed; one shape for all.
 
 A payload holds both ends as they are now, and the edge's entry in the list of either end, to put on
-top of a client's connection; or, taken back, the id to take out of one.
+top of a client's connection; after a removal, the id to remove from that list instead.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from datasources.ids import Kind
 from datasources.mappings import Edge as Row
+from datasources.protocols import Stores
+from datasources.records import Board, Interest, Pin, Record, User
 from feed_engine.writes import follows, likes
 from resolvers import nodes
 from resolvers.context import ID, Context, object_id
-from resolvers.payloads import Payload, edge, mutation
+from resolvers.mutations import inputs, payloads
+from resolvers.paging import Edge
+from resolvers.payloads import edge, mutation
 
-Write = Callable[..., Awaitable[Row]]
-
-
-def _edge_mutation(
-    write: Write, kind: Kind, done: str, mirror: str | None = None, *, fed: bool = False
-) -> Callable[..., Awaitable[Payload]]:
-    """A mutation that has the viewer's edge to an object of `kind` written. `done` is what then was
-    done to it ("liked"); `mirror` the viewer's entry in the object's own list, where it has one;
-    `fed` whether feeds follow from it."""
-    name = kind.name.lower()
-    entry, taken_back = f"{done}_{name}_edge", f"un{done}_{name}_id"
-    mirrors = [mirror] if mirror else []
-    tokens = ["feed_token"] if fed else []
-
-    @mutation(name, "viewer", entry, taken_back, *mirrors, *tokens)
-    async def resolve(context: Context, input: Any) -> dict[str, Any]:
-        viewer_id, sent = context.require_viewer(), getattr(input, f"{name}_id")
-        id = object_id(sent, kind, argument=f"{name}Id")
-        row = await write(context.stores, viewer_id, id, key=input.idempotency_key)
-        context.loaders.reset()
-        # The object may have become secret since.
-        target = await nodes.node(context, id=ID(str(id)))
-        viewer = await context.loaders.users.load(viewer_id)
-        payload: dict[str, Any] = {name: target, "viewer": viewer}
-        payload |= {field: context.feed_tokens.of(row) for field in tokens}
-        if not row.active:
-            return {**payload, taken_back: sent}
-        if target and viewer:
-            payload[entry] = edge(context, row, target)
-            payload |= {field: edge(context, row.reversed(), viewer) for field in mirrors}
-        return payload
-
-    return resolve
+R = TypeVar("R", bound=Record)
 
 
-like_pin = _edge_mutation(likes.like_pin, Kind.PIN, "liked", "liker_edge")
-unlike_pin = _edge_mutation(likes.unlike_pin, Kind.PIN, "liked", "liker_edge")
-follow_user = _edge_mutation(follows.follow, Kind.USER, "followed", "follower_edge", fed=True)
-unfollow_user = _edge_mutation(follows.unfollow, Kind.USER, "followed", "follower_edge", fed=True)
-follow_board = _edge_mutation(follows.follow, Kind.BOARD, "followed", "follower_edge", fed=True)
-unfollow_board = _edge_mutation(follows.unfollow, Kind.BOARD, "followed", "follower_edge", fed=True)
-follow_interest = _edge_mutation(follows.follow, Kind.INTEREST, "followed", fed=True)
-unfollow_interest = _edge_mutation(follows.unfollow, Kind.INTEREST, "followed", fed=True)
+class Write(Protocol):
+    """A write of the viewer's edge to an object; it returns the edge's row."""
+
+    def __call__(
+        self, stores: Stores, viewer_id: int, id: int, /, *, key: str | None
+    ) -> Awaitable[Row]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Generic[R]):
+    """An edge after a write: `entry` stands in the viewer's list, `mirror` in the object's. An edge
+    that was removed has neither, and `removed_id` is the object's id."""
+
+    target: R | None
+    viewer: User | None
+    entry: Edge[R] | None
+    mirror: Edge[User] | None
+    removed_id: str | None
+    feed_token: str | None
+
+
+async def _write(
+    context: Context, write: Write, kind: Kind, sent: str, input: inputs.Input
+) -> Written[Any]:
+    """Write the viewer's edge to the object whose id the client sent."""
+    viewer_id = context.require_viewer()
+    id = object_id(sent, kind, argument=f"{kind.name.lower()}Id")
+    row = await write(context.stores, viewer_id, id, key=input.idempotency_key)
+    context.loaders.reset()
+    target = await nodes.node(context, id=ID(str(id)))  # None if it has become secret since
+    viewer = await context.loaders.users.load(viewer_id)
+    shown = row.active and target is not None and viewer is not None
+    return Written(
+        target=target,
+        viewer=viewer,
+        entry=edge(context, row, target) if shown and target else None,
+        mirror=edge(context, row.reversed(), viewer) if shown and viewer else None,
+        removed_id=None if row.active else sent,
+        feed_token=context.feed_tokens.of(row),
+    )
+
+
+@mutation
+async def like_pin(context: Context, input: inputs.LikePin) -> payloads.LikePinPayload:
+    return _liked(await _write(context, likes.like_pin, Kind.PIN, input.pin_id, input))
+
+
+@mutation
+async def unlike_pin(context: Context, input: inputs.LikePin) -> payloads.LikePinPayload:
+    return _liked(await _write(context, likes.unlike_pin, Kind.PIN, input.pin_id, input))
+
+
+@mutation
+async def follow_user(context: Context, input: inputs.FollowUser) -> payloads.FollowUserPayload:
+    return _followed_user(await _write(context, follows.follow, Kind.USER, input.user_id, input))
+
+
+@mutation
+async def unfollow_user(context: Context, input: inputs.FollowUser) -> payloads.FollowUserPayload:
+    return _followed_user(await _write(context, follows.unfollow, Kind.USER, input.user_id, input))
+
+
+@mutation
+async def follow_board(context: Context, input: inputs.FollowBoard) -> payloads.FollowBoardPayload:
+    return _followed_board(await _write(context, follows.follow, Kind.BOARD, input.board_id, input))
+
+
+@mutation
+async def unfollow_board(
+    context: Context, input: inputs.FollowBoard
+) -> payloads.FollowBoardPayload:
+    written = await _write(context, follows.unfollow, Kind.BOARD, input.board_id, input)
+    return _followed_board(written)
+
+
+@mutation
+async def follow_interest(
+    context: Context, input: inputs.FollowInterest
+) -> payloads.FollowInterestPayload:
+    written = await _write(context, follows.follow, Kind.INTEREST, input.interest_id, input)
+    return _followed_interest(written)
+
+
+@mutation
+async def unfollow_interest(
+    context: Context, input: inputs.FollowInterest
+) -> payloads.FollowInterestPayload:
+    written = await _write(context, follows.unfollow, Kind.INTEREST, input.interest_id, input)
+    return _followed_interest(written)
+
+
+def _liked(written: Written[Pin]) -> payloads.LikePinPayload:
+    return payloads.LikePinPayload(
+        pin=written.target,
+        viewer=written.viewer,
+        liked_pin_edge=written.entry,
+        liker_edge=written.mirror,
+        unliked_pin_id=written.removed_id,
+    )
+
+
+def _followed_user(written: Written[User]) -> payloads.FollowUserPayload:
+    return payloads.FollowUserPayload(
+        user=written.target,
+        viewer=written.viewer,
+        followed_user_edge=written.entry,
+        follower_edge=written.mirror,
+        unfollowed_user_id=written.removed_id,
+        feed_token=written.feed_token,
+    )
+
+
+def _followed_board(written: Written[Board]) -> payloads.FollowBoardPayload:
+    return payloads.FollowBoardPayload(
+        board=written.target,
+        viewer=written.viewer,
+        followed_board_edge=written.entry,
+        follower_edge=written.mirror,
+        unfollowed_board_id=written.removed_id,
+        feed_token=written.feed_token,
+    )
+
+
+def _followed_interest(written: Written[Interest]) -> payloads.FollowInterestPayload:
+    return payloads.FollowInterestPayload(
+        interest=written.target,
+        viewer=written.viewer,
+        followed_interest_edge=written.entry,
+        unfollowed_interest_id=written.removed_id,
+        feed_token=written.feed_token,
+    )

@@ -2,13 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 from math import ceil
-from typing import Any
 
 from datasources.errors import Forbidden, RateLimited
 from feed_engine.transactions.inputs import NewUser
 from feed_engine.writes import users
 from resolvers import nodes
 from resolvers.context import Context
+from resolvers.mutations.inputs import SignUp
+from resolvers.mutations.payloads import SignUpPayload
 from resolvers.payloads import mutation
 
 TOKEN_FOR = timedelta(minutes=15)
@@ -16,8 +17,8 @@ TOKEN_FOR = timedelta(minutes=15)
 for somebody who learns or guesses an old key."""
 
 
-@mutation("user", "token")
-async def sign_up(context: Context, input: Any) -> dict[str, Any]:
+@mutation
+async def sign_up(context: Context, input: SignUp) -> SignUpPayload:
     """A new user, with a token. Open to requests without a viewer alone: a new account that could
     make more accounts would have a rate of its own for each."""
     if context.viewer_id is not None:
@@ -30,4 +31,4 @@ async def sign_up(context: Context, input: Any) -> dict[str, Any]:
     draft = NewUser(username=input.username, full_name=input.full_name, about=input.about)
     user = await users.sign_up(context.stores, draft, key=input.idempotency_key)
     is_new = datetime.now(UTC) - nodes.created_at(context, user) < TOKEN_FOR
-    return {"user": user, "token": context.issue_token(user.id) if is_new else None}
+    return SignUpPayload(user=user, token=context.issue_token(user.id) if is_new else None)

@@ -1,7 +1,5 @@
 """Saving, changing and discussing pins."""
 
-from typing import Any
-
 from datasources.ids import Kind
 from datasources.records import Image
 from feed_engine.transactions.inputs import NewComment, NewPin, PinChange
@@ -9,29 +7,30 @@ from feed_engine.transactions.results import PinWritten
 from feed_engine.writes import comments, pins
 from resolvers import visibility
 from resolvers.context import Context, object_id
+from resolvers.mutations import inputs, payloads
 from resolvers.payloads import edge, mutation
 
 
-def _image(given: Any) -> Image | None:
+def _image(given: inputs.PinImage | None) -> Image | None:
     if given is None:
         return None
     return Image(url=given.url, width=given.width, height=given.height, color=given.dominant_color)
 
 
-async def _saved(context: Context, written: PinWritten) -> dict[str, Any]:
+async def _saved(context: Context, written: PinWritten) -> payloads.SavedPinPayload:
     context.loaders.reset()
     board = await visibility.board(context, written.pin.board_id)
     pin = await visibility.pin(context, written.pin.id)  # a repeated answer's may be gone
-    return {
-        "pin": pin,
-        "pin_edge": edge(context, written.edge, pin) if pin else None,
-        "board": board,
-        "feed_token": context.feed_tokens.of(written.edge),
-    }
+    return payloads.SavedPinPayload(
+        pin=pin,
+        pin_edge=edge(context, written.edge, pin) if pin else None,
+        board=board,
+        feed_token=context.feed_tokens.of(written.edge),
+    )
 
 
-@mutation("pin", "pin_edge", "board", "feed_token")
-async def create_pin(context: Context, input: Any) -> dict[str, Any]:
+@mutation
+async def create_pin(context: Context, input: inputs.CreatePin) -> payloads.SavedPinPayload:
     viewer_id = context.require_viewer()
     draft = NewPin(
         board_id=object_id(input.board_id, Kind.BOARD, argument="boardId"),
@@ -47,8 +46,8 @@ async def create_pin(context: Context, input: Any) -> dict[str, Any]:
     return await _saved(context, written)
 
 
-@mutation("pin", "pin_edge", "board", "feed_token")
-async def repin(context: Context, input: Any) -> dict[str, Any]:
+@mutation
+async def repin(context: Context, input: inputs.Repin) -> payloads.SavedPinPayload:
     written = await pins.repin(
         context.stores,
         context.require_viewer(),
@@ -59,8 +58,8 @@ async def repin(context: Context, input: Any) -> dict[str, Any]:
     return await _saved(context, written)
 
 
-@mutation("pin")
-async def update_pin(context: Context, input: Any) -> dict[str, Any]:
+@mutation
+async def update_pin(context: Context, input: inputs.UpdatePin) -> payloads.UpdatePinPayload:
     viewer_id = context.require_viewer()
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     given = input.given()
@@ -74,20 +73,23 @@ async def update_pin(context: Context, input: Any) -> dict[str, Any]:
     pin = await pins.update_pin(
         context.stores, viewer_id, pin_id, change, key=input.idempotency_key
     )
-    return {"pin": pin if pin.active else None}  # deleted since this answer was first given
+    # The pin may be deleted since this answer was first given.
+    return payloads.UpdatePinPayload(pin=pin if pin.active else None)
 
 
-@mutation("deleted_pin_id", "board")
-async def delete_pin(context: Context, input: Any) -> dict[str, Any]:
+@mutation
+async def delete_pin(context: Context, input: inputs.DeletePin) -> payloads.DeletePinPayload:
     viewer_id = context.require_viewer()
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     pin = await pins.delete_pin(context.stores, viewer_id, pin_id, key=input.idempotency_key)
     board = await visibility.board(context, pin.board_id)
-    return {"deleted_pin_id": input.pin_id, "board": board}
+    return payloads.DeletePinPayload(deleted_pin_id=input.pin_id, board=board)
 
 
-@mutation("comment", "comment_edge", "pin")
-async def create_comment(context: Context, input: Any) -> dict[str, Any]:
+@mutation
+async def create_comment(
+    context: Context, input: inputs.CreateComment
+) -> payloads.CreateCommentPayload:
     viewer_id = context.require_viewer()
     pin_id = object_id(input.pin_id, Kind.PIN, argument="pinId")
     draft = NewComment(pin_id=pin_id, text=input.text)
@@ -96,15 +98,19 @@ async def create_comment(context: Context, input: Any) -> dict[str, Any]:
     )
     pin, comment = await visibility.pin(context, pin_id), written.comment
     if pin is None or not comment.active:  # deleted since this answer was first given
-        return {"pin": pin}
-    return {"comment": comment, "comment_edge": edge(context, written.edge, comment), "pin": pin}
+        return payloads.CreateCommentPayload(pin=pin)
+    return payloads.CreateCommentPayload(
+        comment=comment, comment_edge=edge(context, written.edge, comment), pin=pin
+    )
 
 
-@mutation("deleted_comment_id", "pin")
-async def delete_comment(context: Context, input: Any) -> dict[str, Any]:
+@mutation
+async def delete_comment(
+    context: Context, input: inputs.DeleteComment
+) -> payloads.DeleteCommentPayload:
     comment_id = object_id(input.comment_id, Kind.COMMENT, argument="commentId")
     comment = await comments.delete_comment(
         context.stores, context.require_viewer(), comment_id, key=input.idempotency_key
     )
     pin = await visibility.pin(context, comment.pin_id)
-    return {"deleted_comment_id": input.comment_id, "pin": pin}
+    return payloads.DeleteCommentPayload(deleted_comment_id=input.comment_id, pin=pin)

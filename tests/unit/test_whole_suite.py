@@ -62,9 +62,12 @@ def test_all_parts_run_and_a_failure_in_any_is_the_exit_status(
 def test_the_tests_of_the_real_servers_share_a_lane_and_begin_first() -> None:
     servers = [lanes.TESTS / "contract/test_eras.py", lanes.TESTS / "run/test_workers.py"]
     assert {(lanes.lane(path), lanes.rank(path)) for path in servers} == {("servers", 0)}
+    assert lanes.lane(lanes.TESTS / "outside/test_urql.py") == "node"
     assert lanes.lane(lanes.TESTS / "unit/test_words.py") == "unit/test_words.py"
     assert lanes.rank(lanes.TESTS / "unit/test_words.py") == len(lanes.LONG) + 1
-    assert all((lanes.TESTS / name).exists() for name in (*lanes.ON_SERVERS, *lanes.LONG))
+    assert all(
+        (lanes.TESTS / name).exists() for name in (*lanes.ON_SERVERS, *lanes.WITH_NODE, *lanes.LONG)
+    )
 
 
 def test_every_file_that_asks_for_the_servers_is_in_their_lane() -> None:

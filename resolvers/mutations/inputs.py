@@ -1,0 +1,113 @@
+"""The inputs of the mutations, as their resolvers read them.
+
+Each input type of the schema is a subclass of one of these classes, and adds descriptions and
+defaults. Ids are the strings that the client sent.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class Input:
+    idempotency_key: str | None
+
+
+class SignUp(Input):
+    username: str
+    full_name: str
+    about: str
+
+
+class CreateBoard(Input):
+    name: str
+    description: str
+    secret: bool
+
+
+class Change(Input):
+    def given(self) -> dict[str, Any]:
+        """The changed fields that the client sent, by name."""
+        raise NotImplementedError
+
+
+class UpdateBoard(Change):
+    board_id: str
+
+
+class DeleteBoard(Input):
+    board_id: str
+
+
+class PinImage:
+    url: str
+    width: int | None
+    height: int | None
+    dominant_color: str | None
+
+
+class CreatePin(Input):
+    board_id: str
+    title: str
+    description: str
+    link: str | None
+    image: PinImage | None
+    interest_ids: Sequence[str]
+
+
+class UpdatePin(Change):
+    pin_id: str
+
+
+class DeletePin(Input):
+    pin_id: str
+
+
+class Repin(Input):
+    pin_id: str
+    board_id: str
+
+
+class LikePin(Input):
+    pin_id: str
+
+
+class CreateComment(Input):
+    pin_id: str
+    text: str
+
+
+class DeleteComment(Input):
+    comment_id: str
+
+
+class FollowUser(Input):
+    user_id: str
+
+
+class FollowBoard(Input):
+    board_id: str
+
+
+class FollowInterest(Input):
+    interest_id: str
+
+
+class ReorderPin(Input):
+    board_id: str
+    pin_id: str
+    before_pin_id: str | None
+    after_pin_id: str | None
+
+
+class ReorderPins(Input):
+    board_id: str
+    pin_ids: Sequence[str]
+    before_pin_id: str | None
+    after_pin_id: str | None
+
+
+class MovePin(Input):
+    pin_id: str
+    board_id: str
+    before_pin_id: str | None
+    after_pin_id: str | None

@@ -1,0 +1,150 @@
+"""The payloads of the mutations, as their resolvers fill them in.
+
+Each payload type of the schema has the same fields, with descriptions. A field is None where the
+write was refused, or where there is nothing to say.
+"""
+
+from dataclasses import dataclass, field
+
+from datasources.records import Board, Comment, Interest, Pin, User
+from resolvers.paging import Edge
+
+
+@dataclass(frozen=True, slots=True)
+class UserError:
+    """One thing that was wrong with an input: `field` is where, `code` what kind."""
+
+    code: str
+    message: str
+    field: str | None
+
+
+@dataclass(kw_only=True, slots=True)
+class Payload:
+    errors: list[UserError] = field(default_factory=list)
+
+
+@dataclass(kw_only=True, slots=True)
+class SignUpPayload(Payload):
+    user: User | None = None
+    token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class CreateBoardPayload(Payload):
+    board: Board | None = None
+    board_edge: Edge[Board] | None = None
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class UpdateBoardPayload(Payload):
+    board: Board | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class DeleteBoardPayload(Payload):
+    deleted_board_id: str | None = None
+    user: User | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class SavedPinPayload(Payload):
+    """The payload of `createPin` and of `repin`."""
+
+    pin: Pin | None = None
+    pin_edge: Edge[Pin] | None = None
+    board: Board | None = None
+    feed_token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class UpdatePinPayload(Payload):
+    pin: Pin | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class DeletePinPayload(Payload):
+    deleted_pin_id: str | None = None
+    board: Board | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class CreateCommentPayload(Payload):
+    comment: Comment | None = None
+    comment_edge: Edge[Comment] | None = None
+    pin: Pin | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class DeleteCommentPayload(Payload):
+    deleted_comment_id: str | None = None
+    pin: Pin | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class LikePinPayload(Payload):
+    pin: Pin | None = None
+    viewer: User | None = None
+    liked_pin_edge: Edge[Pin] | None = None
+    liker_edge: Edge[User] | None = None
+    unliked_pin_id: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class FollowUserPayload(Payload):
+    user: User | None = None
+    viewer: User | None = None
+    followed_user_edge: Edge[User] | None = None
+    follower_edge: Edge[User] | None = None
+    unfollowed_user_id: str | None = None
+    feed_token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class FollowBoardPayload(Payload):
+    board: Board | None = None
+    viewer: User | None = None
+    followed_board_edge: Edge[Board] | None = None
+    follower_edge: Edge[User] | None = None
+    unfollowed_board_id: str | None = None
+    feed_token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class FollowInterestPayload(Payload):
+    interest: Interest | None = None
+    viewer: User | None = None
+    followed_interest_edge: Edge[Interest] | None = None
+    unfollowed_interest_id: str | None = None
+    feed_token: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class ReorderPinPayload(Payload):
+    pin: Pin | None = None
+    pin_edge: Edge[Pin] | None = None
+    above_pin: Pin | None = None
+    below_pin: Pin | None = None
+    board: Board | None = None
+    order_version: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class ReorderPinsPayload(Payload):
+    board: Board | None = None
+    order_version: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class MovePinPayload(Payload):
+    pin: Pin | None = None
+    pin_edge: Edge[Pin] | None = None
+    above_pin: Pin | None = None
+    below_pin: Pin | None = None
+    from_board: Board | None = None
+    to_board: Board | None = None
+    removed_pin_id: str | None = None
+    from_order_version: str | None = None
+    to_order_version: str | None = None
+    feed_token: str | None = None
