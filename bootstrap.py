@@ -1,7 +1,7 @@
 """Make the environment in .venv and run a command in it: what the Makefile calls.
 
 Runs under any Python from 3.6, with the standard library alone, and finds a Python that Pinway
-supports by itself. So its syntax is older than that of the rest, and it imports nothing of it.
+supports by itself. So this script uses old syntax only, and imports no other module of Pinway.
 """
 
 import hashlib
@@ -283,7 +283,7 @@ def ensure_installed(level: str) -> None:
     if level == "test":
         ensure_compiler()
     for path in code(".so"):
-        os.remove(path)  # if it can't be built anew, none is better than an old one
+        os.remove(path)  # if the build fails, no compiled file is better than an old one
     checkout = ["--no-deps", "--no-build-isolation", "--editable", "."]
     later = {**os.environ, "PINWAY_COMPILED": "0"}  # by ensure_compiled, on all cores
     if (

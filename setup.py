@@ -60,7 +60,7 @@ def digest():
 
 
 class AllOrNone(build_ext):
-    """They refer to each other: one that can't be built leaves none."""
+    """They refer to each other: if one module can't be built, none is installed."""
 
     def run(self):
         try:

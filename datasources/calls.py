@@ -3,7 +3,7 @@ hits and misses of caches. It is the only place where calls of stores are measur
 recordings (`datasources.recording`) both come from here.
 
 `observed(stores, calls)` wraps the stores. The calls that count are the coroutine functions of the
-protocols in `datasources.protocols`, except those that last as long as the process.
+protocols in `datasources.protocols`, except calls that last as long as the process.
 """
 
 import inspect
@@ -51,7 +51,7 @@ class Calls:
         return found
 
     def looked_up(self, cache: str, hits: int, keys: int) -> None:
-        """Count the keys that a cache was asked for, and those that it had."""
+        """Count the keys that a cache was asked for, and the keys that it had."""
         self.hits[cache] += hits
         self.misses[cache] += keys - hits
 

@@ -32,7 +32,8 @@ class PinwayError(Exception):
 
 
 class ConfigError(PinwayError):
-    """A setting is wrong, or what it names can't be used. One line: which, and what to do."""
+    """A setting is wrong, or names something that can't be used. The message is one line: which
+    setting, and what to do."""
 
 
 class StoreError(PinwayError):

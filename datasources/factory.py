@@ -80,8 +80,8 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
 @dataclass(frozen=True, kw_only=True)
 class StoresConfig:
     """The URLs of the stores, with the settings' names. URLs, named as the settings are. The
-    servers of the shards stand in the topology; `mysql_user` and `mysql_password` are for all of
-    them."""
+    servers of the shards stand in the topology; `mysql_user` and `mysql_password` are for all
+    servers."""
 
     topology: str
     object_cache: str
@@ -113,7 +113,7 @@ def open_switches(url: str) -> Switches:
 
 
 async def open_stores(config: StoresConfig) -> Stores:
-    """Open all stores; those of the same URL are one and the same.
+    """Open all stores; settings with the same URL share one store.
 
     Raises ConfigError for a URL that no backend takes, and the StoreError of the topology's
     source. Stores that were opened before an error are closed again.

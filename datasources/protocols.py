@@ -209,7 +209,7 @@ class ShardTx(Protocol):
 
 
 Listed = tuple[int, bytes | StoreError]
-"""An object's id and JSON, or what stands for objects that could not be read."""
+"""An object's id and JSON, or a stand-in for objects that could not be read."""
 
 
 class ObjectStore(Protocol):
@@ -219,8 +219,8 @@ class ObjectStore(Protocol):
         """The topology in use, for placing new objects."""
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """The JSON of those that exist (an id whose shard is not open does not). One round trip a
-        server."""
+        """The JSON of the existing objects; an id on a shard that is not open has none. One round
+        trip a server."""
 
     async def list(self, kind: Kind, after_id: int, limit: int) -> list[tuple[int, bytes]]:
         """Up to `limit` objects of a kind with ids above `after_id` (0: all), in id order, over
@@ -243,8 +243,8 @@ class MappingStore(Protocol):
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
         """For each request its active rows from the highest (sequence, to_id) down, by seek, with
-        the list's era at that moment. One round trip a server for all requests together; those of
-        one shard are answered as of one moment, and so are heads."""
+        the list's era at that moment. One round trip a server for all requests together. The
+        requests of one shard are answered as of one moment, and so are heads."""
 
     async def windows(self, requests: Sequence[PageRequest]) -> list["Window"]:
         """`pages`, and of ordered lists the version that they had at that moment and whether they
@@ -286,11 +286,12 @@ class Outbox(Protocol):
 
     async def park(self, row: OutboxRow, reason: str, delay: int | None) -> None:
         """The row can't be done as it is: it is not due again for `delay` ms, so that it keeps no
-        others waiting, and is parked once more often. None: it is set aside, and due no more."""
+        other row waiting, and its count of attempts grows. None: the row is set aside, and never
+        due again."""
 
     async def listing(self, limit: int, *, parked: bool) -> list[OutboxEntry]:
         """Up to `limit` rows of the shards that can be reached, the oldest of each shard first;
-        only those that are parked or set aside, or all."""
+        only parked rows and rows set aside, or all rows."""
 
     async def entry(self, shard: int, id: int) -> OutboxEntry | None:
         """`load`, with what `listing` says of the row."""
@@ -328,7 +329,7 @@ class Expiry(Protocol):
 
     async def visits(self, created_before: int, limit: int) -> Forgotten:
         """Forget the oldest saved visits begun before an epoch ms, up to `limit` of each shard. A
-        user's newest visit stays, and so does one that is not saved."""
+        user's newest visit stays, and so does a visit that is not saved."""
 
 
 class ModStore(Protocol):
@@ -369,12 +370,12 @@ class ShardStore(Protocol):
     def mod(self) -> ModStore: ...
 
     def use(self, topology: Topology) -> None:
-        """Go on with a later topology; one that is not later is ignored. Raises StoreCorrupt for
-        one that must not follow the one in use, which stays then."""
+        """Switch to a later topology; an older or equal topology is ignored. Raises StoreCorrupt
+        for a topology that must not follow the topology in use, which then stays."""
 
     def reload_with(self, reload: Callable[[], Awaitable[None]]) -> None:
         """Have `reload` read the topology again, and `use` it, when a server refuses a call as
-        StaleTopology: then the call is made once more, if the topology did change."""
+        StaleTopology: the call is then repeated, if the topology did change."""
 
     async def replication(self) -> dict[str, float | None]:
         """The seconds that each slave of the topology is behind its master; None for a slave that
@@ -472,8 +473,9 @@ class MappingCache(Protocol):
 
     async def move(self, moves: Sequence[ListMove]) -> None:
         """Move rows within the windows, and raise the heads' versions: entries of the version
-        before a move follow it, those of its version or a later one stay, all others are dropped,
-        leases too. Raises if that can't be made certain. One round trip, and all at once."""
+        before a move follow the move, entries of its version or a later version stay, and all other
+        entries and leases are dropped. Raises if that can't be made certain. One round trip, and
+        all at once."""
 
     async def take(
         self, bucket: str, least: int, most: int, *, burst: int, refill: int
@@ -545,7 +547,7 @@ class JobQueue(Protocol):
         """Leave a mark that stays as long as the queue's data does."""
 
     async def marked(self) -> bool:
-        """Whether the mark is there: without it, the queue's data is not what it was."""
+        """Whether the mark is there: without the mark, the queue has lost its data."""
 
     async def ping(self) -> None: ...
 
@@ -567,8 +569,8 @@ class TopologySource(Protocol):
         """Why a watcher keeps a topology, although another one was found or none could be read."""
 
     def watch(self) -> AsyncIterator[Topology]:
-        """The current topology, then each later one, reconnecting as needed. Raises what `load`
-        does if the first read fails; one that must not follow the current one is logged."""
+        """The current topology, then each later one, reconnecting as needed. Raises the errors of
+        `load` if the first read fails; logs a topology that must not follow the current one."""
 
     async def close(self) -> None: ...
 

@@ -148,13 +148,13 @@ class Recording:
             self.left_out += 1
 
     def looked_up(self, cache: str, hits: int, keys: int) -> None:
-        """Count the keys that a cache was asked for, and those that it had."""
+        """Count the keys that a cache was asked for, and the keys that it had."""
         counts = self.lookups.setdefault(cache, [0, 0])
         counts[0] += hits
         counts[1] += keys
 
     def close(self, outcome: str = OK) -> None:
-        """End the recording; what goes on after it is not recorded."""
+        """End the recording; later calls are not recorded."""
         self.is_open = False
         self.root.end(outcome)
 

@@ -39,4 +39,4 @@ async def _in_turn(places: asyncio.Semaphore, call: Coroutine[Any, Any, T]) -> T
         async with places:
             return await call
     finally:
-        call.close()  # one that was cancelled before its turn
+        call.close()  # a call that was cancelled before its turn

@@ -96,9 +96,9 @@ def dump(topology: Topology) -> bytes:
 
 
 def check_next(current: Topology, found: Topology) -> bool:
-    """Whether a topology takes the place of the current one: False for an equal one. Raises
-    StoreCorrupt for one that must not: an earlier epoch, other content under the same epoch, or a
-    change that would hide objects that are stored."""
+    """Whether a topology replaces the current one; False for an equal topology. Raises StoreCorrupt
+    for a topology that must not: an earlier epoch, other content under the same epoch, or a change
+    that would hide objects that are stored."""
     if found == current:
         return False
     if found.epoch < current.epoch:

@@ -1,4 +1,4 @@
-"""The book's generated pages, written anew in each build: schema, commands, metrics and figures.
+"""The book's generated pages, written in each build: schema, commands, metrics and figures.
 
 MkDocs calls `on_files` (see `hooks` in mkdocs.yml). A generated page is never out of date, because
 nobody commits it.

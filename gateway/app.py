@@ -68,9 +68,9 @@ def create_site(
     siblings: Siblings | None = None,
     process: str = "",
 ) -> Site:
-    """The applications over open stores. Another executor may take the place of the usual one;
-    `counting` are collectors of metrics of the server around them; `siblings` are the other workers
-    of the same supervisor, and `process` is this worker's name in the log."""
+    """The applications over open stores. `executor` replaces the standard executor; `counting` are
+    collectors of metrics of the server around them; `siblings` are the other workers of the same
+    supervisor, and `process` is this worker's name in the log."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()

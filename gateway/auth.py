@@ -28,8 +28,8 @@ class Tokens:
         return jwt.encode(claims, self._secret, _ALGORITHM)
 
     def viewer(self, authorization: str | None) -> int | None:
-        """The viewer that an Authorization header names; None without one. Raises
-        Unauthenticated for one that is not valid."""
+        """The viewer that an Authorization header names; None without a header. Raises
+        Unauthenticated for an invalid token."""
         if not authorization:
             return None
         scheme, _, token = authorization.partition(" ")

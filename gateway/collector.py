@@ -3,7 +3,7 @@
 A full pass looks at every object that may be part of a cycle, and stops the gateway meanwhile: for
 a gateway's modules, schema and compiled operations 30 to 100 ms, about every thousand requests.
 Here, objects that two passes found alive are frozen (`gc.freeze`), so that each pass looks only at
-recent objects. Objects without references are freed as usual in Python. Garbage in cycles of frozen
+recent objects. Python still frees objects without references at once. Garbage in cycles of frozen
 objects is found when the memory in use has doubled for a while: then one pass looks at all objects.
 So there is never more garbage than memory was in use, and long passes are rare.
 """
@@ -31,7 +31,7 @@ _short = 0
 
 def set_aside() -> None:
     """With short passes, exclude the objects of now from collection: a pass that meets a list of
-    200,000 objects looks at each of them."""
+    200,000 objects looks at each object."""
     if _short:
         gc.freeze()
 

@@ -93,8 +93,8 @@ def make_directory(data: Path) -> None:
 
 
 def _topology_file(data: Path) -> Path:
-    """The embedded shards' topology, made at the first start; its shards are those of `data`, also
-    when the directory was moved or copied."""
+    """The embedded shards' topology, made at the first start; its shards lie in `data`, also when
+    the directory was moved or copied."""
     path = data / _TOPOLOGY
     local, url = "local", f"sqlite://{quote(str(data / 'shards'))}"
     if path.exists():

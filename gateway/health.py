@@ -21,7 +21,7 @@ COSTS = {
     "pools_standby": "late or failed answers of the primary can't be replaced",
     "feeds_primary": "feeds come from the standby, some hundred milliseconds older",
     "feeds_standby": "late or failed answers of the primary can't be replaced",
-    "topology": "moved or opened shards are not heard of; those known are served",
+    "topology": "shards that move or open are not noticed; known shards are served",
 }
 
 

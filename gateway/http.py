@@ -89,7 +89,7 @@ class Answer:
 
 
 Answering = Callable[[Headers, bytes, str], Awaitable[Answer]]
-"""Answers a request whose body is there; the last argument is the peer's address."""
+"""Answers a request after its body has arrived; the last argument is the peer's address."""
 
 
 class GraphQLEndpoint:
@@ -158,7 +158,7 @@ class GraphQLEndpoint:
             elif result.retry_after:
                 status, extra = 429, {"retry-after": str(result.retry_after)}
             else:
-                # With the older media type, what was refused answers 200 too: clients read the
+                # With the older media type, a refused request answers 200, too: clients read the
                 # errors.
                 status = 400 if media == GRAPHQL_JSON else 200
         except Refused as error:

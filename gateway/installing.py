@@ -30,7 +30,7 @@ async def install(
     """Seed the topology where there is none, make the shards' databases and the feeds' tables.
 
     Raises Damaged when data that was made is missing. The stores in `accept_loss` (names of
-    made.STORES) are made anew instead.
+    made.STORES) are created again instead.
     """
     async with embedded(settings) as config:
         await _seed(config, settings.topology_seed)

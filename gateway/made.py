@@ -1,8 +1,8 @@
 """The list of what was made of the stores: a start is refused when some of it is missing.
 
-A store that lost its data looks like a new one. Made anew it would be empty, and nobody would be
-told. So the names of all databases, tables and the queue's mark are kept among the switches beside
-the topology, which lies elsewhere than the data, and each start compares.
+A store that lost its data looks like a new one. If it were created again, it would be empty, and
+nobody would notice. So the names of all databases, tables and the queue's mark are kept among the
+switches beside the topology, which lies elsewhere than the data, and each start compares.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ SIDES: Mapping[str, list[Table]] = {
 }
 STORES = ("shards", *SIDES, "queue")
 """The names under which the stores are on the list, and `pinway init --accept-loss` takes them."""
-PATIENCE = 3.0  # seconds for a store to tell what it has; one that is down is not looked at
+PATIENCE = 3.0  # seconds for a store to list its data; a store that is down is not checked
 _PREFIX = "made."
 _TOLD = 5  # names in a message
 
@@ -50,9 +50,9 @@ async def missing_before_opening(config: StoresConfig, switches: Switches) -> No
 
 
 async def check(config: StoresConfig, stores: Stores, switches: Switches) -> None:
-    """Compare the stores with the list, and put on it what was made meanwhile. A store that can't
-    be reached is left out. Raises Damaged when something known is missing, and ConfigError when
-    something was never made."""
+    """Compare the stores with the list, and add the stores that were made meanwhile. A store that
+    can't be reached is left out. Raises Damaged when something known is missing, and ConfigError
+    when something was never made."""
     known = made(await switches.load())
     absent = {name: server for server, names in await _absent(stores) for name in names}
     lost, never = known["shards"] & absent.keys(), absent.keys() - known["shards"]
@@ -67,7 +67,7 @@ async def check(config: StoresConfig, stores: Stores, switches: Switches) -> Non
         raise Damaged(
             f"the queue at {mask(config.queue)} is empty, but it was not: another server answers "
             "there, or it lost its data. No object is lost, and unfinished work is queued again "
-            "from the shards. Bring the data back, or go on with: pinway init --accept-loss queue"
+            "from the shards. Bring the data back, or accept it: pinway init --accept-loss queue"
         )
     unmade = [f"databases {span(never)}"] if never else []
     unmade += [
@@ -82,7 +82,7 @@ async def check(config: StoresConfig, stores: Stores, switches: Switches) -> Non
 
 
 async def check_lost(config: StoresConfig, stores: Stores, switches: Switches) -> None:
-    """`check` before `pinway init` makes what was never made."""
+    """`check` before `pinway init` makes the stores that were never made."""
     try:
         await check(config, stores, switches)
     except Damaged:
@@ -104,7 +104,7 @@ async def register(stores: Stores, switches: Switches) -> None:
 
 
 async def accept_loss(switches: Switches, stores: Iterable[str]) -> None:
-    """Take stores off the list, so that they are made anew, empty."""
+    """Remove stores from the list, so that they are created again, empty."""
     if changes := dict.fromkeys((_PREFIX + store for store in stores), None):
         await switches.change(changes)
 
@@ -185,6 +185,6 @@ def _lost_side(side: str, url: str) -> str:
     )
     return (
         f"the feed store {side} at {mask(url)} was made, and its data is missing: mount it, or "
-        f"restore a backup or a copy of {other} that was made while nothing ran on it. To go on "
+        f"restore a backup or a copy of {other} that was made while nothing ran on it. To start "
         f"with empty feeds on this side: pinway init --accept-loss {side}"
     )

@@ -149,7 +149,8 @@ class ExecutorCollector(Collector):
 
 
 class ConnectionCollector(Collector):
-    """The connections of one process, and what was refused before the application saw it."""
+    """The connections of one process, and the requests that were refused before the application saw
+    them."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -206,7 +207,7 @@ class HttpCollector(Collector):
 
 
 class RefusalCollector(Collector):
-    """The operations that were refused for what they cost, by the reason."""
+    """The operations that were refused because of their cost, by reason."""
 
     def __init__(self, refusals: Refusals) -> None:
         self._refusals = refusals

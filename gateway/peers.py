@@ -30,7 +30,7 @@ class Proxies:
                     "(10.0.0.0/8) or *"
                 ) from None
         self.trusts = lru_cache(maxsize=1024)(self._trusts)
-        """Whether the address is that of a trusted proxy."""
+        """Whether the address belongs to a trusted proxy."""
 
     def _trusts(self, address: str) -> bool:
         if self._all:
@@ -44,10 +44,10 @@ class Proxies:
         return any(found in network for network in self._networks)
 
     def client(self, peer: str, headers: Headers) -> str:
-        """The client's address: the connection's peer, or the one that trusted proxies name.
+        """The client's address: the connection's peer, or the address that trusted proxies name.
 
         Each proxy appends the address it was asked from. So the list is read from its end, as far
-        as the proxies are trusted: what stands before, the client may have made up.
+        as the proxies are trusted: the client may have made up all earlier addresses.
         """
         forwarded = headers.get(b"x-forwarded-for")
         if forwarded is None or not self.trusts(peer):

@@ -99,7 +99,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
 
 @asynccontextmanager
 async def _opened(config: StoresConfig) -> AsyncIterator[tuple[Stores, Switches]]:
-    """The stores, compared with what was made of them."""
+    """The stores, compared with the list of made stores."""
     switches = open_switches(config.topology)
     try:
         await made.missing_before_opening(config, switches)
@@ -127,7 +127,7 @@ def _race(settings: Settings, sides: Sides) -> Race:
 
 
 async def _work(runtime: Runtime, settings: Settings) -> None:
-    """Work on the queue; a queue that fails is tried again, for ever."""
+    """Work on the queue; a queue that fails is tried again, without end."""
     while True:
         try:
             await runtime.stores.queue.work(

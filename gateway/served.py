@@ -8,7 +8,7 @@ from datasources.latencies import Latencies
 
 MOST_NAMES = 200
 """Names of operations that are counted by name: the first ones that ran. Clients choose names, so
-their number has no bound of its own."""
+their number is unbounded."""
 ANONYMOUS, FURTHER = "(anonymous)", "(further)"
 
 

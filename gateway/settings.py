@@ -275,7 +275,7 @@ class Settings(BaseSettings):
 
 
 def _keep_once(path: Path, text: str) -> None:
-    """Make a file that only its owner can read, whole or not at all; one that is there stays."""
+    """Make a file that only its owner can read, whole or not at all; an existing file stays."""
     with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:
         file.write(text)
         file.flush()

@@ -41,7 +41,7 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
 }
 _MOST_BYTES = 1_000  # of a request to sign in
-_FOREVER = "public, max-age=31536000, immutable"  # for files whose names hold their content's hash
+_FOREVER = "public, max-age=31536000, immutable"  # for names with a hash of the content
 
 
 class _SignIn(msgspec.Struct):

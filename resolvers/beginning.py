@@ -1,4 +1,4 @@
-"""The home feed's visit that a request begins: one, whatever number of fields ask for the feed.
+"""The home feed's visit that a request begins: one visit, however many fields ask for the feed.
 
 A visit uses up new pins, and beginning one is a transaction on the viewer's shard that reads those
 begun before. So fields of one request that begin a visit share it: the first begins it, and the

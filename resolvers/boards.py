@@ -81,9 +81,9 @@ P = TypeVar("P", Pin | BaseException, Pin | BaseException | None)
 
 
 def _on(board: Board, pin: P) -> P:
-    """A pin that the board's list names. Whether it is seen is decided by the pin as it is now, but
-    on which board it stands by the list: the two are read one after the other, and a pin that is
-    moved in between would else be on neither of its boards."""
+    """A pin that the board's list names. The pin as it is now decides whether the viewer sees it,
+    and the list decides on which board it stands: the two are read one after the other, and
+    otherwise a pin that is moved in between would be on neither board."""
     if not isinstance(pin, Pin) or pin.board_id == board.id:
         return pin
     return msgspec.structs.replace(pin, board_id=board.id)

@@ -44,7 +44,7 @@ class Resolver:
 
 
 async def for_one(resolver: Callable[..., Any], context: Any, parent: Any, **given: Any) -> Any:
-    """A bulk resolver's value for a single parent. Raises the error that stands in its place."""
+    """A bulk resolver's value for a single parent. Raises the error if the value is an error."""
     values = checked(await resolver(context, [parent], **given), 1, resolver)
     if isinstance(values[0], BaseException):
         raise values[0]

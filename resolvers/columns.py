@@ -1,6 +1,7 @@
 """The columns that bulk resolvers return: a value, or an error, for each parent.
 
-Here are those that many fields share: the sizes of lists, and whether the viewer's own has it.
+This module has the columns that many fields share: the sizes of lists, and whether the viewer's own
+list has an object.
 """
 
 from collections.abc import Sequence

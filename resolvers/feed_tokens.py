@@ -28,7 +28,7 @@ class FeedTokens:
         return None if token is None else f"{token}.{self._tag(token)}"
 
     def read(self, signed: str | None) -> str | None:
-        """The token of a signed one. Raises BadInput for any other text."""
+        """The token inside a signed token. Raises BadInput for any other text."""
         if signed is None:
             return None
         token, _, tag = signed.partition(".")

@@ -117,8 +117,8 @@ async def following_feed(
 class Cards:
     """The pins of a feed that can be shown now; `lost` when one could not be read.
 
-    A feed's pin can't be null: one whose server is down is left out, and so is one of whose counts
-    that was asked and can't be null either, though the pin itself is cached.
+    A feed's pin can't be null: a pin on a server that is down is left out, and so is a cached pin
+    if the query asks for its counts, which can't be null either.
     """
 
     def __init__(self, context: Context) -> None:

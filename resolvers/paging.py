@@ -58,8 +58,8 @@ class ListPageInfo:
 
 @dataclass(slots=True)
 class Edge(Generic[R]):
-    """A place in a list: a row of it or, in the list of all objects, an id. `record` is an error
-    where the server did not answer that holds what stands there."""
+    """A place in a list: a row of it or, in the list of all objects, an id. `record` is an error if
+    the record's server did not answer."""
 
     place: Row | int
     record: R | BaseException
@@ -136,7 +136,7 @@ class _Reading(Generic[R]):
     def take(
         self, rows: Sequence[Row] | BaseException, kept: Mapping[int, R | BaseException]
     ) -> None:
-        """Go on with the rows that were wanted."""
+        """Continue with the wanted rows."""
         if isinstance(rows, BaseException):
             self.page = rows
             return
@@ -191,7 +191,7 @@ async def object_page(
 
     The objects of a failing server between two other objects are one edge with its error, so that
     the page says where objects are missing: the next page goes on behind it, and the cursor before
-    it asks for it again. An object that is there and can't be decoded is left out.
+    it asks for it again. An object that can't be decoded is left out.
     """
     size, edges, cursors = page_size(first), list[Edge[R]](), context.cursors
     after_id = 0 if after is None else cursors.decode(_OBJECTS, after).id

@@ -30,8 +30,8 @@ def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
     """The resolver of a mutation that `write` does; `write` returns the payload.
 
     Faults that the client can mend are in the payload's `errors`; a client that is not signed in
-    and a store that failed are errors of the whole field. A write that has more to say about what
-    it refused returns a payload with `errors` itself.
+    and a store that failed are errors of the whole field. A write that refuses with more than an
+    error returns a payload with `errors` itself.
     """
     empty: type[P] = get_type_hints(write)["return"]
 
@@ -44,7 +44,7 @@ def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
         except RequestError as error:
             return empty(errors=[problem(error)])
         finally:
-            # The payload, and whatever follows in the document, reads what was written.
+            # The payload's fields, and later fields of the document, read the new data.
             context.loaders.reset()
 
     @wraps(write)
@@ -60,8 +60,8 @@ def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
 
 
 async def _check_viewer(context: Context) -> None:
-    """Raises Unauthenticated for a token of a user who does not exist. Where the viewer can't be
-    read the write goes on: what it needs of the viewer's shard it will miss itself."""
+    """Raises Unauthenticated for a token of a user who does not exist. If the viewer can't be read,
+    the write goes on: it fails by itself if it needs the viewer's shard."""
     if context.viewer_id is None:
         return
     try:

@@ -1,8 +1,8 @@
 """Places in lists that people order by hand, whose sequences change when rows are re-spaced.
 
 A place is a sequence and the list's era that it is of. When the list was re-spaced since, the place
-is translated by what each re-spacing moved: so pages go on where they were, whether or not the row
-at the place is still there.
+is translated by what each re-spacing moved: so the next page begins at the right row, whether or
+not the row at the place is still there.
 """
 
 import asyncio
@@ -33,8 +33,8 @@ class Wanted(NamedTuple):
 async def rows_after(
     context: Context, wanted: Sequence[Wanted]
 ) -> list[list[Edge] | BaseException]:
-    """The rows that are wanted of each list. The error is BadInput for a place of so old an
-    era that it is forgotten what became of it."""
+    """The rows that are wanted of each list. The error is BadInput for a place of an era so old
+    that its respacing is forgotten."""
     requests = [
         PageRequest(key, limit, place.position if place else None) for key, place, limit in wanted
     ]

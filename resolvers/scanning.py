@@ -41,7 +41,7 @@ class Further:
         self._next = max(size + 1, LEAST_AT_ONCE)
 
     def rows(self) -> int:
-        """How many rows to read now; 0 when the page has to end with what it has."""
+        """How many rows to read now; 0 when the page has to end with the rows it has."""
         taken = self._scanning.take(min(self._next, MOST_A_PAGE - self._used))
         self._used += taken
         self._next *= 2

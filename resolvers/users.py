@@ -1,4 +1,4 @@
-"""Users: who they are, what they have, and whom they follow."""
+"""Users, their boards, pins and likes, and the users, boards and interests that they follow."""
 
 from collections.abc import Sequence
 

@@ -24,7 +24,7 @@ class Counts:
 
     @property
     def reads(self) -> int:
-        """Calls, without those that put into a cache what was read."""
+        """Calls, without the calls that fill a cache after a read."""
         return sum(n for name, n in self.calls.items() if name.rpartition(".")[2] not in _FILLING)
 
     def of(self, stores: Stores) -> Stores:

@@ -84,8 +84,8 @@ SECOND = {
 
 
 async def interleave(people: People, second: Write, halted: Halted) -> int:
-    """A drag and another write. Raises AssertionError if the end is not that of the one and then
-    the other; the number of seams."""
+    """A drag and another write. Raises AssertionError if the end state is not the state after one
+    write and then the other. Returns the number of seams."""
     first, user = FIRST, await people.user()
     other = await people.board(user)
     for seam in range(100):

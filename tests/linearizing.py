@@ -1,10 +1,10 @@
 """A check that boards are linearizable: a model of two of them in memory replays a history.
 
 Clients drag, save, delete, move and sort at random, at once. Each transaction that locked a board
-is noted with the board's version at its end. In the order of these versions (for those that touch
-both boards, of both) the model does the same; then every answer, the rows that each transaction
-left (those of gone pins, too: a sort may go by them), every page that was read meanwhile, and the
-end must be what the model says, and the order must not contradict the time.
+is noted with the board's version at its end. In the order of these versions (of both boards'
+versions for calls that touch both boards) the model does the same; then every answer, the rows that
+each transaction left (rows of gone pins, too: a sort may use them), every page that was read
+meanwhile, and the end must be what the model says, and the order must not contradict the time.
 """
 
 import asyncio
@@ -95,7 +95,7 @@ class _Tx:
         self.boards = set[int]()
         self.changed = False
         self.reached: int | None = None
-        self.sorts: list[int] = []  # the outbox rows of those that it begins
+        self.sorts: list[int] = []  # the outbox rows of the writes that it begins
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._tx, name)
@@ -298,7 +298,7 @@ class History:
     # ------------------------------------------------------------------ the model
 
     async def check(self) -> None:
-        """Raises AssertionError where the history is not that of two boards."""
+        """Raises AssertionError if the history is not a history of two boards."""
         model = {id: Rows(list(pins)) for id, pins in self.start.items()}
         order, moves = self._ordered(), 0
         states = {board: [State(rows.shown(), 0, None)] for board, rows in model.items()}
@@ -376,7 +376,7 @@ class Rows:
         self.ids.insert(0 if below is None else self.ids.index(below) + 1, pin)
 
     def above(self, pin: int, without: Sequence[int] = ()) -> int | None:
-        """The next row above one that is none of some."""
+        """The next row above a row, except the given rows."""
         rows = reversed(self.ids[: self.ids.index(pin)])
         return next((id for id in rows if id not in without), None)
 

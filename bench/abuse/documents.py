@@ -144,7 +144,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long a document took, in seconds of the processor, and what came of it."""
+    """The processor time of a document, in seconds, and its outcome."""
 
     shape: str
     seconds: float
@@ -158,8 +158,8 @@ def time_documents(
     rounds: int = 3,
     made: GraphQLSchema | None = None,
 ) -> list[Timing]:
-    """Each shape's time from its text to its compiled plan or its errors; the best of some rounds,
-    each of which reads it anew."""
+    """Each shape's time from its text to its compiled plan or its errors; the best of several
+    rounds; each round reads the document again."""
     limits = limits_of(settings or Settings())
     found = []
     for shape, write in SHAPES.items():

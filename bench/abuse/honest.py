@@ -74,7 +74,7 @@ def _variables(
 
 @dataclass
 class Honest:
-    """A pool of connections, and what came of the requests."""
+    """A pool of connections, and the outcomes of their requests."""
 
     port: int
     took: list[float] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""The figures that are kept: merged by drill with those of earlier runs, and written into
-README.md between its marks, a column for each drill."""
+"""The kept figures: merged by drill with the figures of earlier runs, and written into README.md
+between its marks, a column for each drill."""
 
 import json
 import re

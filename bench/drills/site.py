@@ -110,8 +110,8 @@ async def open_site(
 
 
 async def settle(settings: Settings) -> tuple[int, int]:
-    """Do the jobs that are left; then, over both pairs of feed stores, the rows that there are, and
-    those that differ between primary and standby."""
+    """Do the remaining jobs; then return, over both pairs of feed stores, how many rows there are,
+    and how many rows differ between primary and standby."""
     async with running(settings, jobs=False) as runtime:
         await _drain(runtime.stores)
         rows = differing = 0

@@ -38,7 +38,7 @@ def python(chosen: str | None) -> Path:
         pip = [str(made), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         _run([*pip, "--require-hashes", "-r", str(LOCK)])
         (folder / "made").touch()
-    # The compiled code: a file for each interpreter, built anew only where it changed.
+    # The compiled code: a file for each interpreter, built again only after a change.
     _run([str(made), "setup.py", "-q", "build_ext", "--inplace"], ROOT)
     return made
 

@@ -135,9 +135,9 @@ def operations(count: int) -> list[str]:
 
 
 async def measure_first_sight(count: int) -> dict[str, float]:
-    """Seconds that a text never seen costs above what one that is known does, to its first
-    response: parsing, validating, limiting and all of compiling; and those of graphql-core's
-    parsing and validating alone."""
+    """The seconds that a new text takes longer than a known text, to its first response (parsing,
+    validating, limiting and all of compiling); and the seconds of graphql-core's parsing and
+    validating alone."""
     schema = feed.build()
     executor = executor_of(schema, Settings())
     parsed, planned = [], []

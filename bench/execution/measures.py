@@ -36,7 +36,8 @@ class Effort:
 
 
 COUNTED = 20 * wrk.CONNECTIONS
-"""Requests a load at least: how much was done of those that are under way in the end is a guess."""
+"""The least number of requests of a load: the work done for requests that are under way at the end
+is a guess."""
 FULL, QUICK = Effort(3.0, 4.0, 10), Effort(1.0, 1.0, 3)
 
 

@@ -19,12 +19,12 @@ from bench.execution.requests import Workload
 from bench.execution.servers import LOAD_CORE, Contender, Server, ahead_of_others, running
 
 SECONDS = 4  # of arrivals in a round
-STOLEN = 0.01  # seconds in one at most: those who wait for longer are the slowest hundredth
+STOLEN = 0.01  # of a second at most: the requests that wait longer are the slowest hundredth
 
 
 @dataclass(frozen=True)
 class Tail:
-    """The second in the middle by p99 / p50, of those that count."""
+    """The median second by p99 / p50, among the seconds that count."""
 
     middle: Second
 

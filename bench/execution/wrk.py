@@ -57,6 +57,6 @@ def _load(server: Server, requests: Path, seconds: float, before: Sequence[str])
         raise BenchError(f"wrk: {done.stdout}{done.stderr}")
     count = int(found[1])
     took = float(found[2]) / (1000 if found[3] == "ms" else 1)
-    # Of those that are under way in the end half the work is done, on average.
+    # On average, half the work is done for the requests that are under way at the end.
     done = count + CONNECTIONS / 2
     return Run(count, count / took, done / max(cpu, 0.01), cpu / wall)

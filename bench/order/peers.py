@@ -85,7 +85,7 @@ class Peers:
             await link.commit()
 
     async def fractional(self, _: int) -> None:
-        """A key between those of the new neighbors."""
+        """A key between the keys of the new neighbors."""
         board, moved, anchor = self._choose()
         async with self._pool.acquire() as link, link.cursor() as cursor:  # type: ignore[union-attr]
             await cursor.execute("SELECT id FROM peer_boards WHERE id = %s FOR UPDATE", board)

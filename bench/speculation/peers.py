@@ -1,6 +1,6 @@
 """Other projects' rules for hedged calls, as their documentation states them, in virtual time.
 
-No such rule leaves a side: each asks the primary first for ever. Each is written down in a few
+No such rule leaves a side: each rule always asks the primary first. Each is written down in a few
 lines, from its public documentation, so that all of them can be held against the race on the same
 seeded latencies.
 
@@ -88,7 +88,7 @@ class Peer:
 
 
 class Window:
-    """Latencies of the last 30 s, sorted anew each half second."""
+    """Latencies of the last 30 s, sorted again each half second."""
 
     def __init__(self, share: float) -> None:
         self._share, self._seen = share, deque[tuple[float, float]]()

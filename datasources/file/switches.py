@@ -49,7 +49,7 @@ class FileSwitches:
             try:
                 found = await self.load()
             except StoreError as error:
-                log.warning("keeping what was switched last: %s", error)
+                log.warning("the last switches stay in effect: %s", error)
             else:
                 if found != current:
                     current = found

@@ -55,7 +55,7 @@ class Pool:
         return self._slots.state(f"{self._host}:{self._port}")
 
     def close(self) -> None:
-        """Close idle connections now, those in use when their call ends."""
+        """Close idle connections now, and connections in use when their call ends."""
         self._closed = True
         self._drop_idle()
 
@@ -70,7 +70,7 @@ class Pool:
             try:
                 return await self._use(connection, work)
             except ConnectionError:
-                self._drop_idle()  # the server was restarted; the others are as dead
+                self._drop_idle()  # the server restarted: the other idle connections are dead, too
         return await self._use(await self._connect(), work)
 
     async def _connect(self) -> Connection:

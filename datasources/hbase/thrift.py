@@ -15,7 +15,7 @@ from thriftpy2.protocol.cybin import TCyBinaryProtocol  # type: ignore[attr-defi
 from thriftpy2.thrift import TApplicationException, TMessageType
 from thriftpy2.transport import TCyBufferedTransport
 
-_READ = 1 << 20  # so a page comes in few pieces: each piece has what came before decoded again
+_READ = 1 << 20  # few pieces a page: each has all earlier pieces decoded again
 
 
 def _load() -> Any:
@@ -91,7 +91,7 @@ class Connection:
 
 
 class _Incomplete(Exception):
-    """The answer goes on in a piece that has not come yet."""
+    """A part of the answer has not arrived yet."""
 
 
 class _Sink:

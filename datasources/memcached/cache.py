@@ -2,7 +2,7 @@
 
 A value has flags 0. A lease is an item too: flags 1, the reader's own token as its value, for 10 s.
 
-    reader   gets the keys; for those not there: add a lease, then gets them again, in one trip.
+    reader   gets the keys; for missing keys: add a lease, then gets them again, in one trip.
              It holds the lease where the token found is its own; the lease is the item's cas id.
     fill     cas with that id: memcached stores only if nobody wrote the key since.
     drop     delete, whatever is there.

@@ -70,7 +70,7 @@ class Connection:
     async def add_and_gets(
         self, keys: Sequence[bytes], value: bytes, flags: int, seconds: int
     ) -> dict[bytes, Item]:
-        """Store `value` where nothing is; then what stands there now."""
+        """Store `value` if the key has no item; return the key's item."""
         tail = b" %d %d %d\r\n%b\r\n" % (flags, seconds, len(value), value)
         lines = _gets_lines(keys)
         self._writer.write(b"".join([*(b"add %b%b" % (key, tail) for key in keys), *lines]))

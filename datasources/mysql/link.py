@@ -55,8 +55,8 @@ class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
 
 
 class _Cursor(aiomysql.Cursor):  # type: ignore[misc]
-    """Doesn't ask for warnings, which would be another round trip: strict mode makes errors of
-    those that matter."""
+    """Doesn't ask for warnings, which would be another round trip: strict mode turns the important
+    warnings into errors."""
 
     async def _show_warnings(self, conn: Connection) -> None:
         return

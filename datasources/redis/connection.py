@@ -31,7 +31,8 @@ class Connection:
             timeout=None,  # the call's own deadline ends the wait
             socket_connect_timeout=deadline,
             socket_timeout=None,
-            # A pooled connection may have died with a server that is back: once more on a new one.
+            # A pooled connection may have died with a server that is back: try again on a new
+            # connection.
             retry=Retry(NoBackoff(), 1),
             retry_on_error=[RedisConnectionError],
         )

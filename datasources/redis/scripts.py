@@ -1,7 +1,7 @@
 """The Lua scripts of the mapping cache, bound to one run of the server.
 
 A window is one sorted set `pinway:{code:from_id}:w`, all scores 0, so ordered by member. A row is
-the member `sequence:to_id`, zero-padded, whose order as text is that of (sequence, to_id). One
+the member `sequence:to_id`, zero-padded, so that text order is the order of (sequence, to_id). One
 more member, which sorts before all rows, is the state:
 
     !L<run><token>           leased: who holds the token may fill it
@@ -103,7 +103,8 @@ end
 """
 
 # KEYS: windows. ARGV: rows that a window keeps, then per move the list's version before and after
-# it, and the row's old and new member. A window left with few rows is dropped, to be filled anew.
+# it, and the row's old and new member. A window left with few rows is dropped, and a reader fills
+# it again.
 _MOVE = """
 local function newer(version, than)
   return tonumber(version) >= tonumber(than)

@@ -74,12 +74,12 @@ def added(topology: Topology, name: str, url: str) -> Topology:
 
 
 def opened(topology: Topology, span: Span, master: str, slave: str | None) -> Topology:
-    """With new shards behind those that there are."""
+    """With new shards behind the existing shards."""
     check_server(topology, master)
     first = topology.shards[-1].range[1] + 1
     if span[0] != first:
         raise ConfigError(
-            f"range {_text(span)}: new shards follow those that there are, so the range must "
+            f"range {_text(span)}: new shards follow the existing shards, so the range must "
             f"begin at {first}"
         )
     shards = (*topology.shards, ShardRange(span, master, slave))

@@ -58,7 +58,7 @@ def faults(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreUnavailable(f"{path}: {error.strerror or error}") from error
     except Exception as error:
-        if type(error) is not Exception:  # rocksdict raises bare ones; others are our own mistakes
+        if type(error) is not Exception:  # rocksdict raises plain ones alone
             raise
         raise _translate(path, str(error)) from error
 

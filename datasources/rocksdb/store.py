@@ -25,7 +25,7 @@ from datasources.rocksdb.opening import faults, open_directory
 
 T = TypeVar("T")
 
-_INLINE_KEYS = 1_000  # a read on the loop looks at no more: 0.5 ms
+_INLINE_KEYS = 1_000  # the most that a read on the loop looks at: 0.5 ms
 _SCAN_KEYS = 4_000  # a scan's step ends with the row in which it passed so many
 _RANGE_DELETE = 100  # fewer keys are deleted one by one: each range slows later reads a little
 

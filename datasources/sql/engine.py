@@ -95,7 +95,7 @@ class Engine(Protocol):
     dialect: Dialect
 
     def use(self, topology: Topology) -> None:
-        """Go on with the servers of another topology."""
+        """Switch to the servers of another topology."""
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         """The rows of each part; one round trip a server, all servers at once."""

@@ -3,8 +3,8 @@
 A transaction that waits for a row's lock holds a connection. Without a bound, a row that hundreds
 want at once (the head of a popular pin's likes) takes every connection to its server, and writers
 of other shards there wait behind it. So each list and each object has a gate that lets WIDTH
-transactions through at a time. One that finds a gate full gives its connection back, queues at the
-gate with no connection, and runs again.
+transactions through at a time. A transaction that finds a gate full gives its connection back,
+queues at the gate without a connection, and runs again.
 
 A transaction queues before it begins, in one order of the keys, and never in the middle: so
 transactions that hold a gate, or a lock in the database, don't wait for a gate.
@@ -18,12 +18,12 @@ from typing import Protocol
 from datasources.errors import StoreConflict
 from datasources.sql.engine import Contended
 
-WIDTH = 2  # one that has the lock, and one that is next
+WIDTH = 2  # the transaction that has the lock, and the next one
 MOST_KEYS = 64  # a transaction that locks more rows at once (a bulk load) passes no gates
 WAIT_SECONDS = 5.0
 
 Key = tuple[str, int, int]
-"""A shard's database, the code of a mapping or minus that of a kind, and the id."""
+"""A shard's database; the code of a mapping, or the negative code of a kind; and the id."""
 
 
 class Crowded(Contended):
@@ -35,7 +35,7 @@ class Crowded(Contended):
 
 
 class Gates:
-    """The gates of one process; those that nobody holds cost nothing."""
+    """The gates of one process; a gate that nobody holds costs nothing."""
 
     def __init__(self, width: int = WIDTH) -> None:
         self._width = width
@@ -71,7 +71,7 @@ class Gates:
             if not queue:
                 del self._queues[key]
             if not turn.cancelled():
-                turn.set_result(None)  # who has now passed in the place of the one that leaves
+                turn.set_result(None)  # the next waiter takes the free place
                 return
         self._inside[key] -= 1
         if not self._inside[key]:
@@ -101,7 +101,7 @@ class Turn:
 
     async def wait(self, keys: Iterable[Key]) -> None:
         """Queue for the gates, without a connection. Raises StoreConflict when it takes too long;
-        then, too, what was passed must be left."""
+        the gates that were passed must be left in that case, too."""
         try:
             async with asyncio.timeout(WAIT_SECONDS):
                 for key in sorted(keys):

@@ -13,8 +13,8 @@ from datasources.sql.router import Router
 SHARDS_AT_A_TIME = 512
 FIRST_ROWS = 16
 MAX_ATTEMPTS = 32_767  # what the column holds
-SET_ASIDE = 2**62  # an epoch ms after that of every other row
-NEVER = -(2**63)  # an epoch ms before that of every row
+SET_ASIDE = 2**62  # an epoch ms after all other rows
+NEVER = -(2**63)  # an epoch ms before all rows
 
 _Row = tuple[OutboxRow, int]  # with the epoch ms at which it was due
 _DUE_COLUMNS = f"{codecs.OUTBOX_COLUMNS}, due"
@@ -38,7 +38,7 @@ class SqlOutbox:
 
     def __init__(self, router: Router) -> None:
         self._router = router
-        self._removals: dict[int, _Removal] = {}  # of each shard, the one that takes more rows
+        self._removals: dict[int, _Removal] = {}  # of each shard, the cursor that takes more rows
         self._locks: dict[int, asyncio.Lock] = {}
 
     async def load(self, shard: int, id: int) -> OutboxRow | None:
@@ -60,7 +60,8 @@ class SqlOutbox:
         of_shards: dict[int, list[_Row]] = {}
         lost: dict[str, StoreError] = {}
         waiting = self._router.topology.open_shards
-        # Each shard gives a few; only when these are not enough, those with more are asked again.
+        # Each shard gives a few; shards that have more are asked again only when these are not
+        # enough.
         most = max(FIRST_ROWS, -(-limit // len(waiting)))
         while True:
             for at in range(0, len(waiting), SHARDS_AT_A_TIME):
@@ -206,7 +207,8 @@ class SqlOutbox:
         behind: Places,
         lost: dict[str, StoreError],
     ) -> dict[int, list[_Row]]:
-        """Each shard's rows; a failed server's error is noted as lost, and it is asked no more."""
+        """Each shard's rows; a failed server's error is noted as lost, and the server is not asked
+        again."""
         asked, parts = [], []
         for shard in shards:
             place = self._router.place(shard)

@@ -64,7 +64,7 @@ class Router:
     async def read_reachable(
         self, operation: str, parts: Sequence[Part]
     ) -> tuple[list[list[Row] | None], dict[str, StoreError]]:
-        """The rows of each part, None for those of a server that failed; the failed servers'
+        """The rows of each part, None for parts of a failed server; and the failed servers'
         errors."""
         of_server: dict[str, list[int]] = {}
         for number, part in enumerate(parts):
@@ -172,8 +172,7 @@ class Router:
         return StaleTopology(f"{shard} is not open in the topology of epoch {self.topology.epoch}")
 
     async def _reloaded(self, known: Topology) -> bool:
-        """Whether another topology is in use than the known one, after reading it again if need
-        be."""
+        """Whether a topology other than the known one is in use, after a new read if need be."""
         if self.topology is known and self.reload is not None:
             try:
                 await self.reload()

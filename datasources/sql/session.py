@@ -1,5 +1,5 @@
-"""The checks of every backend's transaction: it refuses a statement after one that broke it or
-after its end, and two statements at a time."""
+"""The checks of every backend's transaction: the transaction refuses a statement after its end, a
+statement after a statement that broke it, and two statements at a time."""
 
 import asyncio
 from abc import ABC, abstractmethod

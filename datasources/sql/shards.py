@@ -46,7 +46,7 @@ class SqlShards(ABC):
 
     @abstractmethod
     async def create(self, progress: Progress = lambda done, total: None) -> None:
-        """Make the databases and tables that are missing; `progress` hears of it."""
+        """Make the databases and tables that are missing; `progress` is called meanwhile."""
 
     async def replication(self) -> dict[str, float | None]:
         """Nothing, for servers that have no slaves."""

@@ -1,8 +1,9 @@
 """JobQueue over streaq: Redis Streams, a consumer group, and a sorted set for delayed jobs.
 
-A job's name in the queue is its outbox row, so the same job is queued once. A job that a store
-failed is tried for ever, after delays that grow to five minutes; the outbox sets aside what no
-retry cures. What the queue loses (its last second, or everything) the relay enqueues again.
+A job's name in the queue is its outbox row, so the same job is queued once. A job that failed
+because of a store is retried without end, after delays that grow to five minutes; the outbox sets
+aside work that no retry cures. If the queue loses jobs (of its last second, or all), the relay
+enqueues them again.
 """
 
 import asyncio
@@ -177,7 +178,7 @@ class _Client:
                 if _cancelling():
                     raise asyncio.CancelledError from error
                 if answered:
-                    continue  # the server was restarted, perhaps: once more, on a new connection
+                    continue  # the server may have restarted: try again, on a new connection
                 self._refuse(call, error)
                 call = await self._calls.get()
 

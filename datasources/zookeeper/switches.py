@@ -16,7 +16,8 @@ ATTEMPTS = 50
 """Attempts of a change when other changes come first: of many at the same time, one succeeds in
 each round."""
 PAUSE = 0.02
-"""Seconds between two at most, drawn anew each time, so that not the same ones meet again."""
+"""The longest time between two attempts, in seconds; each time is drawn at random, so that the same
+writers don't meet again."""
 log = logging.getLogger("pinway.switches")
 
 
@@ -56,7 +57,7 @@ class ZooKeeperSwitches:
                 try:
                     found, _ = await self._read(changed)
                 except StoreError as error:
-                    log.warning("keeping what was switched last: %s", error)
+                    log.warning("the last switches stay in effect: %s", error)
                 else:
                     if found != current:
                         current = found

@@ -45,7 +45,7 @@ class Memcached(Service):
     def command(self) -> list[str]:
         command = [install.tool("memcached"), "-l", HOST, "-p", str(self.port), "-U", "0"]
         command += ["-m", "64", "-c", "1024"]
-        # It writes no files, and as root it won't start unless it is told whom to become.
+        # memcached writes no files, and as root it won't start unless it is given a user to run as.
         return [*command, "-u", "nobody"] if os.geteuid() == 0 else command
 
     def probe(self) -> str:

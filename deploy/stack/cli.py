@@ -115,7 +115,7 @@ def status(directory: Path, as_json: bool) -> None:
 @stack.command()
 @_dir_option
 @click.argument("service", required=False)
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is written from now on.")
+@click.option("-f", "--follow", is_flag=True, help="Continue with new lines as they are written.")
 @click.option("-n", "--lines", type=click.IntRange(0), default=20, show_default=True)
 def logs(directory: Path, service: str | None, follow: bool, lines: int) -> None:
     """Show the end of one server's log, or of all."""
@@ -137,7 +137,8 @@ def logs(directory: Path, service: str | None, follow: bool, lines: int) -> None
 
 
 def _new_lines(log: Path, ends: dict[str, int], name: str) -> Iterator[str]:
-    """Whole lines written since `ends[name]`, which moves on; a shorter file is a new one."""
+    """The whole lines written since `ends[name]`, which is updated; a shorter file counts as a new
+    file."""
     if not log.exists():
         return
     with log.open("rb") as file:

@@ -14,7 +14,7 @@ class StackError(Exception):
 class StartFailed(StackError):
     """A server ended, or stayed unready, while it started.
 
-    `log` is its log file and `tail` the last lines of it.
+    `log` is its log file and `tail` the file's last lines.
     """
 
     def __init__(self, message: str, log: Path, tail: str) -> None:

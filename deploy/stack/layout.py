@@ -48,7 +48,7 @@ def port_names(count: int = PAIRS) -> list[str]:
 def build(
     root: Path, ports: Mapping[str, int], secrets: Secrets, count: int = PAIRS
 ) -> dict[str, Service]:
-    """The stack's servers by name, those that take longest to start first."""
+    """The stack's servers by name, the slowest starters first."""
     uses = services(count)
 
     def of(service: str) -> dict[str, int]:

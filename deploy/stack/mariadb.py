@@ -204,8 +204,8 @@ class MariaDB(Service):
         return Master(int(found[0]), int(found[1]), found[2] != "0") if found else None
 
     def _owner(self) -> int:
-        """The server id of the pair's master: that of the highest epoch. Raises NotReady when the
-        other server can't be asked, which may know of a later master."""
+        """The server id of the pair's master, the server with the highest epoch. Raises NotReady
+        when the other server can't be asked, which may know of a later master."""
         own = self.row()
         if own is not None and own.id == self.server_id and not own.waits:
             return self.server_id  # it has no slave that could have been promoted
@@ -246,7 +246,7 @@ class MariaDB(Service):
         return "No" in (status.get("Slave_IO_Running"), status.get("Slave_SQL_Running"))
 
     def _follow(self) -> None:
-        """Begins to replicate, or goes on with a master that has moved to another port."""
+        """Begins to replicate, or continues with a master that has moved to another port."""
         self.query(
             f"""
             STOP SLAVE;

@@ -17,7 +17,7 @@ bind-address = {host}
 skip-name-resolve
 
 server-id = {server_id}
-# One domain a pair: a slave that is promoted goes on where its master left off.
+# One domain a pair: a promoted slave continues where its master left off.
 gtid-domain-id = {domain}
 gtid-strict-mode = 1
 log-bin = binlog
@@ -32,7 +32,7 @@ relay-log-recovery = 0
 skip-slave-start = 1
 sync-relay-log = 1
 slave-parallel-threads = 4
-# A master that hangs is noticed, one that comes back is found, within seconds.
+# A master that hangs is noticed, and a returning master is found, within seconds.
 slave-net-timeout = 10
 read-only = 1
 event-scheduler = ON

@@ -81,7 +81,7 @@ def is_paused(identity: Identity) -> bool:
 
 
 def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str]) -> Identity:
-    """Starts a process in a session of its own; what it prints goes to a fresh `log`.
+    """Starts a process in its own session; its output goes to a fresh `log`.
 
     The log of its previous life is kept as `log`.1.
     """

@@ -39,8 +39,8 @@ class NotReady(Exception):
 class Service:
     """A server process: subclasses say how it is configured, started and asked.
 
-    `name` is unique in the stack, `ports` maps what each port is for to its number; the one that
-    clients speak to is called "main". Everything the server writes lies below `dir`.
+    `name` is unique in the stack, `ports` maps each port's purpose to its number; the clients' port
+    is called "main". Everything the server writes lies below `dir`.
     """
 
     ready_timeout = 60.0
@@ -95,7 +95,7 @@ class Service:
         return None if identity is None else identity.pid
 
     def configure(self) -> bool:
-        """Writes the configuration; True if it differs from what was there."""
+        """Writes the configuration; returns True if it differs from the old one."""
         self.dir.mkdir(parents=True, exist_ok=True)
         changed = [write_if_changed(self.dir / path, text) for path, text in self.config().items()]
         return any(changed)

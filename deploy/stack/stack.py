@@ -86,7 +86,7 @@ class Stack:
 
     @property
     def secrets(self) -> Secrets:
-        """The passwords, also those that no gateway needs."""
+        """The passwords, also the passwords that no gateway needs."""
         return load_or_make(self._secrets_file)
 
     def up(self, progress: Progress = lambda _: None, *, set_up_only: bool = False) -> None:
@@ -230,7 +230,7 @@ class Stack:
 
 
 def _servers(state: dict[str, Any]) -> tuple[int, int]:
-    """The pairs of MariaDB servers, and the number of those that were given shards at first."""
+    """The pairs of MariaDB servers, and the number of pairs that were given shards at first."""
     built, with_shards = state.get("servers", (layout.PAIRS, layout.PAIRS))
     return int(built), int(with_shards)
 
@@ -245,7 +245,7 @@ def _start(service: Service, abandoned: threading.Event) -> str:
     began = time.monotonic()
     running = service.identity is not None
     if running and service.configure():
-        service.stop()  # It must not go on with ports that others have left.
+        service.stop()  # The next start must not reuse ports that other processes have left.
         running = False
     if running and service.health().state is State.UP:
         return "already runs"

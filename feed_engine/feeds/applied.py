@@ -4,8 +4,8 @@ changed row.
 A follow or unfollow leaves its edge's version there, as the stamp of a cell named by the target: of
 two jobs the later version shows, in whatever order they ran. The mark is written after the cells
 that the job wrote on that side, so a reader who finds the mark and then reads the row finds the
-cells too. A new pin leaves no mark: its own cell is one. The row's generation is the time of the
-newest action that changed it.
+cells too. A new pin leaves no mark: its own cell tells that it was applied. The row's generation is
+the time of the newest action that changed it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -97,7 +97,7 @@ async def newest_ids(
 async def newest_pins(
     stores: Stores, keys: Sequence[ListKey], limit: int
 ) -> dict[ListKey, list[BriefPin]]:
-    """The first `limit` pins of each list, those that are active."""
+    """The active pins among the first `limit` pins of each list."""
     ids = await newest_ids(stores, keys, limit)
     pins = await _brief_pins(stores, (id for some in ids.values() for id in some))
     return {key: [pins[id] for id in some if id in pins] for key, some in ids.items()}

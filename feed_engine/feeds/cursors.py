@@ -8,7 +8,8 @@ from datasources.errors import BadInput
 
 
 class CursorKind(IntEnum):
-    """The first byte of a cursor: what it is a place in, and in which format."""
+    """The first byte of a cursor: the kind of list that the cursor is a place in, and its
+    format."""
 
     FOLLOWING_1 = 0x11
     HOME_1 = 0x21

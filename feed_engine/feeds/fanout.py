@@ -96,9 +96,9 @@ async def pin_arrived(
     settings: FeedSettings = DEFAULTS,
     page: int = PAGE,
 ) -> None:
-    """Write the pin into the rows of those who follow its new board. What it had brought to
-    followers of the old one is not shown any more: readers go by the pin. Has it moved on, that is
-    another task."""
+    """Write the pin into the rows of the users who follow its new board. Cells that the pin has in
+    the rows of the old board's followers are not shown any more: readers look at the pin's own
+    board. Has it moved on, that is another task."""
     pin = await public_pin(stores, task.pin_id)
     if pin is not None and pin.board_id == task.board_id:
         fanout = _Fanout(stores, pin, [pin.board_id], task.at, settings, page)

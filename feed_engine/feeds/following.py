@@ -67,8 +67,8 @@ async def following_page(
 ) -> FollowingPage:
     """`first` pins of what the viewer follows now, behind a cursor. `seen`: the token of a write,
     waited for; `dated`: tell since when a standby's answer may be stale, for one read more. Raises
-    BadInput for a cursor or token that is not one, StoreError when neither side or the viewer's
-    shard doesn't answer."""
+    BadInput for an invalid cursor or token, StoreError when neither side or the viewer's shard
+    doesn't answer."""
     column = None if after is None else cursors.decode(CursorKind.FOLLOWING_1, after, least=24)
     there = None if seen is None else await in_following(feeds.stores, seen, viewer_id)
     items: list[FollowingItem] = []
@@ -125,7 +125,7 @@ async def _read(
 
 
 def _by_pin(cells: Iterable[Cell]) -> Iterator[_Listed]:
-    """The pins of the cells; those of one pin follow each other."""
+    """The pins of the cells; the cells of one pin follow each other."""
     listed: _Listed | None = None
     for cell in cells:
         place = behind_pin(cell.column)

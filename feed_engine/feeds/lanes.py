@@ -2,8 +2,8 @@
 that is away stops its own lane alone.
 
 All lanes run at once. A lane that fails leaves the others to run to their ends; then the job fails
-and, run again, goes on with the lanes that are not done. A side that failed rests for a while: jobs
-don't wait for its timeouts one after another, and their other lanes go on at full speed.
+and, run again, continues with the lanes that are not done. A side that failed rests for a while:
+jobs don't wait for its timeouts one after another, and their other lanes go on at full speed.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ DONE = "done"
 Save = Callable[[str], Awaitable[None]]
 """Saves a lane's place."""
 Lane = Callable[[str, Save], Awaitable[None]]
-"""Goes on from a place ("": the start) to the lane's end."""
+"""Continues from a place ("": the start) to the lane's end."""
 
 _PLACES = msgspec.json.Decoder(dict[str, str])
 

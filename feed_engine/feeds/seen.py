@@ -1,9 +1,9 @@
 """Feeds that show the client's own write: the token of a write, and the read that waits for it.
 
 Feeds follow writes by jobs, so neither side may have it yet, or one alone. A token names the edge
-and its version; what has been applied stands beside the feed's row on each side. A read asks its
-race once; when the side that answered lacks the write, it looks at both until one has it, and reads
-from that one. It looks a bounded number of times, ever more rarely.
+and its version; each side keeps, beside the feed's row, the versions that were applied to it. A
+read asks its race once; when the side that answered lacks the write, it looks at both until one has
+it, and reads from that one. It looks a bounded number of times, ever more rarely.
 """
 
 import asyncio
@@ -154,14 +154,15 @@ async def read_seeing(
     *,
     kind: tuple[str, int],
 ) -> tuple[Raced[T], bool]:
-    """An answer of the race that holds the write, waited for until the race's deadline; or, False,
-    one that doesn't. `kind`: of the read, for the race. Raises StoreError as the race does."""
+    """An answer of the race that holds the write, waited for until the race's deadline; or an
+    answer without the write, and False. `kind`: of the read, for the race. Raises StoreError as the
+    race does."""
     if there is None:
         return await race(ask, kind=kind), True
     until = _until(race.deadline)
 
     async def both(store: WideColumnStore) -> tuple[bool, T]:
-        has = await there(store)  # first: then the row that is read has what it tells of
+        has = await there(store)  # first, so that the row holds all that it tells
         return has, await ask(store)
 
     looking = ("seeing", *kind)
@@ -197,7 +198,7 @@ async def _first_with(sides: Sides, there: Applied, until: float) -> Side | None
 
 
 async def _look(sides: Sides, there: Applied, seconds: float) -> Side | None:
-    """One look at both sides; one that fails or hangs has nothing to tell."""
+    """One look at both sides; a side that fails or hangs tells nothing."""
 
     async def look(side: Side, store: WideColumnStore) -> Side | None:
         try:

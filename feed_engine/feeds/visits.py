@@ -20,7 +20,7 @@ from datasources.protocols import URGENT, Job, ShardTx, Stores, Visit
 from feed_engine.feeds.rows import Reason
 from feed_engine.outbox import change
 
-RECENT = 8  # visits read with each page, besides those not saved
+RECENT = 8  # saved visits read with each page; unsaved visits are always read
 ENQUEUE_WITHIN = 0.1  # seconds; the relay finds what a slow queue didn't take
 
 
@@ -83,8 +83,8 @@ async def recent(stores: Stores, user_id: int, named: str | None = None) -> list
 async def begin(
     stores: Stores, user_id: int, visit: str, known: list[Remembered], now: int, choose: Choose
 ) -> tuple[Remembered, list[Remembered]]:
-    """Remember a new visit with the chunk chosen for it, and post the job that saves it; the
-    visit, and all known ones with this and those that were begun meanwhile (newest first).
+    """Remember a new visit with the chunk chosen for it, and post the job that saves it. Return the
+    visit, and all known visits, newest first: this one, and visits that began meanwhile, included.
 
     Visits begun at the same time elsewhere are seen in the transaction: one of the same name is
     the answer, and of another the pins are not shown twice, so the chunk is chosen again.
@@ -109,7 +109,7 @@ async def begin(
         try:
             meanwhile, begun, outbox_id = await stores.shards.objects.transact(shard, work)
         except StoreConflict:
-            # Its name or its generation was taken at this very moment: by whom is there to read.
+            # Another request has just taken the name or the generation: read that visit.
             later = await recent(stores, user_id)
             if [v.generation for v in later[:1]] == [v.generation for v in known[:1]]:
                 raise

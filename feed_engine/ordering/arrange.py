@@ -170,7 +170,7 @@ class _Chunk:
         self._moved = set[int]()
 
     async def arrange(self) -> int:
-        """The number of the pin of the plan to go on with."""
+        """The number of the plan's next pin."""
         pins = self._plan.pin_ids[self._start : self._start + CHUNK]
         rows = await self._tx.edges([EdgeKey(*self._key, pin_id) for pin_id in pins])
         self._upper = await self._above()
@@ -220,7 +220,7 @@ class _Chunk:
         return None
 
     async def _nearest(self) -> Edge | None:
-        """The row next below, active or not, without those that went to their places."""
+        """The next row below, active or not, except rows that were put in their places already."""
         while True:
             while self._below and self._below[0].to_id in self._moved:
                 self._below.popleft()

@@ -22,7 +22,7 @@ class Anchors(NamedTuple):
 
     @property
     def crossed(self) -> tuple[Edge, Edge] | None:
-        """The two, if they stand in the opposite order now."""
+        """The two anchors, if they stand in the opposite order now."""
         before, after = self
         return (before, after) if before and after and before.sequence < after.sequence else None
 
@@ -45,7 +45,7 @@ class Gap(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A free sequence, and what has to be done about a gap that became narrow."""
+    """A free sequence, and the respacing that a gap needs if it became narrow."""
 
     sequence: int
     tasks: list[AnyTask]

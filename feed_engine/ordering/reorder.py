@@ -36,11 +36,12 @@ async def reorder_pin(
 ) -> Reordered:
     """Put a pin directly below `before_pin_id` or, if that is None, directly above `after_pin_id`.
 
-    The two are the pins directly above and below the drop as the client saw them, newest first;
-    one is enough. Others may have come between them since: the pin then goes below the first.
-    Moving a pin to where it is changes nothing. Raises BadInput (neither anchor given, pins that
-    are not on the board or not distinct), Crossed (both given, and in the opposite order now: it
-    names the pin's present neighbors), NotFound, Forbidden. It never fails for lack of room.
+    The two are the pins directly above and below the drop as the client saw them, newest first; one
+    is enough. If other pins have come between the two anchors since, the pin goes directly below
+    the first anchor. Moving a pin to where it is changes nothing. Raises BadInput (neither anchor
+    given, pins that are not on the board or not distinct), Crossed (both given, and in the opposite
+    order now: it names the pin's present neighbors), NotFound, Forbidden. It never fails for lack
+    of room.
     """
     given = Reorder(
         board_id=board_id, pin_id=pin_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id

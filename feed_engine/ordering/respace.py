@@ -82,7 +82,7 @@ async def relieve(stores: Stores, place: Crowded, spacing: Spacing) -> None:
 async def spread_some(
     stores: Stores, key: ListKey, center: int, begun: Window | None, spacing: Spacing
 ) -> Part:
-    """One transaction: go on with a window, or begin with the fewest rows around a place."""
+    """One transaction: continue with a window, or begin with the fewest rows around a place."""
     done: list[Part] = []
 
     async def work(tx: ShardTx) -> Change:
@@ -144,8 +144,9 @@ async def make_room(
 
 
 def in_order(moves: Sequence[Move]) -> list[Move]:
-    """The moves that change something, so that after each of them the rows' order is the same and
-    no two have one sequence: those that rise from the top, then those that sink from the bottom."""
+    """The moves that change something, so that after each move the rows' order is the same and no
+    two rows share a sequence: first the rows that rise, from the top, then the rows that sink, from
+    the bottom."""
     rising = [(row, to) for row, to in reversed(moves) if to > row.sequence]
     sinking = [(row, to) for row, to in moves if to < row.sequence]
     return rising + sinking

@@ -43,8 +43,8 @@ class Spacing:
     """Rows rewritten in a transaction at most."""
 
     def asks(self, lower: int, place: int, upper: int) -> bool:
-        """Whether a row put between two asks for a job. Once a region: only the one that makes a
-        gap a narrow one asks, those that go into narrow gaps don't."""
+        """Whether a row put between two asks for a job. Asked once for a region: only the move that
+        makes a gap narrow asks, and later moves into narrow gaps don't."""
         left = min(order.bisections(lower, place), order.bisections(place, upper))
         return left < self.threshold <= order.bisections(lower, upper)
 
@@ -97,8 +97,8 @@ def finest(rows: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The sequences around a place as far as they are known, nearest first: those at it or below
-    it, and those above it. The crowded row is the one at the place, or the nearest."""
+    """The known sequences around a place, nearest first: the sequences at or below the place, and
+    the sequences above it. The crowded row is the one at the place, or the nearest."""
 
     below: Sequence[int]
     above: Sequence[int]
@@ -130,7 +130,8 @@ class Surroundings:
 
 
 Search = Generator[int, Surroundings, Window | None]
-"""Asks for so many rows on each side, is sent them, and returns what it found."""
+"""A generator: it yields the number of rows that it needs on each side, is sent these rows, and
+returns its plan."""
 
 
 def crowded(spacing: Spacing) -> Search:

@@ -21,7 +21,7 @@ class Task(msgspec.Struct, frozen=True, tag=True):
 
 
 class PinPublished(Task, frozen=True):
-    """A new pin, or one that became public: into the feeds and pools of followers."""
+    """Put a new pin, or a pin that became public, into the feeds and pools of followers."""
 
     pin_id: int
     board_id: int
@@ -32,8 +32,8 @@ class PinPublished(Task, frozen=True):
 
 
 class PinArrived(Task, frozen=True):
-    """A pin that all could see before came to another public board: into the feeds of those who
-    follow that board."""
+    """Put a public pin that moved to another public board into the feeds of that board's
+    followers."""
 
     pin_id: int
     board_id: int
@@ -89,7 +89,8 @@ class Respace(Task, frozen=True):
 
 
 class VisitShown(Task, frozen=True):
-    """A visit's chunk was remembered: save it to the materialized feed, empty the pools of it."""
+    """A visit's chunk was remembered: save it to the materialized feed, and remove its pins from
+    the pools."""
 
     user_id: int
     generation: int
@@ -200,6 +201,6 @@ def decode(payload: bytes) -> Change:
 
 
 Advance = Callable[[bytes], Awaitable[None]]
-"""Saves a task's own cursor, so that a killed job goes on where it was."""
+"""Saves a task's own cursor, so that a killed job resumes there."""
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
 """Does a task from its cursor on (None: from the start)."""

@@ -1,7 +1,7 @@
 """Runs what an outbox row asks for: the rest of its write, then its tasks one by one.
 
-How far the tasks came is kept in the row, so a killed job goes on where it was; whatever is run
-twice does no harm.
+How far the tasks came is kept in the row, so a killed job resumes there; a task that runs twice
+does no harm.
 """
 
 import logging

@@ -27,7 +27,7 @@ OF_TASKS: Mapping[type[Task], str] = {
 
 
 def of_tasks(tasks: Sequence[Task]) -> str:
-    """The priority of a row with these tasks: the lowest of theirs. A row without tasks completes a
+    """The priority of a row: the lowest priority of its tasks. A row without tasks completes a
     write that somebody waits to see."""
     found = {OF_TASKS.get(type(task), NORMAL) for task in tasks} or {URGENT}
     return max(found, key=PRIORITIES.index)

@@ -1,8 +1,8 @@
 """Queues the work of outbox rows that a dead process or a lost queue left behind.
 
-The relay walks through all due rows, a page at a time, and begins again at the end. Rows that
-can't be done for now (their store is dead) stay due; taking the longest due rows each time would
-relay the same page for ever, and never a row behind it.
+The relay walks through all due rows, a page at a time, and begins again at the end. Rows that can't
+be done for now (their store is dead) stay due; taking the longest due rows each time would relay
+the same page forever, and never a row behind it.
 """
 
 import asyncio

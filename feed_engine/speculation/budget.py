@@ -1,13 +1,13 @@
 """Bounds on extra load: a token bucket that calls fill and extra calls empty.
 
-The rule is that of Finagle's `RetryBudget` and gRPC's retry throttling: extra calls are a share of
-the calls that are made anyway, so that hedging can't feed on itself when everything is slow. With a
-share of 0.03 and a burst of 20, 1,000 calls earn 30 tokens, and at most 20 are kept.
+The rule is taken from Finagle's `RetryBudget` and gRPC's retry throttling: extra calls are a share
+of the calls that are made anyway, so that hedging can't feed on itself when everything is slow.
+With a share of 0.03 and a burst of 20, 1,000 calls earn 30 tokens, and at most 20 are kept.
 """
 
 
 class Budget:
-    """`share` of a token is earned by each call, up to `burst`; an extra call spends one."""
+    """`share` of a token is earned by each call, up to `burst`; an extra call spends one token."""
 
     __slots__ = ("_burst", "_share", "tokens")
 

@@ -43,9 +43,10 @@ class Terms(Protocol):
 
 
 class Call(Generic[T]):
-    """The first side is awaited by the caller's own task, so that a call it answers in time costs
-    a timer and no task. A second side that wins, and the deadline, interrupt it the way
-    `asyncio.timeout` does: they cancel that task, and the one who catches that takes it back.
+    """The first side is awaited by the caller's own task, so that a call it answers in time costs a
+    timer and no task. A second side that wins, and the deadline, interrupt it the way
+    `asyncio.timeout` does: they cancel that task, and the code that catches the cancellation takes
+    it back (`Task.uncancel`).
     """
 
     __slots__ = (
@@ -149,7 +150,8 @@ class Call(Generic[T]):
                 await end(*(t for t in (self._first_task, self._second_task) if t is not None))
 
     def _comparable(self) -> Cutoff | None:
-        """The second side's latencies, unless it was left: then they are those of another time."""
+        """The second side's latencies; None if requests had left that side, because its latencies
+        are out of date."""
         second = self._second
         if second is None or second.health.mode is Mode.LEFT:
             return None
@@ -270,7 +272,8 @@ class Call(Generic[T]):
 
     async def _failover(self, error: StoreError) -> Raced[T]:
         """The second side's answer after the first failed; asks now if it wasn't asked yet. When
-        the second is one that was left, the first is asked once more besides: it is all there is.
+        requests have left the second side, too, the first side is asked again: no other side is
+        available.
         """
         self._timer.cancel()
         first, second, left = self._first, self._second, self._left()

@@ -138,8 +138,8 @@ class Contender:
             cutoff.ran_on(now - began if ended else None, now, weight)
 
     def late_after(self, kind: Hashable, other: "Contender") -> float:
-        """Seconds after which a call that was no race is late. The latencies of a side that was
-        left say little: those of the fault may be among them."""
+        """Seconds after which a call that was no race is late. The latencies of a side that
+        requests have left say little: latencies of the fault may be among them."""
         others = other.cutoffs.of(kind)
         if self.health.mode is Mode.LEFT and (usual := others.usual(self._clock())) < NEVER:
             return max(self._ceiling, CLEARLY * usual)

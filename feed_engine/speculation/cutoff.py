@@ -16,7 +16,7 @@ nothing about the time that a hundred take.
 
 Latencies are counted in buckets that grow by 2% (the logarithmic mapping of DDSketch: Masson, Rim
 and Lee, VLDB 2019; a quantile is at most 1% off), in slices of a sliding window that are added up
-when the cutoff is computed anew.
+when the cutoff is computed again.
 
 Cancelled losers. A call that lost to the other side was cancelled: its latency is only known to be
 longer. Leaving such calls out would make the tail look short, and the cutoff shorter with each
@@ -67,7 +67,7 @@ class _Slice:
 
 class Cutoff:
     """The latencies of one side's calls of one kind. `now` is any clock in seconds; `seconds` the
-    cutoff in force; `most` bounds what the budget quantile makes of it."""
+    cutoff in force; `most` bounds the cutoff that the budget quantile gives."""
 
     __slots__ = (
         "_estimated_until",
@@ -126,7 +126,7 @@ class Cutoff:
             min(self._running, key=lambda loser: loser.weight).weight += 1
 
     def ended(self, loser: RunOn) -> None:
-        """A loser runs on no more."""
+        """A losing call that ran on to be measured has ended."""
         self._running.remove(loser)
 
     def ran_on(self, took: float | None, now: float, weight: int = 1) -> None:

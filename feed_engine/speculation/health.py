@@ -84,7 +84,7 @@ class Health:
         return self._add(self._slow_lost if both_late else self._lost, now)
 
     def bad(self, now: float) -> bool:
-        """Record a failure. Returns whether the side is left because of it."""
+        """Record a failure. Returns whether requests leave the side because of it."""
         return self._add(self._bad, now)
 
     def _add(self, doubt: float, now: float) -> bool:

@@ -7,7 +7,7 @@ NEVER = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Seconds, shares of calls (0 to 1) and counts. The defaults are those of a gateway.
+    """Seconds, shares of calls (0 to 1) and counts. The defaults suit a gateway.
 
     The examples assume 1,000 calls a second, a median of 3 ms and a deadline of 2 s.
     """
@@ -85,8 +85,8 @@ class Policy:
     """Share of failed calls of a side in order. 0.02: 2 failures in 100 raise no doubt."""
 
     well_lost: float = 0.05
-    """Share of lost calls of a side in order. 0.05: equal sides with a heavy tail may lose 2 calls
-    in 100 to each other for ever; 15 in 100 raise doubt."""
+    """Share of lost calls of a side in order. 0.05: equal sides with a heavy tail may always lose 2
+    calls in 100 to each other; 15 in 100 raise doubt."""
 
     ill: float = 0.3
     """Share of failed or lost calls of a side that should be left. 0.3: from about 12% on, doubt
@@ -156,4 +156,4 @@ FIXED = Policy(
     probe_alone_every=NEVER,
     warm=0.0,
 )
-"""The start value is the cutoff for ever, every late call is hedged, the primary comes first."""
+"""The cutoff keeps its start value, every late call is hedged, and the primary comes first."""

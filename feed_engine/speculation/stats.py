@@ -32,7 +32,7 @@ class Stats:
     differing: int = 0  # and was not the primary's
     caught_up: int = 0  # differing standbys that gave the primary's answer within the deadline
     left_behind: int = 0  # and that did not
-    lag_seconds: float = 0.0  # sum, of those that caught up
+    lag_seconds: float = 0.0  # sum, of the standbys that caught up
     outages: int = 0  # times that the primary was left
     returns: int = 0  # and fully trusted again
     cutoff: float = 0.0  # gauge: seconds, of the primary's busiest kind of call

@@ -88,8 +88,8 @@ class Mutation(NamedTuple):
 
 
 class Rows:
-    """The mapping rows of a write: those of its own shard go into the transaction at once, the
-    others follow it."""
+    """The mapping rows of a write: rows of its own shard go into the transaction at once, and rows
+    of other shards follow it."""
 
     def __init__(self, tx: ShardTx) -> None:
         self._tx = tx
@@ -124,8 +124,8 @@ async def mutate(
     """Commit `work`, complete it, and answer. Under a key that has an answer, nothing is done but
     what is still owed, and `recall` gives the answer again.
 
-    `prepare` reads what lies on other shards. Raises RequestError for what the client can mend,
-    Unfinished when the write is kept but could not be completed yet.
+    `prepare` reads other shards. Raises RequestError for what the client can mend, Unfinished when
+    the write is kept but could not be completed yet.
     """
     idempotency_key(mutation.key)
 
@@ -134,7 +134,7 @@ async def mutate(
             return saved, None, None
         outcome = await work(tx, prepared)
         key, outbox_id = mutation.scoped_key(), None
-        if outcome.durable or key is not None:  # an answer kept is one that may be owed
+        if outcome.durable or key is not None:  # a kept answer may still have work that is not done
             outbox_id = await tx.post(KIND, encode(outcome.change))
         if key is not None:
             answer = Answer(mutation.fingerprint(), msgspec.json.encode(outcome.saved), outbox_id)
@@ -149,7 +149,7 @@ async def mutate(
         saved, outcome, outbox_id = await _while_outdated(attempt)
     except RequestError:
         # A write that was answered keeps its answer, though it would be refused now: because of
-        # what came since, or because another request with this key did it a moment ago.
+        # later writes, or because another request with this key did the write a moment ago.
         saved, outcome, outbox_id = await _find(stores, mutation), None, None
         if saved is None:
             raise
@@ -180,7 +180,7 @@ async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:
             return await attempt()
         except Outdated:
             continue
-    raise StoreConflict("the objects change while they are written, again and again: try once more")
+    raise StoreConflict("other writes kept changing these objects at the same time: try again")
 
 
 async def _transact(

@@ -1,5 +1,5 @@
-"""Checks of single inputs. Each answers the value as it will be stored, or raises BadInput that
-says what was wrong and what would be right."""
+"""Checks of single inputs. Each function returns the value as it will be stored, or raises BadInput
+with a message that says what is wrong and what would be right."""
 
 import re
 import unicodedata
@@ -116,7 +116,7 @@ def link(value: str | None, field: str) -> str | None:
 
 
 def image(value: Image | None, field: str) -> Image | None:
-    """A picture at an http or https address, or one that the gateway serves."""
+    """A picture at an http or https address, or a picture that the gateway serves."""
     if value is None:
         return None
     url = value.url.strip()

@@ -16,7 +16,7 @@ from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import deactivate
 
 CHUNK = 100  # pins a transaction
-LOOKED_AT = 500  # of the owner's pins at a time, to find those on the board
+LOOKED_AT = 500  # of the owner's pins at a time, to find the board's pins
 
 
 async def board_secrecy(

@@ -117,7 +117,8 @@ _LISTS = (Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PUBLIC_BOARDS)
 
 
 def _rows_of(board: Board) -> tuple[Edge, Edge]:
-    """The board's row in its owner's list, and in the list of those that all may see."""
+    """The board's row in its owner's list of boards, and in the list of the owner's public
+    boards."""
     sequence, version = board.created * SEQUENCE_STEP, 1 + board.flips
     return (
         Edge(board.owner_id, board.id, sequence, version, board.active),

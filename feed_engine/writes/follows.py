@@ -1,4 +1,4 @@
-"""Following users, boards and interests; which of them, the target's id says."""
+"""Following users, boards and interests; the target's id tells the kind."""
 
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
@@ -41,7 +41,7 @@ async def follow(
 async def unfollow(
     stores: Stores, viewer_id: int, target_id: int, *, key: str | None = None
 ) -> Edge:
-    """The viewer follows it no more. Not followed, nothing changes. Raises NotFound."""
+    """Unfollow the target; nothing changes if the viewer doesn't follow it. Raises NotFound."""
     kind, at = _kind_of(target_id), now_ms()
 
     async def check() -> None:

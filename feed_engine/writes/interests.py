@@ -16,7 +16,7 @@ NOBODY = 0
 async def create_interest(
     stores: Stores, name: str, slug: str, *, description: str = "", at: int | None = None
 ) -> Interest:
-    """The interest of that slug, made unless there is one. Raises BadInput."""
+    """The interest with that slug; made if it doesn't exist. Raises BadInput."""
     new = NewInterest(name=name, slug=slug, description=description).checked()
     holders = await stores.shards.mod.find(NAMESPACE, [new.slug])
     if new.slug in holders:

@@ -30,7 +30,7 @@ async def like_pin(
 async def unlike_pin(
     stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None
 ) -> Edge:
-    """The viewer likes the pin no more. Not liked, nothing changes. Raises NotFound."""
+    """Unlike the pin; nothing changes if the viewer doesn't like it. Raises NotFound."""
 
     async def check() -> None:
         await access.find_pin(stores, viewer_id, pin_id)

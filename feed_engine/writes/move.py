@@ -151,7 +151,7 @@ async def _place(
     now: int,
     spacing: Spacing,
 ) -> tuple[Reordered, list[AnyTask]]:
-    """Take the pin's row off the one board, and put one on the other."""
+    """Remove the pin's row from the old board, and add a row to the new board."""
     there = (given.pin_id, given.before_pin_id, given.after_pin_id)
     on_target = [EdgeKey(ON_BOARD, target.id, id) for id in there if id is not None]
     here = EdgeKey(ON_BOARD, source.id, given.pin_id)

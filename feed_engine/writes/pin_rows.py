@@ -28,7 +28,7 @@ async def put_public(
     rows: Rows, pin: Pin, board: Board, placed: Edge, *, left: Iterable[int] = ()
 ) -> None:
     """The pin in its owner's list of public pins and in its interests', as it is now; `left` are
-    interests that it has no more."""
+    interests that the pin had before."""
     public = is_public(pin, board)
     await rows.put(Mapping.USER_HAS_PUBLIC_PINS, _row(pin.owner_id, pin, board, placed, public))
     for interest_id in pin.interest_ids:

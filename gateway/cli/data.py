@@ -23,7 +23,7 @@ from gateway.settings import Settings
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--as", "owner", help="Whose the bookmarks are; made if there is no such user.")
+@click.option("--as", "owner", help="The owner of the bookmarks; created if there is no such user.")
 @click.option("--secret", is_flag=True, help="Keep the boards of bookmarks secret.")
 @click.option("--strict", is_flag=True, help="Stop at the first bad line.")
 @click.option(
@@ -35,7 +35,7 @@ from gateway.settings import Settings
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="How many bad lines to describe; the others are only counted.",
+    help="How many bad lines to describe; further bad lines are only counted.",
 )
 @as_json
 @with_settings

@@ -24,7 +24,7 @@ _SECONDS = 5.0  # to wait for a gateway's metrics
 
 _ORDER = {"store": 0, "side": 1}
 Values = dict[tuple[str, ...], float]
-"""Samples of a metric by their labels' values: the store's, the side's, the other."""
+"""Samples of a metric by the values of their labels: store, side, and the third label."""
 
 
 @click.group("feed")

@@ -68,7 +68,7 @@ def retry_command(settings: Settings, ids: tuple[str, ...], every: bool, as_json
 @as_json
 @with_settings
 def drop_command(settings: Settings, ids: tuple[str, ...], every: bool, as_json: bool) -> None:
-    """Remove jobs that will never succeed. What they were to do is not done."""
+    """Remove jobs that will never succeed. The work of these rows is not done."""
     _change(settings, "drop", ids, every, as_json=as_json)
 
 

@@ -12,7 +12,8 @@ Command = Callable[..., Any]
 
 
 def with_settings(command: Command) -> Command:
-    """Adds --config and --data-dir, and passes what they name as `settings`."""
+    """Adds the options --config and --data-dir, and passes the settings that they name as
+    `settings`."""
 
     @click.option(
         "--config",

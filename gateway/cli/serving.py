@@ -80,14 +80,14 @@ def worker_command(settings: Settings, **given: Any) -> None:
     "--accept-loss",
     type=click.Choice(STORES),
     multiple=True,
-    help="Make this store anew, empty, although its data was there and is missing now.",
+    help="Create this store again, empty, although its data is lost.",
 )
 @with_settings
 def init_command(settings: Settings, accept_loss: tuple[str, ...]) -> None:
     """Make what the stores need: the topology, the shards' databases, the feeds' tables.
 
-    A second run makes what is missing since this version needs more. Data that was there and is
-    gone is not made anew: the command says what to do.
+    A second run makes what is missing since this version needs more. A store that lost its data is
+    not created again: the command says what to do.
     """
     start_logging(settings)
     with Bars() as bars:

@@ -87,7 +87,7 @@ def add_command(settings: Settings, name: str, url: str) -> None:
 @shards.command("open")
 @click.argument("range", metavar="RANGE")
 @click.option("--on", "host", required=True, metavar="HOST", help="The master of the new shards.")
-@click.option("--slave", help="Its slave; by default that of the shards which it has.")
+@click.option("--slave", help="Its slave; by default the slave of the shards that it has.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done.")
 @with_settings
 def open_command(

@@ -1,7 +1,7 @@
 """Clients and their limits: who is charged for a request, how much cost a client may spend, and how
 many requests and operations of one client proceed at a time.
 
-A client is a viewer; of requests without one, the address that they come from.
+A client is a viewer, or, for requests without a viewer, an address.
 """
 
 from collections.abc import Awaitable, Callable
@@ -71,7 +71,7 @@ class Client:
         return 0.0 if self.rate is None else await self.rate.take(self.name, cost)
 
     def owe(self, cost: int) -> None:
-        """Charge what was used beside the estimate."""
+        """Charge costs that the estimate does not contain."""
         if self.rate is not None and cost:
             self.rate.owe(self.name, cost)
 
@@ -90,7 +90,7 @@ class Clients:
         refusals: Refusals | None = None,
     ) -> None:
         """`sign_ups` are the buckets of accounts that an address may make, each of which costs
-        `SIGN_UP`; `refusals` counts those that it may not."""
+        `SIGN_UP`; `refusals` counts the refused accounts."""
         self._sign_ups, self._refusals = sign_ups, refusals or Refusals()
         self._proxies, self.rate, self.most_running = proxies, rate, most_running
         self.running: dict[str, int] = {}
@@ -109,7 +109,7 @@ class Clients:
         await self._turns.wait(site(self._proxies.client(peer, headers)), size)
 
     def _is_many(self, headers: Headers, peer: str) -> bool:
-        """Whether the request comes from a trusted proxy that doesn't say for whom."""
+        """Whether the request comes from a trusted proxy that doesn't name its client."""
         return b"x-forwarded-for" not in headers and (not peer or self._proxies.trusts(peer))
 
     def signing_up(self, headers: Headers, peer: str) -> Callable[[], Awaitable[float]] | None:

@@ -147,7 +147,8 @@ class _Compiling:
                 (each if of_entry else whole).add(part, factor=factor)
                 continue
             if isinstance(node, FragmentSpreadNode):
-                # The same fields once more, unless either spread depends on a variable.
+                # The same fields are spread again: count them once, unless either spread depends on
+                # a variable.
                 name = node.name.value
                 if name in spread:
                     continue
@@ -249,7 +250,7 @@ class _Compiling:
 
     def _condition(self, directives: tuple[DirectiveNode, ...] | None) -> int | bool | None:
         """The factor of @skip and @include: None where it always counts, False where it never does.
-        A second one that depends on a variable is left out of account."""
+        A second directive that depends on a variable is ignored."""
         found: int | None = None
         for directive in directives or ():
             name = directive.name.value

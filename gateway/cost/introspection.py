@@ -2,7 +2,7 @@
 
 An operation may ask for the whole schema thirty times, under aliases: that reads nothing, and yet
 makes thousands of values each time. Lists below a type or a field are taken to be as long as such
-lists are on average: all types together then cost what they make.
+lists are on average: all types together then cost as much as the response has values.
 """
 
 from typing import Any

@@ -4,8 +4,8 @@ A bucket is in the mapping cache. A round trip for each request would take longe
 requests, so a gateway takes tokens out of a bucket in chunks and spends a chunk without asking.
 Tokens that a gateway took are spent or lost, never given twice. So while the cache answers, all
 gateways together spend no more than the bucket gives; a client that meets G gateways may be refused
-while G - 1 of them still hold a chunk. While the cache does not answer, each gateway fills buckets
-of its own: then G gateways give G times as much at most.
+while G - 1 of them still hold a chunk. While the cache does not answer, each gateway fills its own
+buckets: then G gateways give at most G times as much.
 """
 
 from collections import OrderedDict
@@ -25,7 +25,7 @@ ASKED_SECONDS = 1.0
 """How long a bucket that had too little isn't asked again: until then this gateway reckons what it
 has, so that a client that goes on after a refusal costs no round trips."""
 CLIENTS = 10_000
-"""Clients whose tokens are remembered, the latest ones."""
+"""The number of recent clients whose tokens are remembered."""
 
 
 class Buckets(Protocol):
@@ -68,7 +68,7 @@ class Rate:
         return True
 
     def owe(self, client: str, cost: int) -> None:
-        """Charge what has been used already."""
+        """Charge tokens that have been used already."""
         self._hold(client, -cost)
 
     async def take(self, client: str, cost: int) -> float:

@@ -1,4 +1,4 @@
-"""The errors of operations that are refused for what they cost."""
+"""The errors of operations that are refused because of their cost."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ def too_dear(estimate: int, bound: int) -> GraphQLError:
 
 
 def too_often(seconds: int) -> GraphQLError:
-    """An operation of a client that has spent what it may."""
+    """An operation of a client that has spent its tokens."""
     return GraphQLError(
         f"This client has spent what it may for now: send the operation again in {seconds} s.",
         extensions={"code": "RATE_LIMITED", "retryAfter": seconds},

@@ -4,7 +4,7 @@ Each operation that runs does a piece of its work in each turn of the event loop
 operations at the same time make each turn a hundred pieces long, for everybody. So operations of
 one client wait for one another, in their order; an operation dearer than the bound runs alone. The
 room of a dear operation stays taken for a while after it: other clients have the loop to themselves
-meanwhile, even while one client spends all at once what it has saved.
+meanwhile, even while one client spends all its saved tokens at once.
 """
 
 import asyncio
@@ -13,8 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 REST = 9e-6
-"""Seconds for each unit of cost: about three times as long as the unit takes to run. Operations of
-less than half of the bound run several at a time, so they rest as long as one of half of it."""
+"""Seconds for each unit of cost: about three times as long as the unit takes to run. Several
+operations of less than half of the bound may run at a time, so each rests as long as an operation
+of half of the bound."""
 DEAR = 500
 """Cheaper operations leave at once."""
 

@@ -12,7 +12,7 @@ from collections import deque
 BEGUN = 1
 """Requests of one client that begin in a turn."""
 HEAVY_BYTES = 65_536
-"""A body counts as one more request for each so many bytes of it."""
+"""A body counts as one more request for each such number of bytes."""
 
 
 class Turns:

@@ -122,7 +122,7 @@ def _collection(
 
 
 def _interests(theme: Theme, brand: Brand, subjects: list[Theme]) -> tuple[str, ...]:
-    """The board's interest, and that of the brand's own field where it is another."""
+    """The board's interest, and the interest of the brand's own field if it differs."""
     fields = [t.interest for t in subjects if t.weight > 5 and t.fits(brand)]
     known = {slug for _, slug, _ in INTERESTS}
     return tuple(dict.fromkeys(s for s in (theme.interest, *fields[:1]) if s in known))

@@ -21,13 +21,13 @@ async def demo_is_loaded(stores: Stores) -> bool:
 
 
 async def demo_viewer_id(stores: Stores) -> int | None:
-    """The id of the user `demo`, whom the development server signs people in as."""
+    """The id of the user `demo`: the development server signs visitors in as this user."""
     return (await stores.shards.mod.find(NAMESPACE, [VIEWER])).get(VIEWER)
 
 
 async def fill_demo(stores: Stores, data_dir: Path, progress: OnProgress) -> None:
     """Fill in what is missing of the content. Raises ImportStopped when somebody else has one of
-    its user names, and stores' errors; may be run again after any of them."""
+    its user names, and stores' errors; may be run again after any error."""
     options = ImportOptions(strict=True, spool_dir=str(data_dir))
     await import_entries(stores, _entries(), options=options, progress=progress)
     viewer = await demo_viewer_id(stores)

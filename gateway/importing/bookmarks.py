@@ -1,8 +1,9 @@
 """Bookmarks as browsers export them (the Netscape bookmark file, HTML): folders and links.
 
 The format as Chrome, Firefox and Safari write it: `<DT><H3>` opens a folder's name, `<DL>` its
-contents, `<DT><A HREF ADD_DATE>` is a link and `<DD>` describes what came before it. Tags are read
-one by one and never as a tree, so unclosed and misplaced ones do what they do in a browser.
+contents, `<DT><A HREF ADD_DATE>` is a link and `<DD>` describes the folder or link before it. Tags
+are read one by one and never as a tree, so unclosed and misplaced tags have the same effect as in a
+browser.
 """
 
 import codecs

@@ -124,7 +124,7 @@ def _sources(spool: Spool, complaints: Complaints) -> None:
 
 
 def _covers(spool: Spool, complaints: Complaints) -> None:
-    """A board keeps its line, but not a cover that is no pin of its own."""
+    """A board keeps its line, but not a cover that is not one of its pins."""
     bad = spool.db.execute(
         "SELECT b.n, b.line, b.cover FROM boards b WHERE cover IS NOT NULL AND NOT EXISTS "
         "(SELECT 1 FROM pins p WHERE p.key = b.cover AND p.board = b.key) ORDER BY b.n"

@@ -25,7 +25,7 @@ _TIES = 10**9  # links that an order by number can hold within one millisecond
 
 class Entry(NamedTuple):
     """A good line: its number (several entries may come of one line) and its JSON. An `adopt`ed
-    user is the one who has that user name already, whatever their key."""
+    user is the existing user with that user name, whatever the user's key."""
 
     line: int
     parsed: AnyLine
@@ -71,10 +71,10 @@ def bookmark_lines(
 ) -> Iterator[Entry | bookmarks.Fault]:
     """Boards and pins of a bookmarks file, and their owner, user `owner`.
 
-    A folder is a board named after it and the folders around it ("Travel / Japan"), save a
-    browser's own ones, which are left out of their subfolders' names and are a board only when
-    links lie directly in them. Links in no folder are on a board named after the file's title.
-    An entry without ADD_DATE has its folder's date, or else `default_ms`.
+    A folder is a board named after it and the folders around it ("Travel / Japan"), except a
+    browser's built-in folders: their names are left out, and they are boards only when links lie
+    directly in them. Links in no folder are on a board named after the file's title. An entry
+    without ADD_DATE has its folder's date, or else `default_ms`.
     """
     yield _entry(0, UserLine(key=f"user:{owner.lower()}", username=owner), adopt=True)
     boards = _Boards(owner, secret, default_ms)

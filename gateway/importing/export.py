@@ -109,7 +109,8 @@ def _write(out: IO[bytes], lines: Iterable[AnyLine]) -> int:
 
 
 async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLine]:
-    """The lines of objects of one kind; without those whose owner, board, ... is not there."""
+    """The lines of objects of one kind, without objects that refer to a missing owner, board or
+    other object."""
     wanted: set[int] = set()
     pins = [record for record in found if isinstance(record, Pin)]
     for record in found:

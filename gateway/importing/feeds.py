@@ -1,4 +1,5 @@
-"""After an import: the feeds of everybody whom it concerns, in bulk instead of a job a pin."""
+"""After an import: fill the feeds of all users that it concerns, in batches instead of a job a
+pin."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -29,7 +30,8 @@ _PAGE = 500
 
 
 async def build(load: Load) -> None:
-    """Fill the feeds of all who follow, or follow what has new pins; and the popular pins."""
+    """Fill the feeds of new followers, and of followers of users, boards and interests with new
+    pins; and the popular pins."""
     db = load.spool.db
     db.execute(
         "INSERT OR IGNORE INTO affected SELECT u.id FROM users u WHERE EXISTS "

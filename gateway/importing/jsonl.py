@@ -42,8 +42,8 @@ _MEANINGS = {
     _SEQUENCE: "a whole number above 0 of up to 38 digits, as a string",
 }
 
-# The bounds are those of the mutations (feed_engine/writes), so that no imported object is one that
-# could not be edited.
+# The bounds equal the bounds of the mutations (feed_engine/writes), so that every imported object
+# can be edited.
 Key = Annotated[str, Meta(min_length=1, max_length=200)]
 Username = Annotated[str, Meta(pattern=_USERNAME)]
 Slug = Annotated[str, Meta(pattern=_SLUG, max_length=100)]

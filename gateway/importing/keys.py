@@ -47,7 +47,7 @@ class Keys:
         return self._counts.get(kind, 0)
 
     def of(self, ids: Iterable[int]) -> dict[int, str]:
-        """The keys of those that have one."""
+        """The keys of the objects that have one."""
         found: dict[int, str] = {}
         for chunk in _chunks(dict.fromkeys(ids)):
             marks = ", ".join("?" * len(chunk))

@@ -86,7 +86,7 @@ def check_file(path: Path, options: ImportOptions) -> None:
 
 
 def _owner_of(file: IO[bytes], options: ImportOptions) -> str | None:
-    """The user name whose bookmarks the file holds; None for JSON Lines. Raises BadInput."""
+    """The name of the user who owns the bookmarks; None for JSON Lines. Raises BadInput."""
     head = file.peek(512)[:512] if hasattr(file, "peek") else b""
     if options.format == "jsonl" or (options.format == "auto" and not looks_like_bookmarks(head)):
         if is_binary(head):
@@ -96,7 +96,7 @@ def _owner_of(file: IO[bytes], options: ImportOptions) -> str | None:
             )
         return None
     if options.owner is None:
-        raise BadInput("bookmarks need an owner: say whose they are with --as USERNAME")
+        raise BadInput("bookmarks need an owner: name the user with --as USERNAME")
     return validation.username(options.owner)
 
 

@@ -27,8 +27,8 @@ INTERESTS = Naming("interests", Kind.INTEREST, SLUGS, "the slug {0!r} is taken")
 
 
 async def find_existing(load: Load, naming: Naming) -> None:
-    """Note the ids of those that are in the stores already; leave out users whose name is
-    somebody else's. An interest is identified by its slug: what is said about it here is not."""
+    """Note the ids of objects that are in the stores already; leave out users with a name that
+    another user has. An interest is identified by its slug: what is said about it here is not."""
     taken: list[Row] = []
     adopt = "adopt" if naming is USERS else "1"
     waiting = f"SELECT n, line, key, name, {adopt} FROM {naming.table} ORDER BY n"
@@ -49,8 +49,8 @@ async def find_existing(load: Load, naming: Naming) -> None:
 
 
 async def store_new(load: Load, naming: Naming) -> bool:
-    """Store those that are not there yet and claim their names; False when a name was lost to
-    somebody else meanwhile."""
+    """Store the missing objects and claim their names; return False when somebody else has claimed
+    a name meanwhile."""
     topology = load.stores.shards.objects.topology()
     load.spool.db.create_function("place", 1, topology.place, deterministic=True)
     total = load.spool.count(naming.table)

@@ -1,7 +1,7 @@
 """Loading boards, pins and comments, each on the shard of its parent.
 
-The rows of boards and pins are those that `feed_engine.writes` makes for new ones, so that jobs and
-later mutations see no difference: their versions count a board's `flips`.
+Boards and pins get the same rows as from `feed_engine.writes`, so that jobs and later mutations see
+no difference: their versions count a board's `flips`.
 """
 
 from collections.abc import Iterator
@@ -125,8 +125,8 @@ async def set_covers(load: Load) -> None:
 
 
 async def _place(load: Load, shard: int, places: list[Edge]) -> None:
-    """The pins' rows on their boards. Where a place is another pin's by now (one that was moved
-    there, or came from another file), the nearest free one above is taken."""
+    """The pins' rows on their boards. If another pin has a pin's place by now (because it was moved
+    there, or came from another file), the pin gets the nearest free place above."""
     edges: Edges = [(Mapping.BOARD_HAS_PINS, edge) for edge in places]
     try:
         await load.rows(edges)

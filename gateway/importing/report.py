@@ -10,7 +10,7 @@ KEPT = 1000  # bad lines kept in a report; all are counted, and told one by one 
 
 
 class Progress(NamedTuple):
-    """`done` of `total` (None: not known) in a stage; `unit` is what they count."""
+    """`done` of `total` (None: not known) in a stage; both count in `unit`."""
 
     stage: str
     done: int
@@ -55,8 +55,8 @@ class ImportOptions:
 
 @dataclass
 class ImportReport:
-    """`loaded` counts the good lines of each type, `new` those that were not in the stores before
-    this run."""
+    """`loaded` counts the good lines of each type, `new` the objects that were not in the stores
+    before this run."""
 
     loaded: dict[str, int] = field(default_factory=dict)
     new: dict[str, int] = field(default_factory=dict)

@@ -71,7 +71,7 @@ def require_embedded(settings: Settings) -> None:
 
 async def make(stores: Stores, data: Path, folder: Path, on_progress: OnProgress) -> Backup:
     """Copy all stores as of one moment into a new folder. Raises ConfigError when the folder can't
-    be made, StoreError when a store can't be copied; then nothing is left of it."""
+    be made, StoreError when a store can't be copied; then no part of the folder stays."""
     if folder.exists():  # noqa: ASYNC240 (a look at the disk)
         raise ConfigError(f"{folder} exists already: name a new folder for each backup")
     unfinished = folder.with_name(f"{folder.name}.unfinished")
@@ -155,7 +155,7 @@ def read(folder: Path) -> Manifest:
 
 def restore(folder: Path, data: Path, on_progress: OnProgress) -> Backup:
     """Make a data directory of a backup, whole or not at all. Raises ConfigError when the directory
-    holds something, and Damaged when the backup is not what was written."""
+    is not empty, and Damaged when the backup has changed since it was written."""
     manifest, data = read(folder), data.absolute()
     if data.exists() and any(data.iterdir()):
         raise ConfigError(f"{data} is not empty: move it away, or restore to another --data-dir")

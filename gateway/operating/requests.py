@@ -23,8 +23,8 @@ WAITING, PARKED, SET_ASIDE = "waiting", "parked", "set aside"
 
 
 async def answer(settings: Settings, request: Mapping[str, Any], on_progress: OnProgress) -> Answer:
-    """The answer of the gateway that runs on the embedded stores; without one, the stores are
-    opened for it. Raises PinwayError."""
+    """The answer of the gateway that runs on the embedded stores; if no gateway runs, the stores
+    are opened. Raises PinwayError."""
     data = settings.data_dir.resolve()
     if settings.topology == EMBEDDED:
         answered = await ask(data, request, on_progress)
@@ -103,7 +103,7 @@ async def show_job(stores: Stores, id: str) -> dict[str, Any]:
 
 
 async def change_jobs(stores: Stores, ids: Sequence[str], change: str) -> dict[str, Any]:
-    """Make rows due again, or remove them. Raises NotFound for one that is not there."""
+    """Make rows due again, or remove them. Raises NotFound for a row that does not exist."""
     places = [_place(id) for id in ids]
     outbox = stores.shards.outbox
     for id, (shard, number) in zip(ids, places, strict=True):

@@ -14,10 +14,10 @@ from typing import Protocol
 from gateway.peers import site
 
 CLIENTS_SHARE = 4
-"""A client holds at most this part of the bytes of bodies, and of many clients one takes no more
-than that from the others."""
+"""A client holds at most this part of the bytes of bodies; the rest is left to other clients."""
 _LOOKED_AT = 64
-"""Connections looked at for one that may go: a bound on the work for each new connection."""
+"""Connections looked at to find one that may be closed: a bound on the work for each new
+connection."""
 
 
 class Connection(Protocol):

@@ -45,7 +45,8 @@ async def serve(
     greet: bool = True,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Answer what comes to the listener, and what operators ask on their own, until stopped.
+    """Answer the requests to the listener, and the operators' requests to their own listener, until
+    stopped.
 
     `siblings` are the other workers of the same supervisor, `name` is this one's in the log.
     `demo` fills empty stores first, and `greet` tells a demo viewer what to open.
@@ -170,7 +171,7 @@ class _OperatorsServer(Server):
 
 
 async def _greet(settings: Settings, runtime: Runtime) -> None:
-    """Say what to open, and as whom."""
+    """Log the address to open, and the user who is signed in there."""
     found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
     tokens = Tokens(settings.secret, settings.token_hours)  # an unfit key is told first
     click.echo(f"\n  Pinway     {settings.url}/", err=True)

@@ -7,9 +7,9 @@ answer is written in one piece. All else is uvicorn's: requests in parts or one 
 unanswered, connections to be closed, answers in pieces, faults.
 
 Bounds (`gateway/serving/bounds.py`): a request that is too large or comes too slowly is answered
-with 408, 413, 414 or 431, and the connection ends. A client that doesn't read what was sent is cut
-off. Each connection has one timer, which looks at the deadline of what the connection waits for
-now; a request that comes whole sets no timer.
+with 408, 413, 414 or 431, and the connection ends. A client that doesn't read its responses is
+disconnected. Each connection has one timer, which looks at the deadline of what the connection
+waits for now; a request that comes whole sets no timer.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Protocol(HttpToolsProtocol):
                 super().on_body(b"".join(self._body))
             return
         self._came += self._chunk
-        # An application that has enough answers 413; what comes after that is read and dropped.
+        # An application that has enough answers 413; the rest of the body is read and dropped.
         if self._taken > 2 * bounds.body_bytes:
             self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
         elif self._came - self._taken > bounds.header_bytes + _FRAMING * self._taken:
@@ -341,8 +341,8 @@ class Protocol(HttpToolsProtocol):
     # Refusing
 
     def _end(self, why: Refusal) -> None:
-        """Answer nothing more on this connection: what was asked before is answered, then the
-        refusal, where it can be told, ends the connection."""
+        """Answer no further request on this connection: earlier requests are answered, then the
+        refusal, if it can be sent, ends the connection."""
         reading, self._reads = self._reads, ENDED
         self._came = 0
         self._let_go()
@@ -522,7 +522,7 @@ def _raising(error: BaseException) -> ASGIApp:
 
 
 _joined: tuple[Any, bytes] = (None, b"")
-"""The headers of every response, which uvicorn makes anew each second, and the same as text."""
+"""The headers of every response, which uvicorn renews each second, and the same headers as text."""
 
 
 def _default(headers: list[tuple[bytes, bytes]]) -> bytes:

@@ -16,8 +16,8 @@ _CODES = {408: "TIMEOUT", 503: "UNAVAILABLE"}
 
 
 def refusal(why: Refusal, headers: list[tuple[bytes, bytes]]) -> bytes:
-    """The whole response, in the form of a GraphQL response without data. `headers` are those of
-    every response."""
+    """The whole response, in the form of a GraphQL response without data. `headers` are the headers
+    that every response has."""
     code = _CODES.get(why.status, "BAD_USER_INPUT")
     body = orjson.dumps({"errors": [{"message": why.message, "extensions": {"code": code}}]})
     lines = [b"%b: %b\r\n" % header for header in headers]

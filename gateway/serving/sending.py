@@ -1,9 +1,10 @@
 """HTTP connections whose responses are sent together, once in a turn of the event loop.
 
 uvicorn writes a response's head and its body one by one, and uvloop hands each to the system at
-once: two calls, two packets, and the other side woken for a head alone. Here what is written to a
-connection in one turn of the loop is kept, and the next turn sends it in one call, right after that
-of the other connections that had a response ready: a client, or a proxy, is woken once for all.
+once: two calls, two packets, and the other side woken for a head alone. This module keeps the bytes
+that are written to a connection in one turn of the loop. The next turn sends them in one call,
+together with the other connections that had a response ready: a client, or a proxy, is woken once
+for all.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ class Sending:
             self.flush()
 
     def flush(self) -> None:
-        """Send what was kept, unless the connection is lost."""
+        """Send the kept bytes, unless the connection is lost."""
         kept, self._kept, self._size = self._kept, [], 0
         if kept and not self.is_closing():
             self.transport.write(kept[0] if len(kept) == 1 else b"".join(kept))

@@ -1,7 +1,8 @@
 """The workers of one supervisor tell each other their metrics, so that any of them tells all.
 
-Each worker listens on a Unix socket in a folder of the supervisor's, and writes its metrics to
-whoever connects. A worker that is asked for metrics reads those of the others there.
+Each worker listens on a Unix socket in a folder of the supervisor's, and writes its metrics to each
+client that connects. A worker that is asked for metrics reads the metrics of the other workers
+there.
 """
 
 import asyncio

@@ -29,7 +29,7 @@ class State:
 
     at: float
     stores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Each store's `state`, and for a fault what it `costs`."""
+    """Each store's `state`, and the consequences of a fault (`costs`)."""
     ready: bool = False
     lanes: Sequence[Lane] | None = None
     backlog: Backlog | None = None
@@ -141,7 +141,7 @@ class StateCollector(Collector):
     def _replication(self) -> Iterable[Metric]:
         running = GaugeMetricFamily(
             "pinway_replication_running",
-            "1 for a slave of a shard server that follows its master, 0 for one that does not.",
+            "1 if the slave of a shard server follows its master, else 0.",
             labels=["server"],
         )
         lag = GaugeMetricFamily(

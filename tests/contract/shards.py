@@ -23,8 +23,9 @@ from deploy.stack import Stack
 from tests.servers import mysql_servers
 
 ON_EACH = 12
-# Numbers of this process's own, so that two runs may share one stack; above those that the tests of
-# whole gateways choose from (tests/real/configurations.py), since what was made here is dropped.
+# Numbers of this process's own, so that two runs may share one stack; above the numbers that the
+# tests of whole gateways choose from (tests/real/configurations.py), since these shards are
+# dropped.
 FIRST = 62_000 + os.getpid() % 147 * 2 * ON_EACH
 
 

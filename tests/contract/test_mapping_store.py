@@ -1,4 +1,4 @@
-"""MappingStore's contract, and that of mapping rows in transactions, over SQLite and MySQL."""
+"""The contracts of MappingStore and of mapping rows in transactions, over SQLite and MySQL."""
 
 import itertools
 import random

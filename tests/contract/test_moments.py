@@ -112,6 +112,6 @@ async def test_work_that_is_owed_advances_with_the_transaction_or_not_at_all(
         await shards.objects.transact(shard, fail)
     assert await shards.objects.transact(shard, step) == b"1"
     cursors = await asyncio.gather(*(shards.objects.transact(shard, step) for _ in range(5)))
-    assert sorted(cursors) == [b"2", b"3", b"4", b"5", b"6"]  # each goes on where another was
+    assert sorted(cursors) == [b"2", b"3", b"4", b"5", b"6"]  # each continues where another stopped
     await shards.outbox.finish(shard, id)
     assert await shards.objects.transact(shard, lambda tx: tx.owed(id)) is None

@@ -197,7 +197,7 @@ async def test_rows_that_are_finished_while_others_are_removed_go_together_after
     first = asyncio.ensure_future(shards.outbox.finish(shard, ids[0]))
     await begun.wait()
     later = [asyncio.ensure_future(shards.outbox.finish(shard, id)) for id in ids[1:]]
-    for _ in range(5):  # turns in which those that may would go on
+    for _ in range(5):  # turns in which permitted transactions would continue
         await asyncio.sleep(0)
     later.pop(0).cancel()
     assert removals == 1

@@ -1,4 +1,4 @@
-"""VisitStore's contract, and that of visits in transactions, over SQLite and MySQL."""
+"""The contracts of VisitStore and of visits in transactions, over SQLite and MySQL."""
 
 import asyncio
 

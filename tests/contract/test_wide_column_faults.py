@@ -67,7 +67,7 @@ async def check(kit: Kit, name: bytes) -> None:
 
 
 async def check_cancelled_at_random(kit: Kit, longest: float, rounds: int) -> int:
-    """How many of many calls were cancelled; those that were not all answered rightly."""
+    """How many of many calls were cancelled; asserts that all other calls got the right answer."""
 
     async def impatient(number: int) -> bool:
         try:

@@ -161,7 +161,7 @@ class Relay:
         self._flowing.set()
 
     async def until_open(self, most: int) -> None:
-        """Wait until no more connections than these are open; else for ever."""
+        """Wait, without a deadline, until at most this many connections are open."""
         while len(self._writers) > 2 * most:  # noqa: ASYNC110 the network takes a moment
             await asyncio.sleep(0.01)
 

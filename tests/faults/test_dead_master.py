@@ -123,7 +123,8 @@ async def test_what_is_too_old_is_forgotten_on_living_servers(
 async def test_rows_that_stay_due_keep_no_row_behind_them_waiting(
     deployment: Deployment, shards: SqlShards, half_dead: Stores
 ) -> None:
-    """More than a page of rows whose work needs a dead store, and then one that needs none."""
+    """More than a page of rows whose work needs a dead store, and then a row that needs no dead
+    store."""
     shard = deployment.shard(0)
     stuck = await post(shards, shard, ROWS + 5)
     [last] = await post(shards, shard, 1)

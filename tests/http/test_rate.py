@@ -193,4 +193,4 @@ async def test_an_operation_that_waits_too_long_for_others_times_out(gateway: Ga
     result = await executor.run("{ __typename }", None, None, context, client=another)
     assert b"TIMEOUT" in result.body()
     one.leave(1)
-    assert another.enter(1)  # a request that timed out waits no more
+    assert another.enter(1)  # a request that timed out has stopped waiting

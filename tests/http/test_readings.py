@@ -61,7 +61,7 @@ async def at_each_seam(
         if reached:
             await scene.move(stores, there)
             torn += 1
-        pause.go()  # of what goes on in the background too
+        pause.go()  # of background work, too
         await check(await asking)
         await settle()
         if not reached:

@@ -21,7 +21,7 @@ HOME = "{ homeFeed(first: 3) { edges { node { image { url } } } } }"
 
 
 def pythons() -> dict[str, str]:
-    """The interpreters that Pinway supports, by version: those on the path, and pyenv's."""
+    """The interpreters that Pinway supports, by version, from the path and from pyenv."""
     places = [shutil.which(f"python3.{minor}") for minor in MINORS]
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     places += [str(path) for path in sorted(root.glob("versions/3.*/bin/python"))]

@@ -43,7 +43,7 @@ def wheel(source: Path, folder: Path, *, compiled: bool) -> Path:
 
 def _take_compiled(unpacked: Path) -> None:
     """Put the checkout's C files and compiled modules where Cython and setuptools put their own:
-    they make no file anew that is newer than its sources."""
+    they don't make a file again that is newer than its sources."""
     for top in ("gateway", "loaders"):
         shutil.copytree(ROOT / "build" / top, unpacked / "build" / top, copy_function=shutil.copy)
     tag = f"{sysconfig.get_platform()}-{sys.implementation.cache_tag}"

@@ -24,7 +24,8 @@ class Make(Protocol):
 
 
 def places(pins: int) -> dict[str, tuple[int, int]]:
-    """Where a pin goes: its number from the bottom, and that of the one it goes directly below."""
+    """A move: the pin's number from the bottom, and the number of the pin that it goes directly
+    below."""
     return {
         "top": (pins // 3, pins - 1),
         "middle": (pins // 4, pins // 2),
@@ -59,8 +60,8 @@ async def test_a_reorder_costs_the_same_on_a_board_of_200_000_pins(
 
 
 async def _reorder(rig: Rig, board: BigBoard, moved: int, anchor: int) -> Counter[str]:
-    """The statements and the Handler_* of one reorder, without those of reading them; on SQLite,
-    which counts nothing of the kind, the round trips alone."""
+    """The statements and the Handler_* counters of one reorder, without the statements that read
+    the counters; on SQLite, which has no such counters, the round trips alone."""
     await settle()
     trips = Counter(rig.trips)
     first = counters(rig) if rig.master else Counter[str]()

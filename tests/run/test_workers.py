@@ -110,7 +110,7 @@ def serving(
         first = served.pids()
         yield served
     finally:
-        left = served.pids() | first  # which a killed supervisor has no more
+        left = served.pids() | first  # which a killed supervisor can't own any longer
         if process.poll() is None:
             process.kill()
             process.wait()
@@ -178,7 +178,7 @@ def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Pat
     [
         (signal.SIGINT, signal.SIG_DFL),
         (signal.SIGTERM, signal.SIG_DFL),
-        (signal.SIGTERM, signal.SIG_IGN),  # as a shell starts what goes on in the background
+        (signal.SIGTERM, signal.SIG_IGN),  # as a shell starts a background command
         (signal.SIGINT, signal.SIG_IGN),
     ],
 )

@@ -49,7 +49,7 @@ def _other_variants(facts: Facts, number: int) -> bytes:
 
 
 def _wrong_variables(facts: Facts, number: int) -> bytes:
-    """An input of 11,000 unknown fields, with names like those that there are."""
+    """An input of 11,000 unknown fields, with names like the existing fields."""
     given = {f"descriptio{'n' * (n % 40)}{n}": number for n in range(11_000)}
     query = "mutation ($i: CreatePinInput!) { createPin(input: $i) { pin { id } } }"
     return post({"query": query, "variables": {"i": given}})

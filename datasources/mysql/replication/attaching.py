@@ -1,6 +1,6 @@
 """Makes a server the slave of a master that has none, and takes a lost slave away.
 
-A former master may have writes that nobody acknowledged. It is made anew then, as a copy of the
+A former master may have writes that nobody acknowledged. It is then made again, as a copy of the
 master as of one moment, and follows from there.
 """
 
@@ -24,7 +24,7 @@ class Replica(NamedTuple):
 
 class Attachment:
     """`slave` becomes the slave of `master`; `reader` is a further connection to the master. Run
-    again, it goes on with what is left to do."""
+    again, it continues with the steps that are left."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Attachment:
         if not await self._follows():
             await self._prepare()
             if await self._is_behind():
-                self._tell(f"{self._slave.name} has nothing of its own, and goes on from there")
+                self._tell(f"{self._slave.name} has no writes of its own, and continues from there")
                 [[position]] = await self._slave.run("SELECT @@gtid_current_pos")
                 await self._follow(position.decode())
             else:
@@ -105,7 +105,7 @@ class Attachment:
         return contains(masters.decode(), own.decode())
 
     async def _rebuild(self) -> None:
-        self._tell(f"{self._slave.name} has writes of its own, and is made anew")
+        self._tell(f"{self._slave.name} has writes of its own, and is copied again")
         databases = await _databases(self._master)
         for database in await _databases(self._slave):
             await self._slave.run(f"DROP DATABASE {database}")

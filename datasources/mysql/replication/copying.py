@@ -51,8 +51,8 @@ async def copy(
     databases: Sequence[str],
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Copy databases anew. A database that the target has already is dropped there first, so that a
-    copy that was killed can be made again."""
+    """Copy databases. A database that the target has already is dropped there first, so that a copy
+    that was killed can be made again."""
     for done, database in enumerate(databases):
         progress(done, len(databases))
         await target.script((f"DROP DATABASE IF EXISTS {database}",))

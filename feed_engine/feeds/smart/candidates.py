@@ -143,7 +143,8 @@ class Candidates:
         return last.score < self._floor and self._feeds.settings.rates[last.source] > 0
 
     async def _exclude_shown(self, pins: Collection[int]) -> None:
-        """While no side can say what was shown, the pools are believed: shown pins leave them."""
+        """While neither side can tell which pins were shown, the pools' pins count as unseen, since
+        shown pins leave the pools."""
         asked = [pin for pin in pins if pin not in self._excluded]
         try:
             raced = await self._feeds.feeds_race(
@@ -159,7 +160,7 @@ class Candidates:
         return pin_id in self._excluded
 
     async def _check(self, candidates: list[Candidate], *, untold: bool) -> bool:
-        """Drop those that must not be chosen; whether there were any."""
+        """Drop the candidates that must not be chosen; return whether there were any."""
         if not untold:
             return await self._drop_unfit(candidates)
         bad, _ = await asyncio.gather(

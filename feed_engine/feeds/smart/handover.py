@@ -29,7 +29,7 @@ async def visit_shown(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
-    """Save the user's chunks, and empty the pools of them."""
+    """Save the user's chunks, and remove their pins from the pools."""
     told = await visits.recent(stores, task.user_id)
     unsaved = [visit for visit in reversed(told) if not visit.saved]  # all of them are told
     if all(visit.generation != task.generation for visit in unsaved):

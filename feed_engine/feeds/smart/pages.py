@@ -33,7 +33,9 @@ class Saved:
         self._cells: list[Cell] = []
         self._reads = 0
         self.ended = False
-        self.side: Side | None = None  # the worst that answered; None: none did, or no more
+        self.side: Side | None = (
+            None  # the worst side that answered; None: no side did, or no further read is possible
+        )
 
     async def read(self) -> None:
         """Read on. When neither side answers, `side` is None and the feed ends here."""
@@ -65,8 +67,8 @@ class Saved:
         """Go on to a generation, if what was read begins with later ones; from here on, no
         generation is missing that is not among those `told`.
 
-        The first read ran beside that of the shard: what was saved after the one and before the
-        other is in neither, and is read again here.
+        The first read of the materialized feed ran beside the read of the shard: a visit that was
+        saved between these two reads is in neither answer, and is read again here.
         """
         self._cells = [cell for cell in self._cells if _generation(cell) <= generation]
         unread = not self._cells and not self.ended
@@ -102,8 +104,8 @@ async def visit_pins(
     shard told (newest first) and the materialized feed from the same place on. Each pin comes with
     the reason that it was first shown for.
 
-    Ends at the first generation that only the materialized feed has, if neither side answers: to
-    go on with an earlier one would skip pins that a later page can't come back to.
+    Ends at the first generation that only the materialized feed has, if neither side answers: an
+    earlier generation would skip pins that a later page can't come back to.
     """
     told = {visit.generation: visit for visit in known if visit.generation <= generation}
     newest_of: dict[int, int] = {}
@@ -145,7 +147,7 @@ async def visit_pins(
 async def fill(
     pieces: AsyncIterator[list[ShownPin]], first: int, visible: Visible
 ) -> tuple[list[tuple[ShownPin, Pin]], bool]:
-    """A full page of those that the viewer may see, and whether another follows."""
+    """A full page of pins that the viewer may see, and whether another page follows."""
     page: list[tuple[ShownPin, Pin]] = []
     waiting: list[ShownPin] = []
     more, least = True, 1

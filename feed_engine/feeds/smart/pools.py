@@ -82,8 +82,9 @@ async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at
 
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
-    """Take what was shown out of the user's pools, on both sides: the pins of the newest chunk,
-    and whatever came back since earlier ones. Stamped `at`, or with a cell's stamp if later."""
+    """Remove shown pins from the user's pools, on both sides: the pins of the newest chunk, and
+    pins of earlier chunks that a job has put back since. Stamped `at`, or with a cell's stamp if
+    later."""
 
     async def empty(store: WideColumnStore) -> None:
         for source in OWN_SOURCES:

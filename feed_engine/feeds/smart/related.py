@@ -27,7 +27,7 @@ async def pin_liked(
     settings: FeedSettings = DEFAULTS,
 ) -> None:
     """Make the pin more popular, and fill the viewer's pool of related pins. Only pins from before
-    the like are looked at, so that a job that runs late finds what it would have found."""
+    the like are looked at, so that a late job finds the same pins as a punctual one."""
     liked = await public_pin(stores, task.pin_id)
     if liked is None:
         return

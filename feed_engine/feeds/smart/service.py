@@ -1,4 +1,4 @@
-"""The smart home feed: a chunk of new pins, then what was shown before (a published design).
+"""The smart home feed: a chunk of new pins, then the pins shown before (a published design).
 
 The pools and the materialized feed are asked at once. The chunk is remembered on the viewer's
 shard before the answer leaves, so that the same visit gets the same answer and no pin is lost; the
@@ -48,13 +48,14 @@ async def home_page(
 ) -> HomePage:
     """`first` pins of the viewer's home feed, behind a cursor of the same visit.
 
-    Without `after`: the first page of a visit, begun here unless `visit` names one that was. The
-    pools are read for a visit that begins; one that is named is looked for first.
-    Without a viewer: popular pins. `seen`: the token of a write that a new visit waits for, as
-    long as a feed's deadline; `dated`: tell since when a standby may be stale.
+    Without `after`: the first page of a visit, which begins here unless `visit` names an earlier
+    visit. The pools are read for a new visit; a named visit is looked for first. Without a viewer:
+    popular pins. `seen`: the token of a write that a new visit waits for, as long as a feed's
+    deadline; `dated`: tell since when a standby may be stale.
 
-    Raises BadInput for a cursor or a token that is not one, or a cursor not of `visit`. A store
-    that fails shortens the answer, as `health` tells, and raises nothing, unless `visible` does.
+    Raises BadInput for an invalid cursor or token, or a cursor of another visit than `visit`. A
+    store that fails shortens the answer, as `health` tells, and raises nothing, unless `visible`
+    does.
     """
     name = visits.check_name(visit) if visit is not None else None
     if seen is not None:
@@ -80,7 +81,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A visit as the viewer's shard tells of it. `known`: the visits it told, newest first; `this`:
+    """A visit as the viewer's shard holds it. `known`: the visits it told, newest first; `this`:
     the visit itself, if it is among them; `lost`: the shard could not tell or remember all."""
 
     name: str

@@ -1,4 +1,4 @@
-"""Feeds built in bulk are those that jobs build."""
+"""Feeds built in bulk equal the feeds that jobs build."""
 
 import random
 

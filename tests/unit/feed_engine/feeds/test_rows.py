@@ -1,4 +1,4 @@
-"""Row and column encodings: what sorts, and what comes back."""
+"""Row and column encodings: their order, and decoding."""
 
 import math
 

@@ -89,7 +89,7 @@ async def test_a_region_is_queued_once_when_its_gap_becomes_narrow_and_the_job_w
     for above, below in pairwise(shown[: at + 4]):
         gap = rows[above].sequence - rows[below].sequence
         assert gap.bit_length() > SPACING.room
-    await respace(stores, task, None, _saved)  # and once more changes nothing
+    await respace(stores, task, None, _saved)  # a repetition changes nothing
     assert {row.to_id: row for row in await _rows(stores, board)} == rows
 
 
@@ -201,8 +201,8 @@ async def test_a_job_ends_whose_pins_others_took_elsewhere_while_it_was_at_them(
 
 
 class AfterRoom:
-    """The store of objects; after the first transactions that follow one that was Crowded, others
-    do something."""
+    """The store of objects; other writers do something after the first transactions that follow a
+    Crowded transaction."""
 
     def __init__(self, objects: Any, action: Callable[[], Awaitable[None]], times: int) -> None:
         self._objects, self._action, self._left = objects, action, times

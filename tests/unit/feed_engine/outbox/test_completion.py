@@ -367,7 +367,7 @@ async def test_the_relay_survives_a_queue_that_is_down_and_says_so_once(
 
 async def test_an_unreachable_queue_does_not_keep_a_write_from_its_answer(place: Place) -> None:
     """The relay finds the row later. The mapping cache is the other half of that server, so the
-    write is one that changes no list."""
+    write changes no list."""
     stores, people, valkey = place
     owner = await people.user()
     pin = await people.pin(await people.board(owner))

@@ -150,7 +150,7 @@ async def test_reorders_and_saves_at_once_have_an_order_that_explains_every_answ
     for version in range(first, last + 1):
         if version not in taken and version > first:
             model.insert(0, new.pop(0).pin.id)
-        # The move that made this version comes before those that found nothing to change in it.
+        # The move that made this version comes before the moves that found nothing to change in it.
         made = {key for key, since in changed.items() if since == version}
         for step in sorted(history[version], key=lambda step: step.row() not in made):
             step.replay(model)

@@ -126,8 +126,8 @@ async def test_pages_of_a_visit_do_not_change_while_others_go_on(feeding: Feedin
 
 
 async def visited(feeding: Feeding, pins: int, *unsaved: int) -> tuple[User, list[list[int]]]:
-    """A viewer after two visits for each generation that the shard tells, all but some saved to
-    both sides, and those to the primary alone; the chunks, newest first."""
+    """A viewer after two visits for each generation that the shard tells, and the chunks, newest
+    first. Some visits are saved to the primary alone, all others to both sides."""
     feeding.settings = FeedSettings(chunk=pins)
     visits_made = 2 * visits.RECENT
     viewer, best = await reader(feeding, (visits_made + 1) * pins)
