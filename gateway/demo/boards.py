@@ -1,10 +1,12 @@
-"""The demo's boards: which icon goes onto which board, and who repins what."""
+"""The demo's boards: which picture goes onto which board, and who repins what."""
 
 import random
 from typing import NamedTuple
 
 from gateway.demo.icons import Brand
 from gateway.demo.people import CURATORS, PEOPLE
+from gateway.demo.pictures import Picture, of_brand
+from gateway.demo.shelves import shelves
 from gateway.demo.themes import Theme, themes
 from gateway.demo.topics import INTERESTS
 
@@ -21,11 +23,12 @@ _FAN_BOARDS = (
 )
 _VIEWER = PEOPLE - 1
 _HOUR = 3_600_000
+_BRANDS = "/images/brands/"
 
 
 class MadePin(NamedTuple):
     key: str
-    brand: Brand
+    picture: Picture
     interests: tuple[str, ...]
     created: int  # epoch ms
     source: str | None = None
@@ -41,15 +44,21 @@ class MadeBoard(NamedTuple):
     description: str
     pins: list[MadePin]
     secret: bool = False
+    is_drawn: bool = False
+    """Whether its pictures are no brands."""
 
 
 def arrange(rng: random.Random, brands: list[Brand], opened: int, closed: int) -> list[MadeBoard]:
-    """Every brand once, on a board of a theme that it fits: rather a small board than a full one,
-    rather its field than its letter."""
+    """Brands, each on one board of a theme that it fits: rather a small board than a full one,
+    rather its field than its color. A brand whose boards are all full is left out."""
     taken: dict[int, list[Brand]] = {}
     subjects = [theme for theme in themes() if sum(map(theme.fits, brands)) >= _LEAST]
     for brand in rng.sample(brands, len(brands)):
-        fitting = [n for n, theme in enumerate(subjects) if theme.fits(brand)]
+        fitting = [
+            n
+            for n, theme in enumerate(subjects)
+            if theme.fits(brand) and len(taken.get(n, ())) < theme.most
+        ]
         if fitting:
             weights = [subjects[n].weight / (1 + len(taken.get(n, ())) / 30) for n in fitting]
             (chosen,) = rng.choices(fitting, weights)
@@ -62,15 +71,35 @@ def arrange(rng: random.Random, brands: list[Brand], opened: int, closed: int) -
         pins = [
             MadePin(
                 key=f"pin-{brand.slug}",
-                brand=brand,
+                picture=of_brand(brand),
                 interests=_interests(theme, brand, subjects),
                 created=begun + rng.randrange(closed - begun),
             )
             for brand in some
         ]
-        # Curators keep whole rows of boards: the colors are one's, the letters another's.
         boards.append(MadeBoard(key, n % CURATORS, theme.name, theme.description, pins))
     return boards
+
+
+def displayed(rng: random.Random, opened: int, closed: int) -> list[MadeBoard]:
+    """The boards of drawn pieces, emoji and photographs, in the second half of the time: feeds
+    begin with them."""
+    found = []
+    for n, shelf in enumerate(shelves(rng)):
+        begun = (opened + closed) // 2 + rng.randrange((closed - opened) // 8)
+        pins = [
+            MadePin(
+                key=f"pin-{picture.slug}",
+                picture=picture,
+                interests=shelf.interests,
+                created=begun + rng.randrange(closed - begun),
+            )
+            for picture in shelf.pictures
+        ]
+        owner = (7 * n + 2) % CURATORS
+        key = f"board-{shelf.slug}"
+        found.append(MadeBoard(key, owner, shelf.name, shelf.description, pins, is_drawn=True))
+    return found
 
 
 def repinned(rng: random.Random, boards: list[MadeBoard], closed: int) -> list[MadeBoard]:
@@ -83,16 +112,17 @@ def repinned(rng: random.Random, boards: list[MadeBoard], closed: int) -> list[M
         some = rng.sample(board.pins, rng.randrange(8, min(24, len(board.pins))))
         found.append(_collection(rng, f"take-{n}", owner, name, text, some, closed))
     everything = [pin for board in boards for pin in board.pins]
+    drawn = [pin for pin in everything if not pin.picture.url.startswith(_BRANDS)]
     for n in range(_FANS):
         some = rng.sample(everything, rng.randrange(8, 25))
         owner, name = CURATORS + n * 20, _FAN_BOARDS[n % len(_FAN_BOARDS)]
         found.append(_collection(rng, f"fan-{n}", owner, name, "", some, closed))
     for key, name, text, count in (
         ("demo-favorites", "Favorites", "Drag these around: the order is yours.", 24),
-        ("demo-office", "For the new office", "Posters, maybe?", 14),
+        ("demo-office", "For the new office", "Posters, maybe?", 16),
         ("demo-secret", "Secret plans", "Only you can see this board.", 9),
     ):
-        some = rng.sample(everything, count)
+        some = rng.sample(drawn, count)
         found.append(_collection(rng, key, _VIEWER, name, text, some, closed, key == "demo-secret"))
     return found
 
@@ -109,8 +139,8 @@ def _collection(
 ) -> MadeBoard:
     pins = [
         MadePin(
-            key=f"{key}-{pin.brand.slug}",
-            brand=pin.brand,
+            key=f"{key}-{pin.picture.slug}",
+            picture=pin.picture,
             interests=pin.interests,
             created=pin.created + _HOUR + rng.randrange(max(closed - pin.created, 1)),
             source=pin.key,

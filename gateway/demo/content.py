@@ -1,16 +1,16 @@
 """The demo's world as import lines: deterministic, so that filling it in again changes nothing.
 
-3,466 brand icons as pins on a hundred boards by field, color and letter, other boards of repins,
-and people whose follows grow by preferential attachment (Barabási and Albert, 1999), so that few
-have many followers and many have few.
+Pins of drawn pieces, emoji, photographs and brand icons on boards by kind, field and color, other
+boards of repins, and people whose follows grow by preferential attachment (Barabási and Albert,
+1999), so that few have many followers and many have few.
 """
 
 import random
 from collections.abc import Iterator
 
-from gateway.demo.boards import MadeBoard, MadePin, arrange, repinned
-from gateway.demo.icons import WIDTH, brands, card
-from gateway.demo.images import AVATAR, avatar_color, avatar_url, brand_url
+from gateway.demo.boards import MadeBoard, MadePin, arrange, displayed, repinned
+from gateway.demo.icons import brands
+from gateway.demo.images import AVATAR, avatar_color, avatar_url
 from gateway.demo.people import CURATORS, VIEWER, Person, people
 from gateway.demo.topics import INTERESTS
 from gateway.importing.jsonl import (
@@ -28,18 +28,19 @@ from gateway.importing.jsonl import (
 
 OPENED = 1_672_531_200_000  # 2023, epoch ms
 CLOSED = 1_748_736_000_000  # June 2025
+VIEWERS_INTERESTS = ("art", "food-and-drink", "nature", "photography")
 _DAY = 86_400_000
 _COMMENTS = (
-    "That {color} is perfect.",
-    "Still the best one in its field.",
+    "Those colors!",
+    "Still my favorite one on this board.",
     "Never noticed the negative space before!",
     "Pinned this for the workshop on Thursday.",
-    "The old version had more charm.",
+    "I could look at this all day.",
     "{title} again? I keep coming back to it.",
     "This works at any size, that is the trick.",
-    "Would love to see the construction grid.",
+    "Would love a print of this.",
     "Straight onto the mood board.",
-    "Who drew this? It is lovely.",
+    "Who made this? It is lovely.",
 )
 
 
@@ -48,6 +49,7 @@ def demo_lines() -> Iterator[AnyLine]:
     rng = random.Random(2012)
     everybody = people(rng)
     boards = arrange(rng, list(brands().values()), OPENED, CLOSED)
+    boards += displayed(rng, OPENED, CLOSED)
     boards += repinned(rng, boards, CLOSED)
     yield from _users(everybody)
     yield from _interests()
@@ -89,14 +91,14 @@ def _board(board: MadeBoard, owner: str) -> Iterator[AnyLine]:
         created=time_of(min(pin.created for pin in board.pins) - _DAY),
     )
     for pin in board.pins:
-        look = card(pin.brand)
+        picture = pin.picture
         yield PinLine(
             key=pin.key,
             board=board.key,
-            title=pin.brand.title,
-            description=f"The {pin.brand.title} mark, in {pin.brand.color}.",
-            link=f"https://simpleicons.org/?q={pin.brand.slug}",
-            image=ImageField(brand_url(pin.brand.slug), WIDTH, look.height, look.background),
+            title=picture.title,
+            description=picture.description,
+            link=picture.link,
+            image=ImageField(picture.url, picture.width, picture.height, picture.color),
             source=pin.source,
             interests=pin.interests,
             created=time_of(pin.created),
@@ -118,7 +120,9 @@ def _follows(
         wanted = min(60, 1 + int(3 * rng.paretovariate(1.3)))
         chosen = set(rng.choices(range(len(names)), weights, k=wanted)) - {n}
         if viewer:
-            chosen = set(rng.sample(range(CURATORS), 12))
+            drawing = sorted({names.index(by_owner[b.key]) for b in public if b.is_drawn} - {n})
+            chosen = set(rng.sample(drawing, 9))
+            chosen |= set(rng.sample([m for m in range(CURATORS) if m not in chosen], 3))
         for target in sorted(chosen):
             weights[target] += 1
             yield FollowLine(follower=name, user=names[target], created=time_of(at))
@@ -128,7 +132,7 @@ def _follows(
             if by_owner[public[index].key] != name:
                 board_weights[index] += 1
                 yield FollowLine(follower=name, board=public[index].key, created=time_of(at + 1))
-        for slug in rng.sample(slugs, 4 if viewer else rng.randrange(4)):
+        for slug in VIEWERS_INTERESTS if viewer else rng.sample(slugs, rng.randrange(4)):
             yield FollowLine(follower=name, interest=slug, created=time_of(at + 2))
 
 
@@ -137,7 +141,8 @@ def _opinions(
 ) -> Iterator[AnyLine]:
     """Likes and comments, by Zipf's law: the n-th most liked pin has 1/n of the most liked's."""
     public = [pin for pin in pins if not pin.secret]
-    rng.shuffle(public)
+    # Brands are liked less often than the rest: popular pins begin with drawn ones.
+    public.sort(key=lambda pin: rng.random() * (3 if "/brands/" in pin.picture.url else 1))
     weights = [1 / (rank + 20) for rank in range(len(public))]
     for person in everybody:
         wanted = 40 if person.username == VIEWER else min(150, int(8 * rng.paretovariate(1.1)))
@@ -147,7 +152,7 @@ def _opinions(
             yield LikeLine(user=person.username, pin=pin.key, created=time_of(at))
     for n in range(600):
         (pin,) = rng.choices(public, weights)
-        text = rng.choice(_COMMENTS).format(title=pin.brand.title, color=pin.brand.color)
+        text = rng.choice(_COMMENTS).format(title=pin.picture.title)
         author = rng.choice(everybody).username
         at = pin.created + rng.randrange(CLOSED + _DAY - pin.created)
         yield CommentLine(

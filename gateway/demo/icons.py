@@ -8,7 +8,7 @@ import threading
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-WIDTH = 600  # pixels, of every card
+WIDTH = 600  # pixels, of every drawn picture
 _HEIGHTS = range(460, 901, 20)
 _PATH = re.compile(r'<path\s+d="([MmZzLlHhVvCcSsQqTtAae0-9.,\s+-]+)"')
 

@@ -1,7 +1,8 @@
-"""The demo's pictures over HTTP: cards of brands and avatars, drawn as SVG when asked for.
+"""The demo's pictures over HTTP: drawings as SVG, made when asked for, and photographs as WebP.
 
-Mounted at `/images`: `/images/brands/{slug}.svg` and `/images/avatars/{username}.svg`. Nothing is
-read from a path, nothing of a request gets into a picture but a checked user name.
+Mounted at `/images`: `brands/{slug}.svg`, `art/{name}.svg`, `emoji/{name}.svg`,
+`photos/{name}.webp` and `avatars/{username}.svg`. No path is read that is not in a list of names,
+nothing of a request gets into a picture but a checked user name.
 """
 
 import asyncio
@@ -15,7 +16,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from gateway.demo.art.pieces import draw_piece, pieces
+from gateway.demo.emoji import draw_emoji, emoji
 from gateway.demo.icons import WIDTH, Brand, Card, brands, card
+from gateway.demo.photos import photo_bytes, photos
 
 AVATAR = 256  # pixels, both ways
 _ICON = 260  # pixels, both ways, on a card
@@ -36,6 +40,26 @@ async def brand_image(request: Request) -> Response:
     return _svg(request, draw_card(brand)) if brand else _missing()
 
 
+async def art_image(request: Request) -> Response:
+    """A drawn piece; 404 for a name that is none."""
+    piece = pieces().get(request.path_params["name"])
+    return _svg(request, draw_piece(piece)) if piece else _missing()
+
+
+async def emoji_image(request: Request) -> Response:
+    """An emoji on its ground; 404 for a name that is none."""
+    found = emoji().get(request.path_params["name"])
+    return _svg(request, draw_emoji(found)) if found else _missing()
+
+
+async def photo_image(request: Request) -> Response:
+    """A photograph; 404 for a name that is not in the list."""
+    name = request.path_params["name"]
+    if name not in photos():
+        return _missing()
+    return _kept(request, photo_bytes(name), "image/webp")
+
+
 async def avatar_image(request: Request) -> Response:
     """Initials on the user's color, for any well-formed user name."""
     username = request.path_params["username"]
@@ -45,6 +69,9 @@ async def avatar_image(request: Request) -> Response:
 images_app = Starlette(
     routes=[
         Route("/brands/{slug}.svg", brand_image),
+        Route("/art/{name}.svg", art_image),
+        Route("/emoji/{name}.svg", emoji_image),
+        Route("/photos/{name}.webp", photo_image),
         Route("/avatars/{username}.svg", avatar_image),
     ]
 )
@@ -104,13 +131,16 @@ def avatar_color(username: str) -> str:
 
 
 def _svg(request: Request, text: str) -> Response:
-    body = text.encode()
+    return _kept(request, text.encode(), "image/svg+xml")
+
+
+def _kept(request: Request, body: bytes, media_type: str) -> Response:
     etag = f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
     headers = {**_HEADERS, "etag": etag}
     known = request.headers.get("if-none-match", "")
     if known.strip() == "*" or etag in (tag.strip().removeprefix("W/") for tag in known.split(",")):
         return Response(status_code=304, headers=headers)
-    return Response(body, media_type="image/svg+xml", headers=headers)
+    return Response(body, media_type=media_type, headers=headers)
 
 
 def _missing() -> Response:

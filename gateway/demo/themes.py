@@ -1,4 +1,4 @@
-"""The themes of the demo's boards: brands by field, by color, by letter and by shape."""
+"""The themes of the demo's boards: brands by field, by color and by shape."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,13 +9,15 @@ from gateway.demo.topics import TOPICS
 
 class Theme(NamedTuple):
     """A board's subject. `interest` is the slug of the interest that its pins are filed under;
-    `weight` is how much a brand prefers it to others that it fits."""
+    `weight` is how much a brand prefers it to others that it fits; `most` is the largest number of
+    its pins."""
 
     name: str
     description: str
     interest: str
     weight: float
     fits: Callable[[Brand], bool]
+    most: int = 60
 
 
 # (name, from degrees, to degrees): where people draw the lines
@@ -36,7 +38,7 @@ _HUES = (
 
 
 def themes() -> list[Theme]:
-    """Every theme, about a hundred."""
+    """Every theme, about seventy."""
     found = [
         Theme(name, description, interest, 6.0, _among(slugs))
         for name, interest, description, slugs in TOPICS
@@ -45,19 +47,13 @@ def themes() -> list[Theme]:
         for shade, bounds in (("Deep", (0.0, 0.34)), ("True", (0.34, 0.54)), ("Soft", (0.54, 1.0))):
             title = name if shade == "True" else f"{shade} {name.lower()}"
             text = f"{title}: marks that own the color."
-            found.append(Theme(title, text, "color", 1.5, _of_hue(low, high, bounds)))
-    found.append(Theme("Ink", "Black, and nothing else.", "color", 1.0, _gray(0.0, 0.12)))
-    found.append(Theme("Concrete", "Fifty grays, roughly.", "color", 1.5, _gray(0.12, 0.8)))
-    found.append(Theme("Paper", "White on white.", "color", 1.5, _gray(0.8, 1.01)))
-    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
-        text = f"Names that begin with {letter}."
-        found.append(Theme(f"The letter {letter}", text, "typography", 0.6, _letter(letter)))
+            found.append(Theme(title, text, "color", 1.5, _of_hue(low, high, bounds), 16))
+    found.append(Theme("Ink", "Black, and nothing else.", "color", 1.0, _gray(0.0, 0.12), 16))
+    found.append(Theme("Concrete", "Fifty grays, roughly.", "color", 1.5, _gray(0.12, 0.8), 16))
+    found.append(Theme("Paper", "White on white.", "color", 1.5, _gray(0.8, 1.01), 16))
     found += [
-        Theme("Names with numbers", "Counted.", "typography", 3.0, _number),
-        Theme("Three letters or fewer", "Short and sure.", "typography", 2.0, _short),
-        Theme("Names that need room", "Long ones.", "typography", 2.0, _long),
-        Theme("As few strokes as possible", "Minimal marks.", "design", 0.8, _minimal),
-        Theme("Intricate", "Marks drawn with patience.", "design", 1.2, _intricate),
+        Theme("As few strokes as possible", "Minimal marks.", "design", 0.8, _minimal, 24),
+        Theme("Intricate", "Marks drawn with patience.", "design", 1.2, _intricate, 24),
         Theme("Apache's feather and friends", "One foundation.", "open-source", 4.0, _apache),
     ]
     return found
@@ -85,22 +81,6 @@ def _gray(low: float, high: float) -> Callable[[Brand], bool]:
         return found.saturation < 0.12 and low <= found.lightness < high
 
     return fits
-
-
-def _letter(letter: str) -> Callable[[Brand], bool]:
-    return lambda brand: brand.title[:1].upper() == letter
-
-
-def _number(brand: Brand) -> bool:
-    return any(character.isdigit() for character in brand.title)
-
-
-def _short(brand: Brand) -> bool:
-    return len(brand.title) <= 3
-
-
-def _long(brand: Brand) -> bool:
-    return len(brand.title) >= 20
 
 
 def _minimal(brand: Brand) -> bool:

@@ -11,10 +11,12 @@ from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
 from datasources.records import Board, Pin
 from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
+from gateway.demo.art.pieces import pieces
 from gateway.demo.content import demo_lines
+from gateway.demo.emoji import emoji
 from gateway.demo.fill import demo_is_loaded, demo_viewer_id, fill_demo
-from gateway.demo.icons import brands
 from gateway.demo.people import CURATORS, PEOPLE, VIEWER
+from gateway.demo.photos import photos
 from gateway.importing.jsonl import (
     BoardLine,
     CommentLine,
@@ -34,15 +36,17 @@ from tests.importing.worlds import canonical_set
 pytestmark = pytest.mark.anyio
 
 
-def test_every_brand_is_a_pin_and_some_are_repinned() -> None:
+def test_every_picture_is_a_pin_once_and_some_are_repinned() -> None:
     pins = [line for line in demo_lines() if isinstance(line, PinLine)]
-    originals = [pin for pin in pins if pin.source is None]
-    assert len(originals) == len(brands()) == 3466
-    assert len({pin.title for pin in originals}) > 3400
+    originals = [pin.image.url for pin in pins if pin.image and pin.source is None]
+    assert len(originals) == len(set(originals))
+    assert {pin.image.url for pin in pins if pin.image} == set(originals)
+    kinds = Counter(url.split("/")[2] for url in originals)
+    assert kinds["art"] == len(pieces())
+    assert kinds["emoji"] == len(emoji())
+    assert kinds["photos"] == len(photos())
+    assert 1500 < kinds["brands"] < 2000
     assert 500 < len(pins) - len(originals) < 1500
-    assert {pin.image.url for pin in pins if pin.image} == {
-        f"/images/brands/{slug}.svg" for slug in brands()
-    }
 
 
 def test_the_content_is_the_same_each_time_and_every_line_is_good() -> None:
@@ -54,7 +58,7 @@ def test_the_content_is_the_same_each_time_and_every_line_is_good() -> None:
 def test_there_is_enough_of_everything() -> None:
     found = Counter(type(line) for line in demo_lines())
     assert found[UserLine] == PEOPLE == 300
-    assert 8 <= found[InterestLine] <= 12
+    assert 8 <= found[InterestLine] <= 16
     assert 140 <= found[BoardLine] <= 170
     assert found[LikeLine] > 5000
     assert found[CommentLine] == 600

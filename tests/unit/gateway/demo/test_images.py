@@ -38,7 +38,7 @@ async def test_a_brands_card_has_the_size_and_colors_that_its_pin_was_stored_wit
 async def test_pictures_may_be_kept_for_ever_and_asked_for_again_for_nothing(
     client: httpx.AsyncClient,
 ) -> None:
-    for url in (brand_url("rust"), avatar_url("maya_chen")):
+    for url in (brand_url("rust"), avatar_url("maya_chen"), "/images/photos/chelsea.webp"):
         first = await client.get(url)
         assert "immutable" in first.headers["cache-control"]
         again = await client.get(url, headers={"if-none-match": f'"x", W/{first.headers["etag"]}'})
@@ -66,6 +66,10 @@ async def test_pictures_opened_by_themselves_can_run_and_load_nothing(
         "/images/brands/..%2f..%2f..%2f..%2fetc%2fpasswd.svg",
         "/images/brands/%00.svg",
         "/images/brands/python%2esvg.svg",
+        "/images/art/hills-0.svg",
+        "/images/emoji/no-such-emoji.svg",
+        "/images/photos/..%2fphotos.json",
+        "/images/photos/..%2f..%2ffiles%2fphotos%2fchelsea.webp",
         "/images/avatars/%3Cscript%3E.svg",
         "/images/avatars/a.svg",
         "/images/avatars/..%2f..%2fx.svg",
