@@ -9,7 +9,7 @@ from gateway.demo.photos import Photo
 
 
 class Picture(NamedTuple):
-    """What a pin shows. `slug` is unique among all pictures; `color` is #rrggbb; sizes are in
+    """The picture of a pin. `slug` is unique among all pictures; `color` is #rrggbb; sizes are in
     pixels."""
 
     slug: str

@@ -34,7 +34,7 @@ PALETTES = (
 
 
 class Canvas(NamedTuple):
-    """What a style draws on: the size in pixels, the palette, and the piece's own chance."""
+    """A drawing surface: the size in pixels, the palette, and the piece's own chance."""
 
     width: int
     height: int
