@@ -1,64 +1,69 @@
 // Dragging pins of a board with a pointer: what is dragged, and where it would land.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 export interface Drag {
   moved: string[];
   // How many of the other pins are above the new place.
   place: number;
-}
-
-const STARTS_AFTER = 6; // pixels: less is a click
-
-interface Grip {
-  moved: string[];
+  // Where the pointer is, in the window.
   x: number;
   y: number;
 }
 
+const EDGE = 70; // pixels from the window's edge within which dragging scrolls the page
+const STARTS_AFTER = 6; // pixels: less is a click
+
 // `drop` is called once, when the pointer is released over a place.
 export function useDrag(ids: string[], drop: (drag: Drag) => void) {
-  const [grip, take] = useState<Grip | null>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
+  const latest = useRef({ ids, drop });
+  latest.current = { ids, drop };
+  const ended = useRef<() => void>(() => {});
+  useEffect(() => () => ended.current(), []);
 
-  useEffect(() => {
-    if (!grip) return;
+  // Listens from here on, not from an effect: a quick hand has released the pin before that runs.
+  const begin = (event: PointerEvent, moved: string[]) => {
+    if (event.button !== 0) return;
+    ended.current();
+    const { clientX, clientY } = event;
     let current: Drag | null = null;
-    const onMove = (event: PointerEvent) => {
-      const far = Math.hypot(event.clientX - grip.x, event.clientY - grip.y) > STARTS_AFTER;
-      if (!far && !current) return;
-      const place = placeAt(event, ids, grip.moved) ?? current?.place;
-      if (place === undefined) return;
-      current = { moved: grip.moved, place };
-      setDrag(current);
-    };
+    const listening = new AbortController();
+    const on = <K extends keyof WindowEventMap>(name: K, act: (event: WindowEventMap[K]) => void) =>
+      addEventListener(name, act, { signal: listening.signal });
     const end = () => {
-      take(null);
+      clearInterval(scroller);
+      listening.abort();
       setDrag(null);
     };
-    const onUp = () => {
-      if (current) {
-        swallowNextClick();
-        drop(current);
-      }
-      end();
-    };
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape") end();
-    };
-    addEventListener("pointermove", onMove);
-    addEventListener("pointerup", onUp);
-    addEventListener("pointercancel", end);
-    addEventListener("keydown", onKey);
-    return () => {
-      removeEventListener("pointermove", onMove);
-      removeEventListener("pointerup", onUp);
-      removeEventListener("pointercancel", end);
-      removeEventListener("keydown", onKey);
-    };
-  }, [grip]);
+    // Pins beyond the window's edge are reached by holding the pointer near that edge.
+    const scroller = setInterval(() => {
+      if (!current) return;
+      const below = current.y - (innerHeight - EDGE);
+      const above = EDGE - current.y;
+      if (below > 0) scrollBy(0, below / 4);
+      else if (above > 0) scrollBy(0, -above / 4);
+    }, 16);
+    ended.current = end;
 
-  const begin = (event: PointerEvent, moved: string[]) => {
-    if (event.button === 0) take({ moved, x: event.clientX, y: event.clientY });
+    on("pointermove", (move) => {
+      const far = Math.hypot(move.clientX - clientX, move.clientY - clientY) > STARTS_AFTER;
+      if (!far && !current) return;
+      const place = placeAt(move, latest.current.ids, moved) ?? current?.place;
+      if (place === undefined) return;
+      current = { moved, place, x: move.clientX, y: move.clientY };
+      setDrag(current);
+    });
+    on("pointerup", () => {
+      const dropped = current;
+      end();
+      if (!dropped) return;
+      swallowNextClick();
+      latest.current.drop(dropped);
+    });
+    on("pointercancel", end);
+    on("keydown", (key) => {
+      if (key.key === "Escape") end();
+    });
   };
   return { drag, begin };
 }

@@ -97,7 +97,7 @@ export interface NewPin {
   boardId: string;
   title: string;
   link: string | null;
-  image: { url: string } | null;
+  image: { url: string; width: number | null; height: number | null; dominantColor: string | null } | null;
 }
 
 export const createPin = defineChange<NewPin, CreatePinMutation>({

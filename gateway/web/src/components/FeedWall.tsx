@@ -1,25 +1,28 @@
 // A feed on the page: its state in words, new pins to load, and its wall of pins.
+import type { ComponentChildren } from "preact";
 import { useSyncExternalStore } from "preact/compat";
 import { useCallback, useEffect } from "preact/hooks";
 import { session } from "../api/viewer";
 import type { Entry, Feed } from "../feed/feed";
 import { useNewPins } from "../feed/news";
+import { belowPicture } from "../api/pointer";
 import { Banner } from "./Banner";
 import { Masonry } from "./Masonry";
 import { PinCard } from "./PinCard";
 
-const BELOW_PICTURE = 122;
 const FIRST_SEEN = 8; // cards whose pictures load at once
 
 interface Props {
   feed: Feed;
   title: string;
-  empty: string;
+  // Whether each pin has the reason why it is there.
+  withReasons?: boolean;
+  empty: ComponentChildren;
 }
 
-export function FeedWall({ feed, title, empty }: Props) {
+export function FeedWall({ feed, title, withReasons = false, empty }: Props) {
   const state = useSyncExternalStore(feed.subscribe, feed.snapshot);
-  const newPins = useNewPins(session !== null, state.round);
+  const newPins = useNewPins(session !== null && state.entries.length > 0, state.round);
   const more = useCallback(() => void feed.more(), [feed]);
   const card = useCallback(
     (entry: Entry, place: number) => (
@@ -47,13 +50,26 @@ export function FeedWall({ feed, title, empty }: Props) {
           </button>
         )}
       </div>
+      {state.loading && !state.entries.length && <Waiting />}
       {state.entries.length > 0 && (
-        <Masonry label={title} tiles={state.entries} below={BELOW_PICTURE} onEnd={more} card={card} />
+        <Masonry label={title} tiles={state.entries} below={belowPicture(withReasons)} onEnd={more} card={card} />
       )}
-      <p class="feed-end" aria-live="polite">
-        {state.loading && "Loading pins…"}
+      <div class="feed-end" aria-live="polite">
+        {state.loading && state.entries.length > 0 && "Loading pins…"}
         {!state.loading && state.ended && (state.entries.length ? "That is all for now." : empty)}
-      </p>
+      </div>
     </>
+  );
+}
+
+// Gray cards in the place of the first pins, which come in a moment.
+function Waiting() {
+  return (
+    <div class="waiting" role="status">
+      <span class="visually-hidden">Loading pins…</span>
+      {[300, 220, 260, 340, 200, 280, 240, 320, 260, 300].map((height, place) => (
+        <span key={place} class={`gray g${height}`} />
+      ))}
+    </div>
   );
 }

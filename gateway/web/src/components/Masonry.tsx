@@ -27,11 +27,12 @@ interface Placed {
 const GAP = 16;
 const COLUMN = 236;
 const AHEAD = 900; // pixels above and below the window that hold cards
+const STEP = 200; // pixels
 
 export function Masonry<T extends Tile>({ label, tiles, below, onEnd, card }: Props<T>) {
   const wall = useRef<HTMLUListElement>(null);
   const [width, setWidth] = useState(0);
-  const [view, setView] = useState({ top: 0, bottom: 0 });
+  const [view, setView] = useState({ top: 0, height: 0 });
 
   useLayoutEffect(() => {
     const element = wall.current as HTMLUListElement;
@@ -40,7 +41,7 @@ export function Masonry<T extends Tile>({ label, tiles, below, onEnd, card }: Pr
       frame = 0;
       const { top } = element.getBoundingClientRect();
       setWidth(element.clientWidth);
-      setView({ top: -top, bottom: innerHeight - top });
+      setView((known) => (known.top === -top && known.height === innerHeight ? known : { top: -top, height: innerHeight }));
     };
     const soon = () => {
       frame ||= requestAnimationFrame(look);
@@ -65,7 +66,15 @@ export function Masonry<T extends Tile>({ label, tiles, below, onEnd, card }: Pr
     [tiles, columns, column, below],
   );
 
-  const nearEnd = width > 0 && view.bottom + AHEAD > height;
+  // Where the window is, in steps: scrolling by less draws nothing anew.
+  const from = Math.floor(view.top / STEP) * STEP - AHEAD;
+  const to = Math.ceil((view.top + view.height) / STEP) * STEP + AHEAD;
+  const seen = useMemo(
+    () => [...places.keys()].filter((index) => overlaps(places[index] as Placed, from, to)),
+    [places, from, to],
+  );
+
+  const nearEnd = width > 0 && view.top + view.height + AHEAD > height;
   useEffect(() => {
     if (nearEnd) onEnd();
   }, [nearEnd, tiles, onEnd]);
@@ -73,27 +82,29 @@ export function Masonry<T extends Tile>({ label, tiles, below, onEnd, card }: Pr
   return (
     <ul ref={wall} class="wall" aria-label={label} style={{ height: `${height}px` }}>
       {width > 0 &&
-        tiles.map((tile, index) => {
+        seen.map((index) => {
+          const tile = tiles[index] as T;
           const place = places[index] as Placed;
-          const seen = place.y + place.height > view.top - AHEAD && place.y < view.bottom + AHEAD;
           return (
-            seen && (
-              <li
-                key={tile.id}
-                data-pin={tile.id}
-                style={{
-                  transform: `translate(${place.x}px, ${place.y}px)`,
-                  width: `${column}px`,
-                  height: `${place.height}px`,
-                }}
-              >
-                {card(tile, index)}
-              </li>
-            )
+            <li
+              key={tile.id}
+              data-pin={tile.id}
+              style={{
+                transform: `translate(${place.x}px, ${place.y}px)`,
+                width: `${column}px`,
+                height: `${place.height}px`,
+              }}
+            >
+              {card(tile, index)}
+            </li>
           );
         })}
     </ul>
   );
+}
+
+function overlaps({ y, height }: Placed, from: number, to: number): boolean {
+  return y + height > from && y < to;
 }
 
 // Each tile goes to the column that ends first; tiles before it never move when more are added.

@@ -4,6 +4,7 @@ import { Link } from "wouter-preact";
 import { useState } from "preact/hooks";
 import { graphql } from "../gen";
 import { hide } from "../feed/hidden";
+import { Avatar } from "./Avatar";
 import { LikeButton } from "./LikeButton";
 import { Picture } from "./Picture";
 import { SaveDialog } from "./SaveDialog";
@@ -25,6 +26,9 @@ export const PinCardFragment = graphql(`
       id
       username
       fullName
+      avatar {
+        url
+      }
     }
   }
 `);
@@ -44,11 +48,12 @@ export function PinCard({ id, reason, eager, canHide }: Props) {
   if (!complete) return <MissingCard />;
   return (
     <article class="card">
+      <div class="card-frame">
       <Link href={`/pin/${id}`} class="card-picture" aria-label={pin.title || "A pin without a title"}>
         <Picture image={pin.image} alt="" eager={eager} />
       </Link>
       <div class="card-tools">
-        <button type="button" class="primary" onClick={() => setSaving(true)}>
+        <button type="button" class="primary save" onClick={() => setSaving(true)}>
           Save<span class="visually-hidden"> {pin.title}</span>
         </button>
         <LikeButton id={id} title={pin.title} likeCount={pin.likeCount} liked={pin.viewerHasLiked ?? false} />
@@ -59,10 +64,18 @@ export function PinCard({ id, reason, eager, canHide }: Props) {
           </button>
         )}
       </div>
+      </div>
       <div class="card-words">
         <p class="card-title">{pin.title}</p>
         <p class="card-owner">
-          {pin.owner ? <Link href={`/user/${pin.owner.username}`}>{pin.owner.fullName || pin.owner.username}</Link> : "Somebody"}
+          {pin.owner ? (
+            <Link href={`/user/${pin.owner.username}`}>
+              <Avatar avatar={pin.owner.avatar} size={22} />
+              {pin.owner.fullName || pin.owner.username}
+            </Link>
+          ) : (
+            "Somebody"
+          )}
         </p>
         {reason && <p class="card-reason">{reason}</p>}
       </div>

@@ -1,10 +1,9 @@
 // A wall of pins that a list of the cache holds: pages of a profile, related pins.
 import { useMemo } from "preact/hooks";
 import { ratioOf } from "../api/images";
+import { belowPicture } from "../api/pointer";
 import { Masonry, type Tile } from "./Masonry";
 import { PinCard } from "./PinCard";
-
-const BELOW_PICTURE = 100;
 
 export interface PinEdge {
   // Null stands for pins whose server does not answer.
@@ -23,5 +22,5 @@ export function PinWall({ label, edges, onEnd }: Props) {
       edges.map(({ node }, place): Tile => ({ id: node?.id ?? `away-${place}`, ratio: ratioOf(node?.image ?? null) })),
     [edges],
   );
-  return <Masonry label={label} tiles={tiles} below={BELOW_PICTURE} onEnd={onEnd} card={({ id }) => <PinCard id={id} />} />;
+  return <Masonry label={label} tiles={tiles} below={belowPicture(false)} onEnd={onEnd} card={({ id }) => <PinCard id={id} />} />;
 }

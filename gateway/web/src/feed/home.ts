@@ -3,6 +3,7 @@
 // there are new pins.
 import { client } from "../api/client";
 import { ratioOf } from "../api/images";
+import { session } from "../api/viewer";
 import { graphql } from "../gen";
 import type { HomeFeedQuery } from "../gen/graphql";
 import { Feed, type Page, type Source } from "./feed";
@@ -77,7 +78,8 @@ class HomeSource implements Source {
       health: {
         mayBeStale: health.mayBeStale,
         staleSince: health.staleSince,
-        stores: [health.pools, health.materialized],
+        // Nobody's feed was shown before: there is nothing to read for it.
+        stores: session ? [health.pools, health.materialized] : [health.pools],
       },
       partial: error !== undefined,
     };

@@ -1,9 +1,9 @@
 // A board: its pins in their order, which its owner changes by dragging or with the keyboard.
 import { useQuery } from "@apollo/client/react";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { make } from "../api/change";
-import { useDrag } from "../board/drag";
+import { type Drag, useDrag } from "../board/drag";
 import { dropAt, placed } from "../board/order";
 import { reorder } from "../changes/boards";
 import { movePin } from "../changes/pins";
@@ -69,8 +69,9 @@ export function BoardScreen({ id }: { id: string }) {
 
   // A pin that the keyboard holds is shown where it would land.
   const shown = held ? placed(pins, (pin) => pin.id, dropAt(ids, [held.id], held.place)) : pins;
-  useEffect(() => {
-    if (held) focused.current?.focus(); // a browser takes the focus from an element that is moved
+  // A browser takes the focus from an element that is moved. It gets it back before the next key.
+  useLayoutEffect(() => {
+    if (held) focused.current?.focus();
   }, [held]);
 
   if (!board) return <Absent loading={loading} failed={error !== undefined} what="board" />;
@@ -124,7 +125,7 @@ export function BoardScreen({ id }: { id: string }) {
 
   return (
     <>
-      <header class="profile">
+      <header class="profile board-head">
         <h1>
           {board.name} {board.secret && <span class="badge">Secret: only you see it</span>}
         </h1>
@@ -141,7 +142,7 @@ export function BoardScreen({ id }: { id: string }) {
         {!canEdit && <FollowButton kind="board" id={id} name={board.name} follows={board.viewerFollows ?? false} />}
         {canEdit && ids.length > 1 && <p class="quiet">Drag the pins into the order you like.</p>}
         {chosen.size > 0 && (
-          <p class="row">
+          <p class="row selection">
             <button type="button" class="primary" onClick={() => setMoving(ids.filter((other) => chosen.has(other)))}>
               Move {chosen.size} to another board
             </button>
@@ -194,6 +195,7 @@ export function BoardScreen({ id }: { id: string }) {
           </li>
         ))}
       </ol>
+      {drag && <Ghost drag={drag} pins={pins} />}
       {after && (
         <p class="feed-end">
           <button type="button" disabled={loading} onClick={() => void fetchMore({ variables: { after } })}>
@@ -207,5 +209,16 @@ export function BoardScreen({ id }: { id: string }) {
         </Dialog>
       )}
     </>
+  );
+}
+
+// The picture of the first dragged pin beside the pointer, with the number of pins when several move.
+function Ghost({ drag, pins }: { drag: Drag; pins: PinCardFragment[] }) {
+  const first = pins.find((pin) => pin.id === drag.moved[0]);
+  return (
+    <div class="ghost" aria-hidden="true" style={{ transform: `translate(${drag.x}px, ${drag.y}px)` }}>
+      <Picture image={first?.image} alt="" eager />
+      {drag.moved.length > 1 && <span class="ghost-count">{drag.moved.length}</span>}
+    </div>
   );
 }

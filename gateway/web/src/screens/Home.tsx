@@ -1,7 +1,26 @@
 // The home feed: new pins first, each with the reason for which it is there.
+import { Link } from "wouter-preact";
+import { session } from "../api/viewer";
 import { FeedWall } from "../components/FeedWall";
 import { homeFeed } from "../feed/home";
 
 export function HomeScreen() {
-  return <FeedWall feed={homeFeed} title="Home feed" empty="There are no pins yet." />;
+  return (
+    <>
+      {!session && <Welcome />}
+      <FeedWall feed={homeFeed} title="Home feed" withReasons empty="There are no pins yet." />
+    </>
+  );
+}
+
+function Welcome() {
+  return (
+    <section class="welcome" aria-label="Welcome">
+      <p class="welcome-title">Pictures that people keep</p>
+      <p>These are popular. Sign in, follow people you like, and this page becomes yours.</p>
+      <Link href="/sign-in" class="button primary">
+        Choose who you are
+      </Link>
+    </section>
+  );
 }

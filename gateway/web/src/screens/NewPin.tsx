@@ -1,19 +1,50 @@
-// Create a pin from the address of a picture or a page.
+// Create a pin: from the address of a picture, or from a picture that is here already.
+import { useQuery } from "@apollo/client/react";
 import { useState } from "preact/hooks";
 import { navigate } from "wouter-preact/use-browser-location";
 import { make } from "../api/change";
+import { here } from "../api/images";
 import { session } from "../api/viewer";
 import { createPin } from "../changes/pins";
 import { BoardPicker } from "../components/BoardPicker";
+import { Picture, type PictureImage } from "../components/Picture";
+import { SignInFirst } from "../components/SignInFirst";
+import { graphql } from "../gen";
+
+const Gallery = graphql(`
+  query Gallery {
+    viewer {
+      id
+      likedPins(first: 24) {
+        edges {
+          node {
+            id
+            title
+            image {
+              url
+              width
+              height
+              dominantColor
+            }
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`);
 
 export function NewPinScreen() {
   const [title, setTitle] = useState("");
-  const [picture, setPicture] = useState("");
+  const [picture, setPicture] = useState<PictureImage | null>(null);
   const [link, setLink] = useState("");
-  if (!session) return <h1>Sign in to create a pin</h1>;
+  if (!session) return <SignInFirst what="create a pin" />;
 
   const create = async (boardId: string) => {
-    const image = picture.trim() ? { url: picture.trim() } : null;
+    const image = picture && (await measured(picture));
     const done = await make(createPin, { boardId, title: title.trim(), link: link.trim() || null, image });
     const pin = done?.createPin?.pin;
     if (pin) navigate(`/pin/${pin.id}`);
@@ -25,14 +56,70 @@ export function NewPinScreen() {
       <input value={value} placeholder={hint} onInput={(event) => set(event.currentTarget.value)} />
     </label>
   );
+  const address = (value: string) => {
+    const url = value.trim();
+    setPicture(url ? { url, width: null, height: null, dominantColor: null } : null);
+  };
   return (
-    <div class="narrow">
+    <div class="create">
       <h1>Create a pin</h1>
-      {field("Title", title, setTitle)}
-      {field("Address of the picture", picture, setPicture, "https://… or /images/…")}
-      {field("Link", link, setLink, "https://…")}
-      <h2>Choose its board</h2>
-      <BoardPicker onChoose={(boardId) => void create(boardId)} />
+      <div class="create-columns">
+        <div class="create-picture">
+          <Picture key={picture?.url} image={picture} alt={picture ? title || "The chosen picture" : "Your picture shows here"} eager />
+        </div>
+        <div>
+          {field("Title", title, setTitle)}
+          {field("Address of the picture", picture?.url ?? "", address, "https://… or /images/…")}
+          <Choice chosen={picture?.url} onChoose={setPicture} />
+          {field("Link", link, setLink, "https://…")}
+          <h2>Choose its board</h2>
+          <BoardPicker onChoose={(boardId) => void create(boardId)} />
+        </div>
+      </div>
     </div>
   );
+}
+
+interface ChoiceProps {
+  chosen: string | undefined;
+  onChoose: (image: PictureImage) => void;
+}
+
+// Pictures of pins that the viewer likes: the gateway stores addresses, not files.
+function Choice({ chosen, onChoose }: ChoiceProps) {
+  const { data } = useQuery(Gallery);
+  const pins = (data?.viewer?.likedPins?.edges ?? []).flatMap(({ node }) => (node?.image ? [node] : []));
+  if (!pins.length) return null;
+  return (
+    <fieldset class="choice">
+      <legend>Or a picture that you like</legend>
+      {pins.map(({ id, title, image }) => (
+        <button
+          key={id}
+          type="button"
+          class="choice-picture"
+          aria-pressed={image?.url === chosen}
+          aria-label={title || "A picture without a title"}
+          onClick={() => image && onChoose(image)}
+        >
+          <Picture image={image} alt="" />
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+// The picture with its size, which gives walls its shape before it has loaded. The size of another
+// host's picture stays unknown: this page may not load that.
+async function measured({ url, width, height, dominantColor }: PictureImage) {
+  const address = here(url);
+  if (width || !address) return { url, width, height, dominantColor };
+  const image = new Image();
+  image.src = address;
+  try {
+    await image.decode();
+    return { url, width: image.naturalWidth, height: image.naturalHeight, dominantColor };
+  } catch {
+    return { url, width, height, dominantColor };
+  }
 }

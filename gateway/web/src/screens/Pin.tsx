@@ -63,6 +63,9 @@ export const CommentRow = graphql(`
       id
       username
       fullName
+      avatar {
+        url
+      }
     }
   }
 `);
@@ -175,7 +178,10 @@ export function PinScreen({ id }: { id: string }) {
                 ({ node }) =>
                   node && (
                     <li key={node.id}>
-                      <strong>{node.author?.fullName || node.author?.username || "Somebody"}</strong> {node.text}
+                      <Avatar avatar={node.author?.avatar} size={32} />
+                      <span>
+                        <strong>{node.author?.fullName || node.author?.username || "Somebody"}</strong> {node.text}
+                      </span>
                     </li>
                   ),
               )}

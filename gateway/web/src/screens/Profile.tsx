@@ -108,7 +108,7 @@ function NewBoard() {
     if (await make(createBoard, { name: name.trim(), description: "", secret })) setName("");
   };
   return (
-    <form class="row" onSubmit={(event) => void create(event)}>
+    <form class="row new-board" onSubmit={(event) => void create(event)}>
       <input
         aria-label="Name of a new board"
         placeholder="New board"

@@ -7,7 +7,15 @@ import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
 
 const People = graphql(`
-  query People {
+  query People($offered: String!) {
+    user(username: $offered) {
+      id
+      username
+      fullName
+      avatar {
+        url
+      }
+    }
     users(first: 24) {
       edges {
         node {
@@ -25,7 +33,7 @@ const People = graphql(`
 
 export function SignInScreen() {
   const [offered, setOffered] = useState<string | null | undefined>(undefined);
-  const { data } = useQuery(People);
+  const { data } = useQuery(People, { variables: { offered: offered ?? "" }, skip: !offered });
   useEffect(() => void demoViewer().then(setOffered), []);
 
   if (offered === undefined) return <h1>Sign in</h1>;
@@ -39,14 +47,15 @@ export function SignInScreen() {
   }
   const people = (data?.users?.edges ?? []).flatMap(({ node }) => (node ? [node] : []));
   const others = people.filter((person) => person.username !== offered);
+  const first = data?.user ? [data.user] : [];
   const choose = (name: string) =>
     void signInAs(name).catch((error: unknown) => announce((error as Error).message, "error"));
   return (
     <>
       <h1>Who are you?</h1>
-      <p>Choose a demo user. You see Pinway as this user, and may change what is theirs.</p>
-      <ul class="people">
-        {[{ username: offered, fullName: offered, avatar: null }, ...others].map((person) => (
+      <p class="quiet">Choose a demo user: you see Pinway as this person, and may change what is theirs.</p>
+      <ul class="people choose">
+        {[...first, ...others].map((person) => (
           <li key={person.username}>
             <button type="button" onClick={() => choose(person.username)}>
               <Avatar avatar={person.avatar} size={40} />
