@@ -1,0 +1,68 @@
+// Chromium for the scripts that act as a person in front of the web client.
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { chromium } from "playwright-core";
+import { URL_BASE } from "./support.mjs";
+
+export const WIDE = { viewport: { width: 1280, height: 800 } };
+export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
+
+export const launch = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [...FLAGS, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+  });
+
+// A session of a demo user's, as the client keeps it: {username, token}.
+export async function signIn(username) {
+  const response = await fetch(`${URL_BASE}/web/sign-in`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username }),
+  });
+  return response.json();
+}
+
+// A browser profile of its own, signed in or not. `seen` collects what goes wrong in its pages.
+export async function profile(browser, options, session, seen) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(60_000); // for a machine with much else to do
+  if (session) {
+    await context.addInitScript(
+      // Not in the blank page that a tab begins with: it has no storage.
+      (kept) => location.protocol === "http:" && localStorage.setItem("pinway:session", kept),
+      JSON.stringify(session),
+    );
+  }
+  context.on("request", (request) => seen.hosts.add(new URL(request.url()).host));
+  context.on("console", (message) => {
+    if (message.type() === "error") seen.console.push(message.text());
+  });
+  context.on("weberror", (error) => seen.pageErrors.push(String(error.error())));
+  return context;
+}
+
+export const newSeen = () => ({ hosts: new Set(), console: [], pageErrors: [] });
+
+// The names of the rules of accessibility that the page breaks, with the elements that do.
+export async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(() =>
+    globalThis.axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    }),
+  );
+  return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+}
+
+// The ids of the pins on the page, in the order of the document.
+export const pinsOn = (page, list) =>
+  page.locator(`${list} [data-pin]`).evaluateAll((cells) => cells.map((cell) => cell.dataset.pin));
+
+// The operation that a request sends, or undefined.
+export function operationOf(request) {
+  if (!request.url().endsWith("/graphql") || request.method() !== "POST") return undefined;
+  return request.postDataJSON();
+}

@@ -1,0 +1,73 @@
+"""The web client in a real browser: feeds, boards, two tabs, and every screen's accessibility."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.outside.node_tools import ensure_chromium, run_client
+
+
+@pytest.fixture(scope="module")
+def seen(gateway_url: str, demo_token: str) -> dict[str, Any]:
+    """The results of one visit: see tests/outside/node/web.mjs."""
+    return run_client("web", gateway_url, demo_token, CHROMIUM=str(ensure_chromium()))
+
+
+def test_the_client_asks_no_other_host_and_nothing_fails(
+    seen: dict[str, Any], gateway_url: str
+) -> None:
+    assert seen["hosts"] == [urlsplit(gateway_url).netloc]
+    assert seen["pageErrors"] == []
+    # The one request whose answer is lost on purpose.
+    assert len([line for line in seen["console"] if "ERR_CONNECTION_RESET" not in line]) == 0
+
+
+def test_pages_of_the_home_feed_hold_no_pin_twice_and_few_cards_are_in_the_document(
+    seen: dict[str, Any],
+) -> None:
+    scroll = seen["scroll"]
+    assert len(scroll["pages"]) >= 5
+    assert len(set(scroll["pins"])) == len(scroll["pins"]) >= 100
+    assert scroll["mostInDocument"] < 100
+    assert set(scroll["reasons"]) <= {
+        "You follow this person",
+        "You follow this board",
+        "You follow this topic",
+        "Like what you saved",
+        "Popular",
+        "Seen before",
+    }
+
+
+def test_dragged_pins_move_at_once_with_one_mutation_in_both_tabs_and_stay(
+    seen: dict[str, Any],
+) -> None:
+    board = seen["board"]
+    assert board["before"] == ["one", "two", "three", "four", "five"]
+    assert board["atOnce"] == board["dragged"] == ["two", "three", "four", "five", "one"]
+    assert board["draggedTwo"] == ["four", "five", "one", "two", "three"]
+    assert board["reloaded"] == ["five", "one", "four", "two", "three"]
+    assert board["mutations"] == 3
+
+
+def test_a_refused_drag_is_undone(seen: dict[str, Any]) -> None:
+    assert seen["board"]["afterRefusal"] == ["five", "one", "four", "two", "three"]
+
+
+def test_a_lost_answer_is_asked_for_again_with_the_same_key(seen: dict[str, Any]) -> None:
+    first, second = seen["board"]["keysOfLostAnswer"]
+    assert first == second
+    assert seen["board"]["afterLostAnswer"] == ["one", "four", "two", "five", "three"]
+
+
+def test_following_somebody_changes_the_feed_and_their_new_pins_are_announced(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["follow"] == {"owner": "Leila Nasser", "words": "1 new pin"}
+
+
+def test_every_screen_keeps_the_rules_of_accessibility_wide_and_light_narrow_and_dark(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["looks"] == {}
