@@ -32,6 +32,7 @@ FEEDS = {
     "FanOutBatch",
     "Followed",
     "Unfollowed",
+    "FeedShort",
     "PinLiked",
     "VisitShown",
 }

@@ -8,7 +8,7 @@ cells too. A new pin leaves no mark: its own cell tells that it was applied. The
 the time of the newest action that changed it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from datasources.protocols import Table, WideColumnStore
 from feed_engine.feeds.rows import (
@@ -54,6 +54,14 @@ async def is_marked(
     column = id_row(target_id)
     cell = (await store.get(table, id_row(user_id), [column])).get(column)
     return cell is not None and cell.stamp >= version
+
+
+async def versions(
+    store: WideColumnStore, table: Table, user_id: int, targets: Sequence[int]
+) -> dict[int, int]:
+    """The newest version applied of each edge to a target, where one was."""
+    found = await store.get(table, id_row(user_id), [id_row(target) for target in targets])
+    return {int.from_bytes(column, "big"): cell.stamp for column, cell in found.items()}
 
 
 async def following_generation(store: WideColumnStore, user_id: int) -> int | None:

@@ -18,6 +18,7 @@ from feed_engine.feeds import applied
 from feed_engine.feeds.content import BriefPin, newest_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.follow_edges import FOLLOWS, PINS_OF, followed
+from feed_engine.feeds.newest import newest_followed
 from feed_engine.feeds.rows import (
     FOLLOWING,
     FOLLOWING_APPLIED,
@@ -25,6 +26,7 @@ from feed_engine.feeds.rows import (
     POOLS_APPLIED,
     FollowingColumn,
     Source,
+    behind_pin,
     follow_stamp,
     following_column,
     id_row,
@@ -32,7 +34,7 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
-from feed_engine.feeds.wide import put_both, trim_both
+from feed_engine.feeds.wide import put_both
 
 Progress = Callable[[int], None]
 """Told how many more are done."""
@@ -79,18 +81,6 @@ async def _build(
     await _mark(stores, edges)
 
 
-async def build_following(
-    stores: Stores, user_ids: Sequence[int], at: int, *, settings: FeedSettings = DEFAULTS
-) -> None:
-    """Fill up the following feeds of a few users after an unfollow at an epoch ms."""
-    lists = _Lists(stores, settings)
-    edges = await _follows(stores, user_ids, (Kind.USER, Kind.BOARD))
-    await lists.load(edge.to_id for some in edges.values() for edge in some)
-    await _write_following(stores, edges, lists, settings, refilled=at)
-    rows = [id_row(user_id) for user_id in user_ids]
-    await trim_both(stores.feeds, FOLLOWING, rows, settings.following_cells)
-
-
 class _Brought(NamedTuple):
     """The cells that following one user, board or interest brings to anybody else."""
 
@@ -121,6 +111,10 @@ class _Lists:
             for start in range(0, len(keys), LISTS):
                 found = await newest_pins(self._stores, keys[start : start + LISTS], limit)
                 for key, pins in found.items():
+                    if kind_of(key.from_id) is Kind.BOARD and len(pins) >= limit:
+                        # A board's list is in the order of hands: its top are not all the newest.
+                        newest = await newest_followed(self._stores, 0, [key.from_id], limit)
+                        pins = [BriefPin(n.pin.id, n.pin.created, n.pin.owner_id) for n in newest]
                     self._brought[key.from_id] = brought = self._cells(key.from_id, pins)
                     self._size += brought.size
 
@@ -157,6 +151,14 @@ class _Lists:
         return settings.backfill if kind is Kind.INTEREST else settings.following_cap
 
 
+def newest_columns(columns: Iterable[bytes], pins: int) -> list[bytes]:
+    """The columns of the newest pins."""
+    ordered = sorted(columns)
+    places = dict.fromkeys(behind_pin(column) for column in ordered)
+    kept = set(islice(places, pins))
+    return [column for column in ordered if behind_pin(column) in kept]
+
+
 async def _follows(
     stores: Stores, user_ids: Sequence[int], kinds: Iterable[Kind]
 ) -> dict[int, list[Edge]]:
@@ -172,7 +174,6 @@ async def _write_following(
     edges: Mapping[int, list[Edge]],
     lists: _Lists,
     settings: FeedSettings,
-    refilled: int = 0,
 ) -> None:
     by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
     for user_id, follows in edges.items():
@@ -180,10 +181,10 @@ async def _write_following(
         for edge in follows:
             versions.update(dict.fromkeys(lists.following(user_id, edge.to_id), edge.version))
         row = id_row(user_id)
-        for column in sorted(versions)[: settings.following_cells]:
+        for column in newest_columns(versions, settings.following_cap):
             by_version[versions[column]].setdefault(row, {})[column] = b""
     for version, rows in by_version.items():
-        await put_both(stores.feeds, FOLLOWING, rows, follow_stamp(version, refilled))
+        await put_both(stores.feeds, FOLLOWING, rows, follow_stamp(version))
 
 
 async def _mark(stores: Stores, edges: Mapping[int, list[Edge]]) -> None:

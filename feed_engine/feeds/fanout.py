@@ -38,6 +38,7 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.popular import update_side
+from feed_engine.feeds.trimming import trim_following
 from feed_engine.feeds.wide import due
 from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPublished
 
@@ -259,7 +260,7 @@ class _Fanout:
             await store.delete(FOLLOWING, gone, unfollow_stamp(ended.version))
         for row in rows:
             if due(row, pin.id):
-                await store.trim(FOLLOWING, row, self._settings.following_cells)
+                await trim_following(store, row, self._settings.following_cap)
 
     async def _into_pools(self, store: WideColumnStore, page: _Page) -> None:
         pin, cause_id = self._pin, page.key.from_id

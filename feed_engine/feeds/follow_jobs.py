@@ -5,15 +5,18 @@ edge's version, and an unfollow hides what is stamped up to its own. So they may
 twice, or while fan-out of new pins is under way.
 """
 
+from collections.abc import Sequence
+
 from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, EdgeKey, ListKey
 from datasources.protocols import Stores, WideColumnStore
 from datasources.together import together
 from feed_engine.feeds import applied
-from feed_engine.feeds.bulk import build_following
-from feed_engine.feeds.content import newest_pins
+from feed_engine.feeds.content import PinLike, newest_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.follow_edges import FOLLOWS, PINS_OF, following_columns
+from feed_engine.feeds.newest import newest_followed
+from feed_engine.feeds.refill import refill, was_cut
 from feed_engine.feeds.rows import (
     FOLLOWING,
     FOLLOWING_APPLIED,
@@ -27,10 +30,9 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
+from feed_engine.feeds.trimming import trim_following
 from feed_engine.feeds.wide import read_row, trim_both
 from feed_engine.outbox.change import Advance, Followed, Unfollowed
-
-_FULL = b"full"  # an unfollow's cursor: the row had been full, so that it may lack older cells
 
 
 async def followed(
@@ -50,7 +52,11 @@ async def followed(
     kind = kind_of(task.target_id)
     limit = settings.backfill if kind is Kind.INTEREST else settings.following_cap
     pins_of = ListKey(PINS_OF[kind], task.target_id)
-    pins = (await newest_pins(stores, [pins_of], limit))[pins_of]
+    pins: Sequence[PinLike] = (await newest_pins(stores, [pins_of], limit))[pins_of]
+    if kind is Kind.BOARD and len(pins) >= limit:
+        # A board's list is in the order of hands: its top are not all the newest.
+        newest = await newest_followed(stores, task.viewer_id, [task.target_id], limit)
+        pins = [found.pin for found in newest]
     row = id_row(task.viewer_id)
     columns = following_columns(task.viewer_id, task.target_id, pins)
     pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
@@ -74,7 +80,7 @@ async def followed(
     if now is not None and not now.active:  # it ended meanwhile, and was cleaned up before this
         await _forget(stores, task.viewer_id, task.target_id, now.version, task.at)
         return
-    await trim_both(stores.feeds, FOLLOWING, [row], settings.following_cells)
+    await write_both(stores.feeds, lambda store: trim_following(store, row, settings.following_cap))
     await trim_both(stores.pools, POOLS, [pool], settings.pool_cap)
 
 
@@ -87,29 +93,17 @@ async def unfollowed(
     settings: FeedSettings = DEFAULTS,
 ) -> None:
     """Take out what the target brought. Only cleaning: no reader shows it any more. A following
-    feed that was full is filled up with older pins of what is still followed."""
-    full = cursor == _FULL
-    if not full and await _is_full(stores, task.viewer_id, settings.following_cells):
-        await advance(_FULL)  # first, since what is done next makes it look otherwise
-        full = True
-    await _forget(stores, task.viewer_id, task.target_id, task.version, task.at)
-    if full:
-        await build_following(stores, [task.viewer_id], task.at, settings=settings)
+    feed that was cut is filled up with older pins of what is still followed."""
+    cut = await was_cut(stores, task.viewer_id, settings.following_cap)
+    forget = _forget(stores, task.viewer_id, task.target_id, task.version, task.at)
+    if cut:
+        await together([forget, refill(stores, task.viewer_id, settings)])
+    else:
+        await forget
 
 
 async def _edge(stores: Stores, key: EdgeKey) -> Edge | None:
     return (await stores.shards.mappings.edges([key])).get(key)
-
-
-async def _is_full(stores: Stores, viewer_id: int, cap: int) -> bool:
-    """Whether a side's row has as many cells as may have been trimmed."""
-    full: list[bool] = []
-
-    async def look(store: WideColumnStore) -> None:
-        full.append(len(await store.read(FOLLOWING, id_row(viewer_id), limit=cap)) >= cap)
-
-    await write_both(stores.feeds, look)
-    return any(full)
 
 
 async def _forget(stores: Stores, viewer_id: int, cause_id: int, version: int, at: int) -> None:

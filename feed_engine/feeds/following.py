@@ -8,26 +8,31 @@ one written under an earlier version of an edge that is active again is rightly 
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
 import msgspec
 
+from datasources.errors import StoreError
 from datasources.ids import kind_of
 from datasources.mappings import EdgeKey
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
-from feed_engine.feeds import cursors
+from feed_engine.feeds import applied, cursors
 from feed_engine.feeds.applied import following_generation
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.follow_edges import FOLLOWS
-from feed_engine.feeds.rows import FOLLOWING, behind_pin, following_ids, id_row
+from feed_engine.feeds.refill import ASK_AGAIN, ask_refill
+from feed_engine.feeds.rows import FOLLOWING, FOLLOWING_APPLIED, behind_pin, following_ids, id_row
 from feed_engine.feeds.seen import Applied, in_following, read_seeing
 from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.visible import Visible
+from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 
 LEAST = 50  # cells a read
+LOOKED = 10_000  # viewers whose feeds were looked at for a refill
 
 
 class FollowingItem(msgspec.Struct, frozen=True):
@@ -67,15 +72,15 @@ async def following_page(
 ) -> FollowingPage:
     """`first` pins of what the viewer follows now, behind a cursor. `seen`: the token of a write,
     waited for; `dated`: tell since when a standby's answer may be stale, for one read more. Raises
-    BadInput for an invalid cursor or token, StoreError when neither side or the viewer's shard
-    doesn't answer."""
+    BadInput for an invalid cursor or token, StoreError when neither side answers. Without
+    the viewer's shard the page may be stale, as far as it goes by follows and unfollows."""
     column = None if after is None else cursors.decode(CursorKind.FOLLOWING_1, after, least=24)
     there = None if seen is None else await in_following(feeds.stores, seen, viewer_id)
     items: list[FollowingItem] = []
     # A quarter more than pins: few are brought by both their owner and their board, or hidden.
     side, limit = Side.PRIMARY, max(LEAST, (first + 1) * 5 // 4)
-    followed: dict[int, bool] = {}
-    lacks, since, least = False, None, 1
+    causes = _Causes(feeds, viewer_id)
+    lacks, since, least, listed = False, None, 1, 0
     while len(items) <= first:
         cells, answered, has, generation = await _read(
             feeds, viewer_id, column, limit, there, dated=dated and since is None
@@ -85,14 +90,18 @@ async def following_page(
             side = answered
         pins = _by_pin(cells)
         while some := list(islice(pins, max(first + 1 - len(items), least))):
-            items += await _shown(feeds, viewer_id, some, followed, visible)
+            items += await _shown(viewer_id, some, causes, visible)
+            listed += len(some)
             least = LEAST  # of a feed where much is hidden, a page is not filled pin by pin
             if len(items) > first:
                 break
         if len(cells) < limit:
             break
         column = max(items[-1].place if items else b"", cells[-1].column)
-    stale = lacks or side is Side.STANDBY
+    short = len(items) < listed or (after is None and len(items) < feeds.settings.following_cap)
+    if len(items) <= first and short:
+        keep(_ask_refill(feeds, side, viewer_id))
+    stale = lacks or side is Side.STANDBY or causes.copied
     return FollowingPage(items[:first], len(items) > first, side, stale, since)
 
 
@@ -140,20 +149,60 @@ def _by_pin(cells: Iterable[Cell]) -> Iterator[_Listed]:
         yield listed
 
 
+class _Causes:
+    """The causes that the viewer follows now. While the viewer's shard is away, the copy of the
+    edges' versions beside the feed's row tells: an edge is active at odd versions."""
+
+    def __init__(self, feeds: Feeds, viewer_id: int) -> None:
+        self._feeds, self._viewer_id = feeds, viewer_id
+        self._followed: dict[int, bool] = {}
+        self.copied = False
+
+    async def followed(self, causes: Iterable[int]) -> dict[int, bool]:
+        """The causes known so far, these among them. Raises StoreError when neither the shard nor
+        a side of the feeds answers."""
+        asked = [c for c in dict.fromkeys(causes) if c not in self._followed]
+        keys = [EdgeKey(FOLLOWS[kind_of(cause)], self._viewer_id, cause) for cause in asked]
+        try:
+            edges = await self._feeds.stores.shards.mappings.edges(keys)
+        except StoreError:
+            self.copied = True
+            self._followed |= await self._copy(asked)
+        else:
+            self._followed |= {k.to_id: k in edges and edges[k].active for k in keys}
+        return self._followed
+
+    async def _copy(self, causes: Sequence[int]) -> dict[int, bool]:
+        raced = await self._feeds.feeds_race(
+            lambda store: applied.versions(store, FOLLOWING_APPLIED, self._viewer_id, causes),
+            kind=("applied", len(causes).bit_length()),
+        )
+        return {cause: raced.value.get(cause, 0) % 2 == 1 for cause in causes}
+
+
+async def _ask_refill(feeds: Feeds, side: Side, viewer_id: int) -> None:
+    """Post a refill for a feed that ended early, if it had been cut. A viewer's feed is looked at
+    once in a while."""
+    now = feeds.clock()
+    if now - feeds.looked.get(viewer_id, 0) < ASK_AGAIN:
+        return
+    if len(feeds.looked) >= LOOKED:
+        del feeds.looked[next(iter(feeds.looked))]
+    feeds.looked[viewer_id] = now
+    sides = feeds.stores.feeds
+    store = sides.primary if side is Side.PRIMARY else sides.standby
+    with suppress(StoreError):  # a later reader asks again
+        await ask_refill(feeds.stores, store, viewer_id, now)
+
+
 async def _shown(
-    feeds: Feeds,
-    viewer_id: int,
-    listed: Sequence[_Listed],
-    followed: dict[int, bool],
-    visible: Visible,
+    viewer_id: int, listed: Sequence[_Listed], causes: _Causes, visible: Visible
 ) -> list[FollowingItem]:
-    """The cells that may be shown. `followed` remembers causes."""
-    causes = dict.fromkeys(cause for *_, some in listed for cause in some if cause not in followed)
-    keys = [EdgeKey(FOLLOWS[kind_of(cause)], viewer_id, cause) for cause in causes]
-    edges, pins = await asyncio.gather(
-        feeds.stores.shards.mappings.edges(keys), visible([pin_id for _, pin_id, _ in listed])
+    """The cells that may be shown."""
+    followed, pins = await asyncio.gather(
+        causes.followed(cause for *_, some in listed for cause in some),
+        visible([pin_id for _, pin_id, _ in listed]),
     )
-    followed.update((key.to_id, key in edges and edges[key].active) for key in keys)
     items: list[FollowingItem] = []
     for place, pin_id, brought_by in listed:
         pin = pins.get(pin_id)

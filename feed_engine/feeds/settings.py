@@ -31,12 +31,6 @@ class FeedSettings:
         }
     )
 
-    @property
-    def following_cells(self) -> int:
-        """The number of cells to which a following row is trimmed: a pin has at most two causes,
-        owner and board."""
-        return 2 * self.following_cap
-
 
 DEFAULTS = FeedSettings()
 
@@ -54,3 +48,5 @@ class Feeds:
     feeds_race: Race
     settings: FeedSettings = DEFAULTS
     clock: Callable[[], int] = epoch_ms
+    looked: dict[int, int] = field(default_factory=dict)
+    """Viewer → epoch ms of when this process last asked whether their feed needs a refill."""

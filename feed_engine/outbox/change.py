@@ -56,6 +56,13 @@ class Unfollowed(Task, frozen=True):
     at: int
 
 
+class FeedShort(Task, frozen=True):
+    """A reader came to the end of a following feed that had been cut, and found it short."""
+
+    viewer_id: int
+    at: int
+
+
 class PinLiked(Task, frozen=True):
     """A like, or (`repin`) a repin: related pins for the viewer, popularity for all."""
 
@@ -118,6 +125,7 @@ AnyTask = (
     | PinArrived
     | Followed
     | Unfollowed
+    | FeedShort
     | PinLiked
     | BoardSecrecy
     | BoardDeleted

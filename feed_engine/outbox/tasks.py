@@ -8,6 +8,7 @@ from functools import partial
 
 from feed_engine.feeds.fanout import pin_arrived, pin_published, pin_to_batch
 from feed_engine.feeds.follow_jobs import followed, unfollowed
+from feed_engine.feeds.refill import feed_short
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.related import pin_liked
 from feed_engine.ordering import arrange
@@ -25,6 +26,7 @@ HANDLERS: dict[str, Handler] = {
     "FanOutBatch": pin_to_batch,
     "Followed": followed,
     "Unfollowed": unfollowed,
+    "FeedShort": feed_short,
     "PinLiked": pin_liked,
     "VisitShown": visit_shown,
     "BoardSecrecy": board_secrecy,

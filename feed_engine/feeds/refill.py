@@ -1,0 +1,213 @@
+"""Fills up following feeds that were left short: older pins had been cut, and newer ones went.
+
+Pins go by an unfollow, a deletion, a board made secret or a move. A reader who comes to the end of
+a feed that was cut and is short posts one job; an unfollow does the same work at once. Each side is
+filled on its own.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from datasources.errors import StoreUnavailable
+from datasources.ids import Kind, shard_of
+from datasources.protocols import Cell, ShardTx, Stores, WideColumnStore
+from datasources.together import together
+from feed_engine.feeds.content import load_pins, public_boards
+from feed_engine.feeds.follow_edges import FOLLOWS, followed
+from feed_engine.feeds.lanes import on_side
+from feed_engine.feeds.newest import newest_followed
+from feed_engine.feeds.rows import (
+    FOLLOWING,
+    FOLLOWING_APPLIED,
+    FollowingColumn,
+    follow_stamp,
+    following_column,
+    id_row,
+    parse_following,
+)
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
+from feed_engine.feeds.trimming import CUT, cut_mark, trim_following
+from feed_engine.feeds.wide import read_row
+from feed_engine.outbox.change import Advance, Change, FeedShort, change
+from feed_engine.transactions.commit import commit
+
+REFILLED, ASKED = b"\x02", b"\x03"
+"""Columns of the row in FOLLOWING_APPLIED; the stamps: epoch ms of the last refill, and of when the
+last one was asked for."""
+ASK_AGAIN = 60_000  # ms, while one that was asked for isn't done
+TRIES = 5  # of a refill whose follow edges change meanwhile
+LEAPS = (0, 60_000, 3_600_000, 86_400_000)
+"""Milliseconds: how far above the clock a stamp is set when cells stay masked: the clock that gave
+the cut cells their stamps was ahead of this one."""
+
+
+async def feed_short(
+    stores: Stores,
+    task: FeedShort,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Fill up the viewer's following feed."""
+    await refill(stores, task.viewer_id, settings)
+
+
+async def refill(
+    stores: Stores,
+    viewer_id: int,
+    settings: FeedSettings = DEFAULTS,
+    *,
+    clock: Callable[[], int] = epoch_ms,
+) -> None:
+    """Put the newest pins of what the viewer follows into their row, on both sides, and take out
+    cells that can't be shown. The edges are read again after writing: a follow or unfollow that
+    came meanwhile has seen the row as it was before."""
+    edges = await _edges(stores, viewer_id)
+    for _ in range(TRIES):
+        await _fill(stores, viewer_id, edges, settings, clock)
+        before, edges = edges, await _edges(stores, viewer_id)
+        if edges == before:
+            return
+    raise StoreUnavailable(f"the follows of user {viewer_id} change again and again")
+
+
+async def _fill(
+    stores: Stores,
+    viewer_id: int,
+    edges: Mapping[int, int],
+    settings: FeedSettings,
+    clock: Callable[[], int],
+) -> None:
+    cuts = await _cuts(stores, viewer_id)
+    newest = await newest_followed(stores, viewer_id, edges.keys(), settings.following_cap)
+    wanted = {
+        following_column(FollowingColumn(found.pin.created, found.pin.id, cause)): edges[cause]
+        for found in newest
+        for cause in found.causes
+    }
+    complete = len(newest) < settings.following_cap
+
+    async def fill(store: WideColumnStore) -> None:
+        side = _Side(stores, store, viewer_id, settings, clock)
+        await side.fill(wanted, edges)
+        cut = cuts.get(store)
+        if complete and cut is not None:  # there are no more pins than the row has
+            await store.delete(FOLLOWING_APPLIED, {id_row(viewer_id): [CUT]}, cut.stamp)
+
+    await together([on_side(store, fill) for store in stores.feeds])
+
+
+async def was_cut(stores: Stores, viewer_id: int, cap: int) -> bool:
+    """Whether a row may lack older cells. A side that is away may have been cut."""
+    row = id_row(viewer_id)
+
+    async def look(store: WideColumnStore) -> bool:
+        if await cut_mark(store, row) is not None:
+            return True
+        # A row that was cut before there were marks is full.
+        return len(await store.read(FOLLOWING, row, limit=cap)) >= cap
+
+    found = await asyncio.gather(*(look(s) for s in stores.feeds), return_exceptions=True)
+    return any(found)
+
+
+async def ask_refill(stores: Stores, store: WideColumnStore, viewer_id: int, now: int) -> bool:
+    """Post the job for a feed that was found short on one side, if it was cut and no job is on its
+    way. Raises StoreError."""
+    row = id_row(viewer_id)
+    marks = await store.get(FOLLOWING_APPLIED, row, [CUT, REFILLED, ASKED])
+    if CUT not in marks:
+        return False
+    asked, refilled = (marks[c].stamp if c in marks else 0 for c in (ASKED, REFILLED))
+    if asked > refilled and now - asked < ASK_AGAIN:
+        return False
+    await store.put(FOLLOWING_APPLIED, {row: {ASKED: b""}}, max(1, now))
+
+    async def work(tx: ShardTx) -> Change:
+        return change(tasks=[FeedShort(viewer_id=viewer_id, at=now)])
+
+    await commit(stores, shard_of(viewer_id), work)
+    return True
+
+
+async def _edges(stores: Stores, viewer_id: int) -> dict[int, int]:
+    """Followed user or board → the version of the viewer's edge."""
+    users, boards = await asyncio.gather(
+        *(followed(stores, FOLLOWS[kind], [viewer_id]) for kind in (Kind.USER, Kind.BOARD))
+    )
+    return {edge.to_id: edge.version for edge in (*users[viewer_id], *boards[viewer_id])}
+
+
+async def _cuts(stores: Stores, viewer_id: int) -> dict[WideColumnStore, Cell]:
+    row = id_row(viewer_id)
+    found = await asyncio.gather(
+        *(cut_mark(store, row) for store in stores.feeds), return_exceptions=True
+    )
+    pairs = zip(stores.feeds, found, strict=True)
+    return {store: cell for store, cell in pairs if isinstance(cell, Cell)}
+
+
+class _Side:
+    """One side of a viewer's row."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        store: WideColumnStore,
+        viewer_id: int,
+        settings: FeedSettings,
+        clock: Callable[[], int],
+    ) -> None:
+        self._stores, self._store = stores, store
+        self._row, self._settings, self._clock = id_row(viewer_id), settings, clock
+
+    async def fill(self, wanted: Mapping[bytes, int], edges: Collection[int]) -> None:
+        """Write the wanted cells that are not there: column → the version of its cause's edge."""
+        cells = await read_row(self._store, FOLLOWING, self._row)
+        rest = [cell for cell in cells if cell.column not in wanted]
+        await self._remove_dead(rest, edges)
+        there = {cell.column for cell in cells}
+        missing = {column: v for column, v in wanted.items() if column not in there}
+        for leap in LEAPS:
+            stamp = await self._next_stamp(leap)
+            if not missing:
+                break
+            by_version: dict[int, dict[bytes, bytes]] = defaultdict(dict)
+            for column, version in missing.items():
+                by_version[version][column] = b""
+            for version, some in by_version.items():
+                await self._store.put(FOLLOWING, {self._row: some}, follow_stamp(version, stamp))
+            shown = await self._store.get(FOLLOWING, self._row, list(missing))
+            missing = {column: v for column, v in missing.items() if column not in shown}
+        await trim_following(self._store, self._row, self._settings.following_cap)
+
+    async def _next_stamp(self, leap: int) -> int:
+        """A time above every earlier run's, whatever the clock says: the later run shows."""
+        marks = await self._store.get(FOLLOWING_APPLIED, self._row, [REFILLED])
+        last = marks[REFILLED].stamp if REFILLED in marks else 0
+        stamp = max(1, self._clock() + leap, last + 1)
+        await self._store.put(FOLLOWING_APPLIED, {self._row: {REFILLED: b""}}, stamp)
+        return stamp
+
+    async def _remove_dead(self, cells: Sequence[Cell], edges: Collection[int]) -> None:
+        """Take out the cells of pins that are gone, hidden, or no longer their cause's, and of
+        causes that are not followed. Each goes at its own stamp: a pin that returns is written with
+        a higher one."""
+        columns = {cell.column: parse_following(cell.column) for cell in cells}
+        pins = await load_pins(self._stores, {column.pin_id for column in columns.values()})
+        public = await public_boards(self._stores, {pin.board_id for pin in pins.values()})
+        dead: dict[int, list[bytes]] = defaultdict(list)
+        for cell in cells:
+            _, pin_id, cause = columns[cell.column]
+            pin = pins.get(pin_id)
+            if (
+                pin is None
+                or pin.board_id not in public
+                or cause not in edges
+                or cause not in (pin.owner_id, pin.board_id)
+            ):
+                dead[cell.stamp].append(cell.column)
+        for stamp, some in dead.items():
+            await self._store.delete(FOLLOWING, {self._row: some}, stamp)

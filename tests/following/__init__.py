@@ -1,0 +1,1 @@
+"""A model of the following feed, and random schedules that hold the feed against it."""
