@@ -66,7 +66,10 @@ class Newcomer:
         if "serve" in words or "worker" in words:
             admin = ["--port"] if "serve" in words else ["--admin-port"]
             return self._answer([*words, *admin, str(self._port)], assignments)
-        text = re.sub(r"(^|\| )pinway ", r"\1.venv/bin/pinway ", line.replace("FILE", _SETTINGS))
+        text = line.replace("FILE", _SETTINGS).replace("[--json]", "--json")
+        text = re.sub(r"(^|\| )pinway ", r"\1.venv/bin/pinway ", text)
+        if "shards" in words and "show" not in words:
+            text += " --help"  # these move shards; tests/stack and tests/faults run them
         if "feed status" in line:  # of a running gateway
             serve = [".venv/bin/pinway", "serve", "--config", _SETTINGS, "--port", str(self._port)]
             told = f"{text} --url http://127.0.0.1:{self._port}"

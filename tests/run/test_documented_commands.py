@@ -3,8 +3,13 @@
 import gzip
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
 from deploy.stack import Stack
+from gateway.cli import main
 from tests.run.documented import PAGES, Newcomer, documented
+from tests.serving import Serving
 
 BOOKMARKS = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <DL><p>
@@ -15,7 +20,13 @@ BOOKMARKS = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 WORLD = b'{"type":"user","key":"zoe","username":"zoe"}\n'
 
 
-def test_every_documented_command_works(stack: Stack, tmp_path: Path) -> None:
+@pytest.mark.timeout(900)
+def test_every_documented_command_works(
+    stack: Stack, demo_gateway: Serving, tmp_path: Path
+) -> None:
+    backup = tmp_path / "backup"
+    pinway("backup", str(backup), "--data-dir", str(demo_gateway.data))  # what `make run` left
+    pinway("restore", str(backup), "--data-dir", str(tmp_path / ".pinway"))
     (tmp_path / "bookmarks.html").write_text(BOOKMARKS)
     (tmp_path / "world.jsonl").write_bytes(WORLD)
     (tmp_path / "world.jsonl.gz").write_bytes(gzip.compress(WORLD))
@@ -27,6 +38,11 @@ def test_every_documented_command_works(stack: Stack, tmp_path: Path) -> None:
         if told := newcomer.run(command.line):
             failed[f"{command.page}: {command.line}"] = told
     assert not failed, "\n\n".join(f"{line}\n{told}" for line, told in failed.items())
+
+
+def pinway(*arguments: str) -> None:
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
 
 
 def test_commands_are_found_on_each_page_that_has_some() -> None:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import deploy
+from datasources.protocols import PRIORITIES
 from datasources.topology import parse
 from gateway.settings import read_settings
 
@@ -39,7 +40,7 @@ def pods() -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_resource_is_valid(version: str) -> None:
-    assert len(resources()) == 8
+    assert len(resources()) == 11
     for found in resources():
         kubernetes_validate.validate(found, version, strict=True)
 
@@ -71,7 +72,7 @@ def test_no_pod_has_rights_that_it_does_not_need() -> None:
 
 
 def test_no_service_sets_a_setting_by_its_name() -> None:
-    assert [spec["enableServiceLinks"] for spec in pods().values()] == [False] * 3
+    assert [spec["enableServiceLinks"] for spec in pods().values()] == [False] * 4
 
 
 def test_services_budgets_and_scalers_select_deployments_that_exist() -> None:
@@ -106,3 +107,20 @@ def test_the_gateway_reads_the_settings_and_the_topology(monkeypatch: pytest.Mon
     assert container["args"][-1] == f"{Path(settings.topology_seed).parent}/pinway.toml"
     assert parse((FOLDER / "topology.json").read_bytes()).epoch == 1
     assert "embedded" not in tomllib.loads((FOLDER / "pinway.toml").read_text()).values()
+
+
+def test_the_workers_take_every_queue_and_scale_on_its_age() -> None:
+    taken: dict[str, set[str]] = {}
+    for name, spec in pods().items():
+        (container,) = spec["containers"]
+        if container["args"][0] == "worker":
+            assert container["args"][:3] == ["worker", "--config", "/etc/pinway/pinway.toml"]
+            taken[name] = set(container["args"][-1].split(","))
+    assert sorted(queue for queues in taken.values() for queue in queues) == sorted(PRIORITIES)
+    for found in resources():
+        name = found["metadata"]["name"]
+        if found["kind"] == "HorizontalPodAutoscaler" and name in taken:
+            metrics = [metric["external"]["metric"] for metric in found["spec"]["metrics"]]
+            assert {m["name"] for m in metrics} == {"pinway_queue_oldest_age_seconds"}
+            queues = {m["selector"]["matchLabels"]["priority"] for m in metrics}
+            assert queues == taken[name]

@@ -247,6 +247,29 @@ async def answered(app: App, protocol: Protocol) -> None:
 
 
 @in_each_loop
+async def test_a_stop_answers_one_request_more_on_an_idle_connection() -> None:
+    for path in ("/whole", "/steps"):
+        app = App()
+        async with connected(app) as (protocol, transport, clock):
+            await answered(app, protocol)
+            protocol.shutdown()
+            assert not transport.closed  # a request may be on its way
+            protocol.data_received(request(path))
+            await until(lambda transport=transport: transport.closed)
+            assert b"connection: close" in b"".join(transport.written)
+
+
+@in_each_loop
+async def test_a_stop_closes_a_connection_that_asks_nothing_more() -> None:
+    async with connected(App()) as (protocol, transport, clock):
+        protocol.shutdown()
+        clock.move(0.9)
+        assert not transport.closed
+        clock.move(0.2)
+        assert transport.closed
+
+
+@in_each_loop
 async def test_a_connection_is_closed_when_it_has_been_idle_for_the_time() -> None:
     app = App()
     async with connected(app) as (protocol, transport, clock):
