@@ -87,11 +87,11 @@ async def open_site(
     stack: Stack, directory: Path, *, log: Path | None = None
 ) -> AsyncIterator[Site]:
     """Load the demo's people. `log`: a folder for the gateway's, if not `directory`."""
-    direct = await _unused(stack, directory)
-    for database in (CACHE_DB, QUEUE_DB):
+    for database in (CACHE_DB, QUEUE_DB):  # before a queue is made there
         server = redis.asyncio.Redis(port=stack.services["redis"].port, db=database)
         await server.flushdb()
         await server.aclose()
+    direct = await _unused(stack, directory)
     async with running(direct, jobs=False) as runtime:
         world = await load(runtime.stores, directory, f"r{secrets.token_hex(2)}")
     async with AsyncExitStack() as opened:

@@ -250,7 +250,7 @@ async def answered(app: App, protocol: Protocol) -> None:
 async def test_a_stop_answers_one_request_more_on_an_idle_connection() -> None:
     for path in ("/whole", "/steps"):
         app = App()
-        async with connected(app) as (protocol, transport, clock):
+        async with connected(app) as (protocol, transport, _):
             await answered(app, protocol)
             protocol.shutdown()
             assert not transport.closed  # a request may be on its way
