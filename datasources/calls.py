@@ -178,7 +178,7 @@ def _measured(
         if span is not None:
             span.end()
             span.notes["backend"] = backend
-            if args and isinstance(args[0], Sequence):
+            if args and type(args[0]) is list:
                 span.notes["keys"] = len(args[0])
         return answer
 

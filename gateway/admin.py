@@ -1,27 +1,32 @@
-"""The operators' endpoints: metrics, readiness with the stores' faults, health.
+"""The operators' endpoints: metrics, readiness with the stores' faults, health, the page /statusz.
 
-`/metrics` and the details of `/readyz` and `/healthz` are told on a listener of their own
-(`admin_port`), or, without one, on the public port to clients of the same machine. Everybody else
-learns from `/readyz` and `/healthz` a status alone, as balancers and orchestrators need it.
+`/metrics`, `/statusz` and the details of `/readyz` and `/healthz` are told on a listener of their
+own (`admin_port`), or, without one, on the public port to clients of the same machine. Everybody
+else learns from `/readyz` and `/healthz` a status alone, as balancers and orchestrators need it.
 """
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
+from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from datasources.protocols import Stores
 from gateway.health import readiness
 from gateway.metrics import exposition, of_workers
 from gateway.serving.siblings import Siblings
+from gateway.telemetry import statusz
 from gateway.telemetry.state import Watch
+
+Answering = Callable[[Request], Awaitable[Response]]
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 KEPT_SECONDS = 1.0
@@ -63,6 +68,9 @@ class Admin:
                 Route("/healthz", self._process),
                 Route("/readyz", self._states),
                 Route("/metrics", self._metrics),
+                Route("/statusz", self._page),
+                Route("/statusz.json", self._status),
+                Mount("/statusz", _PageFiles(directory=statusz.STATIC)),
             ]
         )
 
@@ -71,7 +79,10 @@ class Admin:
         return [
             Route("/healthz", self._public_health),
             Route("/readyz", self._public_readiness),
-            Route("/metrics", self._public_metrics),
+            Route("/metrics", self._here_alone(self._metrics)),
+            Route("/statusz", self._here_alone(self._page)),
+            Route("/statusz.json", self._here_alone(self._status)),
+            Mount("/statusz", _PageFiles(directory=statusz.STATIC)),
         ]
 
     def _tells(self, request: Request) -> bool:
@@ -90,10 +101,15 @@ class Admin:
                 self._kept = now, (await readiness(self._stores))["required"] == {}
         return _readiness(self._kept[1])
 
-    async def _public_metrics(self, request: Request) -> Response:
-        if self._tells(request):
-            return await self._metrics(request)
-        return JSONResponse({"error": "metrics are told on admin_port, or to this machine"}, 404)
+    def _here_alone(self, answer: Answering) -> Answering:
+        """The answer, for clients on this machine while operators have no port of their own."""
+
+        async def told(request: Request) -> Response:
+            if self._tells(request):
+                return await answer(request)
+            return JSONResponse({"error": "this is told on admin_port, or to this machine"}, 404)
+
+        return told
 
     async def _process(self, request: Request) -> Response:
         return JSONResponse({"status": "ok", "process": os.getpid()})
@@ -103,15 +119,36 @@ class Admin:
         return _readiness(faults["required"] == {}, faults)
 
     async def _metrics(self, request: Request) -> Response:
+        text = await self._of_all()
+        # The stores' state is everybody's: one worker tells it, without the label of a worker.
+        return exposition(text + await self._watch.metrics())
+
+    async def _page(self, request: Request) -> Response:
+        return FileResponse(statusz.STATIC / "index.html", headers=statusz.HEADERS)
+
+    async def _status(self, request: Request) -> Response:
+        content = statusz.content(await self._watch.state(), (await self._of_all()).decode())
+        return JSONResponse(content, headers={"cache-control": "no-store"})
+
+    async def _of_all(self) -> bytes:
+        """The metrics of all workers."""
         text = self.metrics()
         if self._siblings is not None:
             text = of_workers(await self._siblings.metrics(text))
-        # The stores' state is everybody's: one worker tells it, without the label of a worker.
-        return exposition(text + await self._watch.metrics())
+        return text
 
     def metrics(self) -> bytes:
         """This process's metrics, in Prometheus' text format."""
         return generate_latest(self._registry)
+
+
+class _PageFiles(StaticFiles):
+    """The files of the operators' page. They say nothing about this gateway."""
+
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        response = super().file_response(*args, **options)
+        response.headers.update(statusz.HEADERS)
+        return response
 
 
 def _readiness(ready: bool, faults: Mapping[str, object] | None = None) -> Response:

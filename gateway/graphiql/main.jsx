@@ -18,6 +18,7 @@ import { currentOperation } from "./operation.js";
 import { registerImagePreview } from "./preview.js";
 import { samplesPlugin } from "./samples.jsx";
 import { NAMESPACE, prepareTabs } from "./tabs.js";
+import { traced, tracePlugin } from "./trace.jsx";
 
 function ImagePreview() {
   const monaco = useMonaco((state) => state.monaco);
@@ -48,8 +49,9 @@ async function start() {
     fetch: signedFetch(boot),
     enableIncrementalDelivery: false,
   });
-  const fetcher = (request, options) => send(currentOperation(request), options);
-  const plugins = [HISTORY_PLUGIN, explorerPlugin(), samplesPlugin(boot.tabs)];
+  const ask = traced(send);
+  const fetcher = (request, options) => ask(currentOperation(request), options);
+  const plugins = [HISTORY_PLUGIN, explorerPlugin(), samplesPlugin(boot.tabs), tracePlugin()];
   createRoot(document.getElementById("root")).render(
     <GraphiQL
       fetcher={fetcher}

@@ -46,6 +46,8 @@ async def test_this_machine_is_told_everything_and_a_stranger_a_status(tmp_path:
                 assert (await local.get("/healthz")).json()["process"] == os.getpid()
                 assert (await local.get("/readyz")).json()["required"] == {}
                 assert "pinway_http" in (await local.get("/metrics")).text
+                assert "Pinway status" in (await local.get("/statusz")).text
+                assert (await local.get("/statusz.json")).json()["ready"] is True
         strangers = (
             client(found.public, STRANGER),
             client(found.public, x_forwarded_for=STRANGER),
@@ -58,7 +60,8 @@ async def test_this_machine_is_told_everything_and_a_stranger_a_status(tmp_path:
             async with one as stranger:
                 assert (await stranger.get("/healthz")).json() == {"status": "ok"}
                 assert (await stranger.get("/readyz")).json() == {"status": "ok"}
-                assert (await stranger.get("/metrics")).status_code == 404
+                for told in ("/metrics", "/statusz", "/statusz.json"):
+                    assert (await stranger.get(told)).status_code == 404
 
 
 async def test_a_listener_for_operators_is_the_only_place_then(tmp_path: Path) -> None:
@@ -72,6 +75,14 @@ async def test_a_listener_for_operators_is_the_only_place_then(tmp_path: Path) -
             assert (await operator.get("/readyz")).json()["required"] == {}
             assert "pinway_http" in (await operator.get("/metrics")).text
             assert (await operator.get("/graphql")).status_code == 404
+            page = await operator.get("/statusz")
+            assert "default-src 'self'" in page.headers["content-security-policy"]
+            assert (await operator.get("/statusz/statusz.js")).status_code == 200
+            status = (await operator.get("/statusz.json")).json()
+            assert {store["name"] for store in status["stores"]} >= {"shards local", "queue"}
+            assert status["sums"]["pinway_cache_hits_total"].keys() >= {"object_cache"}
+            assert status["feeds"].keys() == {"feeds", "pools"}
+            assert status["outbox"]["rows"] == 0
 
 
 async def test_strangers_ask_the_stores_once_a_second_at_most(

@@ -53,6 +53,16 @@ def test_graphiql_opens_its_panes_and_a_sample_from_the_list(seen: dict[str, Any
     assert "mutation FollowUser" in seen["sampleOpened"]
 
 
+def test_graphiql_draws_the_trace_of_an_operation(seen: dict[str, Any]) -> None:
+    trace = seen["trace"]
+    assert trace["kinds"][0] == "request"
+    assert {"batch", "race", "store"} <= set(trace["kinds"])
+    assert " ms · levels (loads) 1: " in trace["summary"]
+    assert "cache hits" in trace["summary"]
+    assert trace["widest"] is True
+    assert trace["shown"] is False
+
+
 def test_graphiql_under_a_name_that_is_not_the_servers_is_not_signed_in(
     seen: dict[str, Any],
 ) -> None:

@@ -105,6 +105,25 @@ async function openPanes(page) {
   return headings;
 }
 
+// Draws the trace of an operation of a home feed; the kinds of its bars, and its first lines.
+async function drawTrace(page) {
+  await runTab(page, "HomeFeed");
+  const pane = page.locator(".pinway-trace");
+  if (!(await pane.isVisible())) await page.getByRole("button", { name: "Show Trace" }).click();
+  await pane.locator("li").first().waitFor();
+  const kinds = await pane.locator("li").evaluateAll((bars) => bars.map((bar) => bar.dataset.kind));
+  const [, summary] = (await pane.innerText()).split("\n").filter((line) => line);
+  const widths = await pane
+    .locator("li .pinway-span-track > span")
+    .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+  if (process.env.SCREENSHOT) {
+    await page.screenshot({ path: process.env.SCREENSHOT.replace(".png", "-trace.png") });
+  }
+  const shown = await textOf(page, "response");
+  await page.getByRole("button", { name: "Hide Trace" }).click();
+  return { kinds, summary, widest: widths[0] >= Math.max(...widths), shown: shown.includes('"trace"') };
+}
+
 async function openSample(page, title) {
   await page.locator(".pinway-samples button", { hasText: title }).click();
   const query = await textOf(page, "operation");
@@ -144,6 +163,7 @@ await report(async () => {
     seen.follow = await runTab(page, "FollowUser");
     seen.createPin = await runTab(page, "CreatePin");
 
+    seen.trace = await drawTrace(page);
     seen.panes = await openPanes(page);
     seen.sampleOpened = await openSample(page, "Follow user");
 

@@ -37,6 +37,8 @@ SERVICE_KEYS = {
 }
 GATEWAY = {"gateway-init", "gateway"}
 """The services that run Pinway itself, in a profile of their own."""
+OBSERVERS = {"prometheus", "grafana"}
+"""The services that watch a gateway, in another profile."""
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +63,11 @@ def published(compose: dict[str, Any]) -> dict[str, int]:
 
 def test_it_has_the_stacks_services_and_the_gateway(compose: dict[str, Any]) -> None:
     services = compose["services"]
-    assert set(services) == set(layout.services()) | GATEWAY
-    assert {name for name in services if "profiles" in services[name]} == GATEWAY
+    assert set(services) == set(layout.services()) | GATEWAY | OBSERVERS
+    profiles = {name: services[name].get("profiles") for name in services}
+    assert {name for name in profiles if profiles[name] == ["gateway"]} == GATEWAY
+    assert {name for name in profiles if profiles[name] == ["observe"]} == OBSERVERS
+    assert {name for name in profiles if profiles[name] is None} == set(layout.services())
 
 
 def test_the_gateway_runs_without_rights_on_a_file_system_that_it_cannot_write(

@@ -1,0 +1,66 @@
+// Opens the operators' page in Chromium, and says what it showed and asked for.
+import { chromium } from "playwright-core";
+import { report, send, URL_BASE } from "./support.mjs";
+
+const seen = { requests: [], failures: [], console: [], pageErrors: [] };
+
+function watch(page) {
+  page.on("request", (request) => seen.requests.push(request.url()));
+  page.on("requestfailed", (request) => seen.failures.push(request.url()));
+  page.on("response", (response) => {
+    if (response.status() >= 400) seen.failures.push(`${response.status()} ${response.url()}`);
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error") seen.console.push(message.text());
+  });
+  page.on("pageerror", (error) => seen.pageErrors.push(String(error)));
+}
+
+const rows = (page, table) =>
+  page.locator(`#${table} tr`).evaluateAll((found) =>
+    found.map((row) => [...row.children].map((cell) => cell.textContent)),
+  );
+const points = (page) =>
+  page.locator("figure[data-store=pools] polyline.primary").evaluate(
+    (line) => line.getAttribute("points").split(" ").length,
+  );
+
+report(async () => {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+  });
+  const page = await browser.newPage({ viewport: { width: 1200, height: 1000 } });
+  watch(page);
+  await send("{ homeFeed(first: 3) { edges { node { id } } } }");
+  await page.goto(`${URL_BASE}/statusz`);
+  await page.locator("figure[data-store=pools] polyline.primary").waitFor({ state: "attached" });
+  const before = await points(page);
+  // A later answer adds a point.
+  await page.waitForFunction(
+    (earlier) =>
+      document
+        .querySelector("figure[data-store=pools] polyline.primary")
+        .getAttribute("points")
+        .split(" ").length > earlier,
+    before,
+  );
+  seen.ready = await page.locator("#ready").textContent();
+  seen.stores = await rows(page, "stores");
+  seen.work = await rows(page, "work");
+  seen.caches = await rows(page, "caches");
+  seen.captions = await page.locator("figcaption").allTextContents();
+  if (process.env.PICTURE) await page.screenshot({ path: process.env.PICTURE });
+  await page.route("**/statusz.json", async (route) => {
+    const status = await (await route.fetch()).json();
+    const queue = status.stores.find((store) => store.name === "queue");
+    Object.assign(queue, { state: "no answer", costs: "feeds fall behind" });
+    status.queue = null;
+    await route.fulfill({ json: status });
+  });
+  await page.locator("#faults li").first().waitFor();
+  seen.faults = await page.locator("#faults li").allTextContents();
+  seen.readyThen = await page.locator("#ready").textContent();
+  await browser.close();
+  return seen;
+});
