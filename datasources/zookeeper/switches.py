@@ -9,6 +9,7 @@ from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, N
 
 from datasources import switches
 from datasources.errors import StoreConflict, StoreError, StoreUnavailable
+from datasources.outages import Outages
 from datasources.zookeeper.client import Client
 from datasources.zookeeper.topology import LOOK_SECONDS
 
@@ -48,7 +49,7 @@ class ZooKeeperSwitches:
 
     async def watch(self) -> AsyncIterator[dict[str, str]]:
         """Watch the node as the topology's watch does: after any event, read the node again."""
-        changed = asyncio.Event()
+        changed, outages = asyncio.Event(), Outages(log, "the last switches stay in effect")
         self._client.listen(changed.set)
         current: dict[str, str] | None = None
         try:
@@ -57,8 +58,9 @@ class ZooKeeperSwitches:
                 try:
                     found, _ = await self._read(changed)
                 except StoreError as error:
-                    log.warning("the last switches stay in effect: %s", error)
+                    outages.failed("", error)
                 else:
+                    outages.well("")
                     if found != current:
                         current = found
                         yield dict(found)

@@ -11,7 +11,7 @@ from gateway.telemetry.state import State
 
 STATIC = Path(__file__).parents[1] / "static" / "statusz"
 HEADERS = {
-    "content-security-policy": "default-src 'self'; frame-ancestors 'none'",
+    "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "cache-control": "no-cache",
 }

@@ -155,6 +155,10 @@ def test_each_worker_answers_on_the_one_port(config: Path) -> None:
             )
             assert sum(map(float, answers)) == 1
             assert told.count("pinway_worker_up{") == 2
+            assert told.count("\npinway_ready 1.0\n") == 1  # the stores' state is everybody's
+            assert set(re.findall(r'pinway_queue_jobs{(\w+)="', told)) == {"priority"}
+            lags = re.findall(r'pinway_event_loop_lag_seconds_count{worker="(\d)"}', told)
+            assert sorted(lags) == ["1", "2"]
 
 
 def test_a_killed_worker_costs_no_later_request_and_is_started_again(config: Path) -> None:

@@ -42,15 +42,20 @@ function fill(id, rows) {
 function plot(points) {
   const svg = drawing("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
   const known = points.flatMap((p) => [p.primary, p.standby, p.cutoff]).filter((v) => v !== null);
-  const top = Math.max(0.001, ...known) * 1.1;
+  // A logarithmic scale: a store's latency may be a hundredth of the cutoff.
+  const top = Math.max(0.001, ...known) * 2;
+  const bottom = Math.min(top / 100, ...known.filter((value) => value > 0)) / 2;
+  const height = (value) =>
+    HEIGHT * (1 - Math.log(Math.max(value, bottom) / bottom) / Math.log(top / bottom));
   for (const line of ["cutoff", "standby", "primary"]) {
     const places = points
       .map((point, i) => [WIDTH - (points.length - 1 - i) * (WIDTH / (KEPT - 1)), point[line]])
       .filter(([, value]) => value !== null)
-      .map(([x, value]) => `${x.toFixed(1)},${(HEIGHT * (1 - value / top)).toFixed(1)}`);
+      .map(([x, value]) => `${x.toFixed(1)},${height(value).toFixed(1)}`);
     svg.append(drawing("polyline", { class: line, points: places.join(" ") }));
   }
   svg.append(drawing("text", { x: 4, y: 12 }, milliseconds(top)));
+  svg.append(drawing("text", { x: 4, y: HEIGHT - 4 }, milliseconds(bottom)));
   return svg;
 }
 

@@ -15,6 +15,7 @@ from gateway.metrics import FeedCollector
 from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, Served
 from gateway.telemetry.process import LOOK_SECONDS, ProcessHealth
 from gateway.telemetry.state import State, StateCollector
+from gateway.telemetry.statusz import content
 
 
 def samples(collector: Collector) -> dict[tuple[str, ...], float]:
@@ -102,3 +103,29 @@ def test_the_names_of_operations_are_bounded() -> None:
     assert sum(served.operations["query", FURTHER].counts) == 50
     assert ("mutation", ANONYMOUS) not in served.operations
     assert sum(served.operations["mutation", FURTHER].counts) == 1
+
+
+def test_the_status_page_sums_workers_and_shows_the_slowest() -> None:
+    text = """# HELP pinway_errors_total Errors.
+pinway_errors_total{code="TIMEOUT",worker="1"} 2.0
+pinway_errors_total{code="TIMEOUT",worker="2"} 3.0
+pinway_worker_up{worker="1"} 1.0
+pinway_worker_up{worker="2"} 0.0
+pinway_feed_cutoff_seconds{store="feeds",worker="1"} 0.02
+pinway_feed_cutoff_seconds{store="feeds",worker="2"} 0.05
+pinway_feed_mode{mode="well",side="primary",store="feeds",worker="1"} 1.0
+pinway_feed_mode{mode="left",side="primary",store="feeds",worker="2"} 1.0
+pinway_feed_latency_seconds{quantile="0.99",side="primary",store="feeds",worker="1"} 0.3
+pinway_feed_latency_seconds{quantile="0.99",side="primary",store="feeds",worker="2"} 0.1
+pinway_store_call_duration_seconds_bucket{le="0.1",store="queue"} 7.0
+process_resident_memory_bytes 1e+06
+"""
+    shown = content(State(at=9.0, backlog=Backlog(2, 1, 4_000, {})), text)
+    assert shown["sums"]["pinway_errors_total"] == {"TIMEOUT": 5.0}
+    assert shown["sums"]["process_resident_memory_bytes"] == {"": 1e6}
+    assert [worker["up"] for worker in shown["workers"]] == [True, False]
+    feeds = shown["feeds"]["feeds"]
+    assert feeds["cutoff"] == 0.05
+    assert feeds["sides"]["primary"] == {"latency": {"0.99": 0.3}, "forced": False, "mode": "left"}
+    assert shown["outbox"] == {"rows": 2, "parked": 1, "oldest": 5.0, "unreachable": []}
+    assert (shown["queue"], shown["ready"]) == (None, False)
