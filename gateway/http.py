@@ -21,8 +21,8 @@ from gateway.requests import (
     JSON,
     Disconnected,
     Headers,
-    Operation,
     Refused,
+    RequestParameters,
     check_content_type,
     headers_of,
     read_body,
@@ -180,7 +180,7 @@ class GraphQLEndpoint:
 
     async def _run(
         self,
-        operation: Operation,
+        operation: RequestParameters,
         headers: Headers,
         peer: str,
         read_only: bool,

@@ -1,5 +1,5 @@
-cdef class Operation:
+cdef class RequestParameters:
     cdef readonly object name, query, variables, wants_cost
 
 
-cdef Operation _operation(message)
+cdef RequestParameters _parameters(message)

@@ -35,8 +35,9 @@ class Disconnected(Exception):
     """The client left before it had sent its request: nobody waits for an answer."""
 
 
-class Operation:
-    """The operation of a request, and whether the request asks for its cost."""
+class RequestParameters:
+    """The parameters of a GraphQL request (GraphQL over HTTP, section 5): the document, its
+    variables and the operation's name; and whether the request asks for the cost."""
 
     __slots__ = ("name", "query", "variables", "wants_cost")
 
@@ -58,23 +59,23 @@ def headers_of(pairs: list[tuple[bytes, bytes]]) -> Headers:
     return headers
 
 
-def read_query_string(text: bytes) -> Operation:
+def read_query_string(text: bytes) -> RequestParameters:
     """The operation of a GET. Raises Refused."""
     parameters: dict[str, Any] = dict(QueryParams(text))
     for name in ("variables", "extensions"):
         if parameters.get(name):
             parameters[name] = _json(parameters[name].encode(), f"the parameter {name}")
-    return _operation(parameters)
+    return _parameters(parameters)
 
 
-def read_json(body: bytes, max_bytes: int, max_values: int) -> Operation:
+def read_json(body: bytes, max_bytes: int, max_values: int) -> RequestParameters:
     """The operation of a POST. Raises Refused."""
     if len(body) > max_bytes:
         raise Refused(413, f"the body is larger than {max_bytes} bytes")
     # Counting bytes takes a thousandth of the time that making and freeing the values takes.
     if len(body) > max_values and sum(map(body.count, _BEGINS_A_VALUE)) > max_values:
         raise Refused(413, f"the body has more than {max_values} commas and brackets")
-    return _operation(_json(body, "the body"))
+    return _parameters(_json(body, "the body"))
 
 
 @lru_cache(maxsize=128)  # a client sends the same one each time
@@ -138,7 +139,7 @@ def _json(data: bytes, what: str) -> Any:
         raise Refused(400, f"{what} is not valid JSON") from None
 
 
-def _operation(message: Any) -> Operation:
+def _parameters(message: Any) -> RequestParameters:
     if not isinstance(message, dict):
         raise Refused(400, 'send one JSON object: {"query": "...", "variables": {...}}')
     query, variables = message.get("query"), message.get("variables")
@@ -152,4 +153,4 @@ def _operation(message: Any) -> Operation:
     if not (extensions is None or isinstance(extensions, dict)):
         raise Refused(400, "extensions must be an object, or left out")
     wants_cost = extensions is not None and extensions.get("cost") is True
-    return Operation(query, variables, name, wants_cost)
+    return RequestParameters(query, variables, name, wants_cost)

@@ -50,8 +50,8 @@ max-connections = 500
 table-open-cache = 4000
 innodb-buffer-pool-size = {buffer_pool}
 innodb-log-file-size = 64M
-# What was acknowledged outlives a crash of the machine. On a slave, too: one whose tables fall
-# behind its own binlog would apply the difference again, and strict mode would stop it for good.
+# What was acknowledged outlives a crash of the machine. On a slave, too: a slave with tables that
+# fall behind its own binlog would apply the difference again; strict mode would stop it for good.
 innodb-flush-log-at-trx-commit = 1
 sync-binlog = 1
 """

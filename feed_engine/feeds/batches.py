@@ -18,7 +18,7 @@ BATCH = 10_000
 POSTED = 50
 """Batches that are posted in one transaction."""
 PLANNED = "planned"
-"""The place of a fan-out's plan among those of its lanes: the planned causes."""
+"""The place of a fan-out's plan among the places of its lanes: the planned causes."""
 
 _IDS = msgspec.json.Decoder(list[int])
 

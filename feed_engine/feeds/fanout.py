@@ -180,7 +180,7 @@ class _Fanout:
         for side, store in zip(self._stores.pools._fields, self._stores.pools, strict=True):
             lanes[f"pools {side}"] = partial(self._lane, store, self._causes, self._into_pools)
         places = _places(cursor, lanes)
-        if batch is not None and not places:  # what an earlier version began, it goes on with
+        if batch is not None and not places:  # it continues fan-outs that an earlier version began
             places[batches.PLANNED] = await self._plan(batch)
             await advance(msgspec.json.encode(places))
         self._planned = batches.planned(places.get(batches.PLANNED, ""))

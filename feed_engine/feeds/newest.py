@@ -3,7 +3,7 @@
 A board's own list is in the order of hands, so a board is read through its owner's public pins,
 which are in the order of creation; where the board has fewer pins than that would read, the board
 is read as a whole. Each list is read only as deep as the merge needs: of 1,000 followed users a few
-rows each, and more of those who made the newest pins.
+rows each, and more rows of the users who made the newest pins.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence

@@ -35,7 +35,7 @@ from feed_engine.transactions.commit import commit
 REFILLED, ASKED = b"\x02", b"\x03"
 """Columns of the row in FOLLOWING_APPLIED; the stamps: epoch ms of the last refill, and of when the
 last one was asked for."""
-ASK_AGAIN = 60_000  # ms, while one that was asked for isn't done
+ASK_AGAIN = 60_000  # ms, while the last refill isn't done
 TRIES = 5  # of a refill whose follow edges change meanwhile
 LEAPS = (0, 60_000, 3_600_000, 86_400_000)
 """Milliseconds: how far above the clock a stamp is set when cells stay masked: the clock that gave

@@ -156,8 +156,8 @@ async def of_stores(stores: Stores) -> list[Finding]:
 
 
 async def of_open_stores(settings: Settings, ask: Ask) -> list[dict[str, str]]:
-    """The findings of `of_stores`, asked of whoever has the stores open; or why they can't be
-    opened."""
+    """The findings of `of_stores`, asked of the process that has the stores open; or the reason why
+    they can't be opened."""
     try:
         check_made(settings)
         answered = await ask(settings, {"command": "doctor"}, lambda progress: None)
@@ -218,7 +218,7 @@ async def _replication(stores: Stores) -> list[Finding]:
     for slave, seconds in (await stores.shards.replication()).items():
         check = f"replication {slave}"
         if seconds is None:
-            advice = "start it (START SLAVE), or make it anew from its master"
+            advice = "start it (START SLAVE), or copy it again from its master"
             findings.append(Finding(check, FAULT, "it does not replicate", advice))
         elif seconds > LAG_SECONDS:
             told, advice = f"{seconds:,.0f} s behind", "find what keeps it: disk, or a long write"

@@ -3,6 +3,10 @@
 The workers share the listening socket, so a connection that waits when one of them dies is taken
 by another. Each is told its settings on its standard input and says on its standard output when it
 answers; a worker whose input ends has lost its supervisor, and stops.
+
+uvicorn's own supervisor is not enough: it starts all workers at once, so that each reports a wrong
+setting; it doesn't learn when a worker is ready; and it restarts a worker that always dies at once,
+without a growing delay.
 """
 
 import asyncio

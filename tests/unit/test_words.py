@@ -1,12 +1,15 @@
-"""The lint of words: a docstring opens with its subject, not with a pronoun that points at nothing.
+"""The lint of words: texts name their subjects, and avoid phrases that point at nothing.
 
-"Those in their order." means something to its author alone. A docstring opens with a noun ("The
-pins of a board") or a verb ("Returns", "Record"). The lists below say which openings are refused,
-and which files are not yet rewritten.
+A docstring such as "Those in their order." means something to its author alone. A docstring opens
+with a noun ("The pins of a board") or a verb ("Returns", "Record"). Docstrings, comments, messages
+and pages avoid the phrases below. The lists say which openings and phrases are refused, and which
+files are not yet rewritten.
 """
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +41,28 @@ OPENING = re.compile(
 )
 
 
+PHRASE = re.compile(
+    r"""\b(?: as\ usual | who(?:so)?ever | whomever | in\ vain | for\ ever | anew | once\ more
+       | no\ more (?= [.,:;] | $)
+       | go(?:es|ing)? \s on \s (?:with|from|where|in)
+       | those (?= [.,:;] | \s (?:who|whom|whose|that|which|of|with|in|on|at|for|from|to|it|not
+                                  |there|known)\b )
+       | the\ others \s (?:is|are|was|were|has|have|can|may|must|do|does)
+       | that\ of
+       | what \s (?:hangs|stands|lies|came|comes)
+       | (?<!the\s) (?<!find\s) one \s (?:that|which|who|whose|whom) ) \b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Phrases without a noun, and old-fashioned words: "forever" and "again" are plainer."""
+
+PLAIN_NOT_YET = (
+    *("gateway/execution", "loaders", "docs/explanation/executor"),
+    *("tests/execution", "tests/unit/gateway/execution", "tests/unit/loaders"),
+    "tests/unit/test_words.py",  # names the phrases
+)
+"""Folders and files that still have such phrases. The list may only become shorter."""
+
+
 def docstrings(source: str) -> Iterator[tuple[int, str]]:
     """Each docstring of a module with its line: of modules, classes, functions and attributes."""
     for node in ast.walk(ast.parse(source)):
@@ -53,6 +78,58 @@ _NAMED = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 def vague(source: str) -> list[tuple[int, str]]:
     """The docstrings whose opening is refused: line and first line of text."""
     return [(n, text.split("\n")[0]) for n, text in docstrings(source) if OPENING.match(text)]
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Each docstring, comment and other text of a Python file, and each paragraph of a page, with
+    its line. Quoted code is left out."""
+    source = path.read_text()
+    if path.suffix == ".md":
+        found = [(1 + source[: m.start()].count("\n"), m[0]) for m in _PARAGRAPH.finditer(source)]
+    else:
+        found = [
+            (node.lineno, node.value)
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        found += _comments(source)
+    for line, text in found:
+        yield line, re.sub(r"`[^`]*`", "`code`", " ".join(text.split()))
+
+
+def _comments(source: str) -> Iterator[tuple[int, str]]:
+    """Each comment; comments on lines of their own that follow each other are one text."""
+    block: list[tuple[int, str]] = []
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, text = token.start[0], token.string.lstrip("# ")
+            alone = not token.line[: token.start[1]].strip()
+            if not block or not alone or row != block[-1][0] + 1:
+                if block:
+                    yield block[0][0], " ".join(text for _, text in block)
+                block = []
+            block.append((row, text))
+    if block:
+        yield block[0][0], " ".join(text for _, text in block)
+
+
+_PARAGRAPH = re.compile(r"(?:.+(?:\n|$))+")
+
+
+def pages() -> Iterator[Path]:
+    """The pages that users and contributors read."""
+    yield from ROOT.glob("*.md")
+    for folder in ("docs", "bench", "deploy"):
+        yield from sorted((ROOT / folder).rglob("*.md"))
+
+
+def pointing(path: Path) -> list[str]:
+    """The texts of a file that have a refused phrase: line, phrase and text."""
+    return [
+        f"{line}: [{match[0]}] {text[max(0, match.start() - 60) : match.end() + 60]}"
+        for line, text in texts(path)
+        if (match := PHRASE.search(text))
+    ]
 
 
 def sources() -> Iterator[Path]:
@@ -121,3 +198,58 @@ def test_a_vague_opening_is_found(text: str) -> None:
 )
 def test_a_plain_opening_is_left_alone(text: str) -> None:
     assert vague(f'def f():\n    """{text}"""\n') == []
+
+
+@pytest.mark.parametrize("kind", ["Python files", "pages"])
+def test_texts_avoid_phrases_that_point_at_nothing(kind: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{hit}"
+        for path in (sources() if kind == "Python files" else pages())
+        if not path.relative_to(ROOT).as_posix().startswith(PLAIN_NOT_YET)
+        and "NOTICES" not in path.name
+        for hit in pointing(path)
+    ]
+    assert not found, "name the thing again:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answers as usual.",
+        "Whoever asked has gone.",
+        "Waits for ever.",
+        "Made anew.",
+        "It is no more.",
+        "A job goes on where it was.",
+        "The pins, those of a board first.",
+        "The keys, and those that it had.",
+        "The first one wins, the others are dropped.",
+        "The order is that of the list.",
+        "It holds what stands there.",
+        "A row, or one that is gone.",
+    ],
+)
+def test_a_phrase_that_points_at_nothing_is_found(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "file.py"
+    for source in (f'"""{text}"""\n', f"x = 1  # {text}\n", f"# A\n# {text}\n", f"x = {text!r}\n"):
+        file.write_text(source)
+        assert len(pointing(file)) == 1, source
+    page = tmp_path / "page.md"
+    page.write_text(f"# Title\n\n{text}\n")
+    assert len(pointing(page)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is no more than a page.",
+        "The one that the client named.",
+        "Those pins are gone.",
+        "`for ever` is code.",
+        "What a client may spend.",
+    ],
+)
+def test_a_plain_phrase_is_left_alone(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "file.py"
+    file.write_text(f'"""{text}"""\n')
+    assert pointing(file) == []

@@ -89,7 +89,7 @@ async def test_a_short_feed_is_asked_for_once_and_one_that_was_never_cut_not_at_
         await writes.delete_pin(feeding.stores, owner.id, pin_id)
     assert [await _asked(feeding, viewer) for _ in range(3)] == [1, 1, 1]
     assert await settled(feeding, viewer) == [pin.id for pin in reversed(pins)]
-    assert await _asked(feeding, viewer) == 0  # there are no more: the mark is gone
+    assert await _asked(feeding, viewer) == 0  # all are there: the mark is gone
 
 
 async def _asked(feeding: Feeding, viewer: User) -> int:
