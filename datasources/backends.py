@@ -109,10 +109,14 @@ def sqlite_shards(topology: Topology) -> ShardStore:
     return SqliteShards(topology)
 
 
-def mysql_shards(topology: Topology, user: str, password: str, connections: int) -> ShardStore:
+def mysql_shards(
+    topology: Topology, user: str, password: str, connections: int, slave_reads: bool
+) -> ShardStore:
     from datasources.mysql import MySqlShards
 
-    return MySqlShards(topology, user=user, password=password, pool_size=connections // 2)
+    return MySqlShards(
+        topology, user=user, password=password, pool_size=connections // 2, slave_reads=slave_reads
+    )
 
 
 def _path(url: SplitResult) -> str:

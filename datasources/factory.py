@@ -72,7 +72,11 @@ WIDE_COLUMNS: Mapping[str, Callable[[SplitResult], WideColumnStore]] = {
 SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
     "sqlite": lambda topology, config: backends.sqlite_shards(topology),
     "mysql": lambda topology, config: backends.mysql_shards(
-        topology, config.mysql_user, config.mysql_password, config.mysql_connections
+        topology,
+        config.mysql_user,
+        config.mysql_password,
+        config.mysql_connections,
+        config.slave_reads,
     ),
 }
 
@@ -95,6 +99,7 @@ class StoresConfig:
     mysql_user: str = "pinway"
     mysql_password: str = field(default="", repr=False)
     mysql_connections: int = 32
+    slave_reads: bool = True
 
 
 def open_topology(url: str) -> TopologySource:

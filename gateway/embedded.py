@@ -54,6 +54,7 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
             mysql_user=settings.mysql_user,
             mysql_password=settings.mysql_password,
             mysql_connections=settings.mysql_connections,
+            slave_reads=settings.slave_reads,
         )
     finally:
         if valkey is not None:

@@ -149,8 +149,9 @@ class GraphQLEndpoint:
                 check_content_type(headers.get(b"content-type", b""))
                 operation = read_json(text, self._max_body_bytes, self._max_body_values)
             result = await self._run(operation, headers, peer, read_only, request)
-            if operation.wants_cost or headers.get(b"x-pinway-cost") == b"1":
-                result.extensions = told(result.cost, self._executor.max_cost)
+            wants_cost = operation.wants_cost or headers.get(b"x-pinway-cost") == b"1"
+            if wants_cost and (entries := told(result.cost, self._executor.max_cost)):
+                result.extend(entries)
             if result.started:
                 status = 200
             elif result.by_post_only:

@@ -120,6 +120,11 @@ async def _install(pairs: Pairs) -> None:
     await source.close()
     async with pairs.gateway(deadline=30.0) as shards:
         await shards.create()
+    master, slave = (pairs.admin(topology_name(name)) for name in pairs.names[:2])
+    [[position]] = await master.run("SELECT @@gtid_binlog_pos")
+    assert await slave.run("SELECT MASTER_GTID_WAIT(%s, 60)", (position,)) == [(0,)]
+    await master.close()
+    await slave.close()
 
 
 @dataclass

@@ -1,18 +1,27 @@
 """MySQL servers: every batch of reads in one statement a server, whatever shards it spans."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
 
-from datasources.errors import StaleTopology
+from datasources.errors import StaleTopology, StoreError, StoreTimeout, StoreUnavailable
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
 from datasources.mysql.session import MySqlSession
 from datasources.places import PoolState
+from datasources.replication.server_row import CHECK, CHECK_SLAVE, LEASE_SECONDS
 from datasources.sql.dialect import MYSQL
-from datasources.sql.engine import Observe, Part, Place, Row
+from datasources.sql.engine import Observe, Part, Place, Result, Row, shard_at
+from datasources.sql.shards import now_ms
+from datasources.staleness import mark
 from datasources.together import together
 from datasources.topology import Topology
+
+FIRST_ANSWER = 2.0
+"""Seconds that a read waits for a master that has a slave, before it asks the slave."""
+CATCH_UP = 3
+"""Seconds that a read waits until a slave has applied what it received."""
 
 
 class MySqlEngine:
@@ -29,16 +38,22 @@ class MySqlEngine:
         pool_size: int,
         deadline: float,
         observe: Observe,
+        slave_reads: bool,
     ) -> None:
+        self._slave_reads = slave_reads
+        self._confirm: Callable[[], Awaitable[None]] | None = None
         self._user, self._password = user, password
         self._pool_size, self._deadline, self._observe = pool_size, deadline, observe
         self._servers: dict[str, Server] = {}
         self._leaving: set[asyncio.Task[None]] = set()
-        self._logins = self._logins_of(topology)
+        self._use(topology)
+
+    def confirm_with(self, confirm: Callable[[], Awaitable[None]]) -> None:
+        self._confirm = confirm
 
     def use(self, topology: Topology) -> None:
         """Connections to servers that are gone, or that have moved, are closed when idle."""
-        self._logins = self._logins_of(topology)
+        self._use(topology)
         for name, server in list(self._servers.items()):
             if server.login != self._logins.get(name):
                 del self._servers[name]
@@ -111,12 +126,91 @@ class MySqlEngine:
         ]
         sql = " UNION ALL ".join(selects).replace("?", "%s")
         args = [value for n in numbers for value in parts[n].args]
-        databases = {parts[n].place.database for n in numbers}
+        places = {parts[n].place for n in numbers}
+        databases = {place.database for place in places}
         where = databases.pop() if len(databases) == 1 else f"{len(databases)} shards"
-        return (await self.server(server).query(operation, sql, args, where)).rows
+        asked = Asked(operation, sql, args, where)
+        slave = self._slaves.get(server)
+        try:
+            first, *check = await self.server(server).query_all(
+                *asked, check=CHECK, within=FIRST_ANSWER if slave else None
+            )
+        except (StoreTimeout, StoreUnavailable) as error:
+            if slave is None:
+                raise
+            shards = {number for is_mod, number in map(shard_at, places) if not is_mod}
+            return await self._read_slave(slave, asked, shards, error)
+        for [(epoch, age)] in (one.rows for one in check if one.rows):
+            await self._check(server, epoch, age)
+        return first.rows
+
+    async def _check(self, server: str, epoch: int, age: int) -> None:
+        """Make sure that what was read from a master is current. Raises StaleTopology; and
+        StoreError when that can't be known now."""
+        if epoch > self._epoch:
+            raise StaleTopology(
+                f"{server}: it has epoch {epoch}, the reader's topology has {self._epoch}"
+            )
+        if age > LEASE_SECONDS * 1e6 and self._confirm is not None:
+            # Nobody can have written elsewhere while the topology still names this server.
+            await self._confirm()
+
+    async def _read_slave(
+        self, slave: str, asked: "Asked", shards: set[int], lost: StoreError
+    ) -> list[Row]:
+        """Read from a slave that has applied all that it received. What was acknowledged was
+        received, so no acknowledged write is missing. Raises `lost` if the slave can't do it."""
+        try:
+            server = self.server(slave)
+            position = await server.received()
+            results = await server.query_all(
+                f"{asked.operation}.slave",
+                f"SELECT MASTER_GTID_WAIT(%s, {CATCH_UP}); {asked.sql}",
+                [position, *asked.args],
+                asked.where,
+                check=CHECK_SLAVE,
+            )
+            since = _stale_since(slave, results)
+            if self._confirm is not None:
+                await self._confirm()
+        except StaleTopology:
+            raise
+        except StoreError as error:
+            raise lost from error
+        mark(shards, since)
+        return results[1].rows
+
+    def _use(self, topology: Topology) -> None:
+        self._logins, self._epoch = self._logins_of(topology), topology.epoch
+        self._slaves = _slaves_of(topology) if self._slave_reads else {}
 
     def _logins_of(self, topology: Topology) -> dict[str, Login]:
         return {
             name: Login.of(url, self._user, self._password)
             for name, url in topology.servers.items()
         }
+
+
+class Asked(NamedTuple):
+    """A read of one server, as `Server.query_all` takes it."""
+
+    operation: str
+    sql: str
+    args: Sequence[Any]
+    where: str
+
+
+def _slaves_of(topology: Topology) -> dict[str, str]:
+    ranges = (*topology.shards, *topology.mod.ranges)
+    return {r.master: r.slave for r in ranges if r.slave is not None}
+
+
+def _stale_since(slave: str, results: Sequence[Result]) -> int:
+    """The epoch ms of the last lease that the slave has applied. Raises StoreUnavailable for a
+    slave that is behind, or that was restarted and has received nothing since."""
+    if len(results) != 3 or results[0].rows != [(0,)] or not results[2].rows:
+        raise StoreUnavailable(f"{slave}: it has not applied all that it received")
+    [(age, uptime)] = results[2].rows
+    if age >= uptime * 1_000_000:
+        raise StoreUnavailable(f"{slave}: it has received nothing since it was restarted")
+    return now_ms() - int(age) // 1000

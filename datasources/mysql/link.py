@@ -15,6 +15,7 @@ from aiomysql.connection import Connection
 from pymysql.constants import CLIENT, FIELD_TYPE
 from pymysql.converters import decoders
 
+from datasources.replication.server_row import EXISTS
 from datasources.sql.engine import Result
 
 # 38 digits are more than Decimal's default context would keep through arithmetic.
@@ -70,6 +71,7 @@ class Link:
         self._connection = connection
         self.used = False  # before this taking: then the server may have hung up since
         self.thread_id: int = connection.thread_id()
+        self.has_row = False  # whether the server has the row `pinway.server`
 
     @property
     def alive(self) -> bool:
@@ -84,8 +86,7 @@ class Link:
         await cursor.execute(sql, tuple(args) if args else None)
         while await cursor.nextset():
             pass
-        rows = await cursor.fetchall() if cursor.description else []
-        return Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
+        return await _result(cursor)
 
     async def described(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a statement by their columns' names, text as str."""
@@ -95,8 +96,22 @@ class Link:
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, map(_text, row), strict=True)) for row in rows]
 
+    async def run_all(self, sql: str, args: Sequence[Any] = ()) -> list[Result]:
+        """The results of all statements."""
+        cursor = await self._connection.cursor(_Cursor)
+        await cursor.execute(sql, tuple(args) if args else None)
+        found = [await _result(cursor)]
+        while await cursor.nextset():
+            found.append(await _result(cursor))
+        return found
+
     def close(self) -> None:
         self._connection.close()
+
+
+async def _result(cursor: _Cursor) -> Result:
+    rows = await cursor.fetchall() if cursor.description else []
+    return Result(list(rows), cursor.rowcount, cursor.lastrowid or 0)
 
 
 def _text(value: Any) -> Any:
@@ -150,7 +165,8 @@ async def _set_up(link: Link, mariadb: bool, deadline: float) -> None:
         }
     assignments = ", ".join(f"SESSION {name} = {value}" for name, value in settings.items())
     await link.run(f"SET {assignments}")
-    [[step]] = (await link.run("SELECT @@SESSION.auto_increment_increment")).rows
+    [[step, row]] = (await link.run(f"SELECT @@SESSION.auto_increment_increment, ({EXISTS})")).rows
+    link.has_row = bool(row)
     if step != 1:
         raise aiomysql.OperationalError(
             1105, f"auto_increment_increment is {step}; ids of one INSERT must be consecutive"

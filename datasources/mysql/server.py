@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
 
 from aiomysql import Error
 
@@ -17,7 +18,8 @@ from datasources.sql.engine import Observe, Result
 log = logging.getLogger("pinway.stores")
 DRIVER_ERRORS = (Error, OSError, EOFError)
 CONNECT_TIMEOUT = 2.0  # seconds, the login included
-_SILENCE = 1.0  # seconds for which a server that said nothing is left alone
+_SILENCE = 1.0  # seconds for which a server that said nothing is left alone; then it is probed
+_PROBE = 1.0  # seconds that a probe waits
 
 
 class Server:
@@ -34,20 +36,46 @@ class Server:
         self._silent_until = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._committing: set[asyncio.Task[None]] = set()
+        self._probe: asyncio.Task[None] | None = None
 
     async def query(self, operation: str, sql: str, args: Sequence[Any], where: str) -> Result:
         """Run a read. A connection that had gone stale in the pool is replaced once."""
+        return (await self.query_all(operation, sql, args, where))[-1]
+
+    async def query_all(
+        self,
+        operation: str,
+        sql: str,
+        args: Sequence[Any],
+        where: str,
+        *,
+        check: str = "",
+        within: float | None = None,
+    ) -> list[Result]:
+        """`query` for several statements. `check` is a last one, for servers with the row
+        `pinway.server` alone. `within` seconds, if that is less than the deadline."""
         self.check()
         started = _now()
+        seconds = min(self.deadline, within or self.deadline)
+        asked = _Read(operation, sql, args, where, check)
         try:
-            async with asyncio.timeout(self.deadline):
+            async with asyncio.timeout(seconds):
                 try:
-                    return await self._query(operation, sql, args, where, fresh=False)
+                    return await self._query(asked, fresh=False)
                 except _Stale:
-                    return await self._query(operation, sql, args, where, fresh=True)
+                    return await self._query(asked, fresh=True)
         except TimeoutError:
             self.silent_since(started)
-            raise self.late() from None
+            raise self.late(seconds) from None
+
+    async def received(self) -> str:
+        """The position up to which a slave has received its master's events. Raises
+        StoreUnavailable for a server that applies nobody's events."""
+        found = await self._status()
+        if not found or found[0]["Slave_SQL_Running"] != "Yes":
+            raise StoreUnavailable(f"{self.name}: it is no slave that applies events")
+        position: str = found[0]["Gtid_IO_Pos"]
+        return position
 
     async def step(self, link: Link, operation: str, sql: str, args: Sequence[Any]) -> Result:
         """Run a statement on a taken link. Raises what the driver raises, and TimeoutError."""
@@ -97,12 +125,14 @@ class Server:
 
     def silent_since(self, started: float) -> None:
         """A call that waits for no lock got no answer. If the server said nothing else meanwhile,
-        it is left alone for a moment, so that callers don't queue up before a dead one."""
+        it is left alone until a probe gets an answer, so that no caller waits for a dead one."""
         if self._heard < started:
             self._silent_until = _now() + _SILENCE
+            if self._probe is None or self._probe.done():
+                self._probe = asyncio.create_task(self._ask_until_it_answers())
 
-    def late(self) -> StoreTimeout:
-        return StoreTimeout(f"{self.name}: no answer in {self.deadline} s")
+    def late(self, seconds: float | None = None) -> StoreTimeout:
+        return StoreTimeout(f"{self.name}: no answer in {seconds or self.deadline} s")
 
     def translate(self, error: BaseException, where: str) -> StoreError:
         if answered(error):
@@ -122,6 +152,9 @@ class Server:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
+        if self._probe is not None:
+            self._probe.cancel()
+            await asyncio.wait([self._probe])
         for task in self._committing:
             task.cancel()
         if self._committing:
@@ -131,17 +164,50 @@ class Server:
         self.readers.close()
         self.writers.close()
 
+    async def _ask_until_it_answers(self) -> None:
+        while True:
+            await asyncio.sleep(_SILENCE / 2)
+            self._silent_until = _now() + _SILENCE + _PROBE
+            try:
+                async with asyncio.timeout(_PROBE):
+                    link = await connect(self.login, autocommit=True, deadline=self.deadline)
+            except DRIVER_ERRORS:
+                continue
+            link.close()
+            self._heard, self._silent_until = _now(), 0.0
+            return
+
     async def _commit(self, link: Link, sql: str, args: Sequence[Any]) -> Result:
         result = await link.run(sql, args)
         self._heard = _now()
         return result
 
-    async def _query(
-        self, operation: str, sql: str, args: Sequence[Any], where: str, *, fresh: bool
-    ) -> Result:
+    async def _query(self, asked: "_Read", *, fresh: bool) -> list[Result]:
+        async with self._reader(asked.where, fresh=fresh) as link:
+            sql = f"{asked.sql}; {asked.check}" if asked.check and link.has_row else asked.sql
+            self._observe(self.name, asked.operation)
+            async with asyncio.timeout(self.deadline):
+                results = await link.run_all(sql, asked.args)
+            self._heard = _now()
+            return results
+
+    async def _status(self) -> list[dict[str, Any]]:
+        self.check()
+        try:
+            async with asyncio.timeout(self.deadline), self._reader("", fresh=False) as link:
+                self._observe(self.name, "slave")
+                return await link.described("SHOW SLAVE STATUS")
+        except _Stale as error:
+            raise StoreUnavailable(f"{self.name}: its connection was lost") from error
+        except TimeoutError:
+            raise self.late() from None
+
+    @asynccontextmanager
+    async def _reader(self, where: str, *, fresh: bool) -> AsyncIterator[Link]:
+        """A connection for reads; given back, unless the server hung up or may still answer."""
         link = await self.readers.take(fresh=fresh)
         try:
-            result = await self.step(link, operation, sql, args)
+            yield link
         except BaseException as error:
             if answered(error):
                 self.readers.give(link)
@@ -154,7 +220,6 @@ class Server:
                 raise _Stale from fault
             raise fault from error
         self.readers.give(link)
-        return result
 
     async def _connect(self, *, autocommit: bool) -> Link:
         self.check()
@@ -175,6 +240,14 @@ class Server:
             await self.query("kill", f"KILL CONNECTION {thread_id:d}", (), "")
         except StoreError:
             return  # it is gone already, or the whole server is
+
+
+class _Read(NamedTuple):
+    operation: str
+    sql: str
+    args: Sequence[Any]
+    where: str
+    check: str
 
 
 class _Stale(Exception):

@@ -22,6 +22,7 @@ class MySqlShards(SqlShards):
 
     `pool_size` is for reads and for transactions each, a server. `deadline` is in seconds, for
     each read and each statement of a transaction. `observe` hears of each round trip.
+    `slave_reads`: while a master does not answer, its slave is read.
     """
 
     def __init__(
@@ -34,9 +35,16 @@ class MySqlShards(SqlShards):
         deadline: float = DEADLINE,
         clock: Callable[[], int] = now_ms,
         observe: Observe = lambda server, operation: None,
+        slave_reads: bool = True,
     ) -> None:
         self._engine = MySqlEngine(
-            topology, user, password, pool_size=pool_size, deadline=deadline, observe=observe
+            topology,
+            user,
+            password,
+            pool_size=pool_size,
+            deadline=deadline,
+            observe=observe,
+            slave_reads=slave_reads,
         )
         super().__init__(self._engine, topology, clock)
 

@@ -29,6 +29,18 @@ EXISTS = (
 )
 READ = "SELECT epoch, owner, waits FROM pinway.server WHERE id = 1"
 
+# After what was read, in the same packet: data that was read before the lease was looked at is
+# current if the lease was valid then, even if the server was stopped in between.
+CHECK = (
+    "SELECT epoch, TIMESTAMPDIFF(MICROSECOND, lease_ts, UTC_TIMESTAMP(6)) FROM pinway.server "
+    "WHERE id = 1"
+)
+CHECK_SLAVE = (
+    "SELECT TIMESTAMPDIFF(MICROSECOND, lease_ts, UTC_TIMESTAMP(6)), CAST((SELECT variable_value "
+    "FROM information_schema.global_status WHERE variable_name = 'UPTIME') AS UNSIGNED) "
+    "FROM pinway.server WHERE id = 1"
+)
+
 RENEWAL = "UPDATE pinway.server"
 _RENEW = (
     f"{RENEWAL} SET lease_ts = UTC_TIMESTAMP(6) "

@@ -1,7 +1,7 @@
 """The interface of a SQL backend to the shared stores: batches of reads, and sessions with
 transactions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, Protocol
 
@@ -96,6 +96,10 @@ class Engine(Protocol):
 
     def use(self, topology: Topology) -> None:
         """Switch to the servers of another topology."""
+
+    def confirm_with(self, confirm: Callable[[], Awaitable[None]]) -> None:
+        """Have `confirm` read the topology again, when an answer is current only if the topology in
+        use is. It raises StaleTopology if another one is, and StoreError."""
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         """The rows of each part; one round trip a server, all servers at once."""

@@ -40,6 +40,7 @@ class Router:
     def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
         self.engine, self.topology, self.clock = engine, topology, clock
         self.reload: Callable[[], Awaitable[None]] | None = None
+        engine.confirm_with(self._confirm)
         self._gates = Gates()
 
     def place(self, shard: int) -> Place:
@@ -170,6 +171,13 @@ class Router:
 
     def _not_open(self, shard: str) -> StaleTopology:
         return StaleTopology(f"{shard} is not open in the topology of epoch {self.topology.epoch}")
+
+    async def _confirm(self) -> None:
+        known = self.topology
+        if self.reload is not None:
+            await self.reload()
+        if self.topology is not known:
+            raise StaleTopology(f"the topology has epoch {self.topology.epoch} by now")
 
     async def _reloaded(self, known: Topology) -> bool:
         """Whether a topology other than the known one is in use, after a new read if need be."""

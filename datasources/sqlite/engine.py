@@ -55,6 +55,9 @@ class SqliteEngine:
     def use(self, topology: Topology) -> None:
         self._directories, self._paths = directories(topology), {}
 
+    def confirm_with(self, confirm: Callable[[], Awaitable[None]]) -> None:
+        """Files are current always."""
+
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         quick = self._read_quickly(operation, parts)
         if quick is not None:

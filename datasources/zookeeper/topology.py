@@ -34,6 +34,8 @@ class ZooKeeperTopology:
         return self._fault
 
     async def load(self) -> Topology:
+        # A server of the ensemble may be behind: readers rely on this being the latest.
+        await self._client.call(lambda zk: zk.sync_async(self._path))
         topology, _ = await self._read()
         return topology
 

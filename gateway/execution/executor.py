@@ -6,6 +6,7 @@ from typing import Any
 
 from graphql import GraphQLError, OperationType
 
+from datasources.staleness import collecting
 from gateway.cost.clients import Client
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.execution.documents import Documents, Operation, Stats
@@ -13,6 +14,7 @@ from gateway.execution.encode import dumps, encode
 from gateway.execution.hiding import hide
 from gateway.execution.run.large import slices, sweep
 from gateway.execution.showing import FEW, shown, shown_in_slices
+from gateway.execution.stale import told_stale
 from gateway.execution.tasks.deadlines import Deadlines
 from resolvers.context import Context
 
@@ -48,6 +50,10 @@ class Result:
         self.retry_after = 0
         self.codes: list[str] = []
         self.operation: Operation | None = None
+
+    def extend(self, entries: bytes) -> None:
+        """Add the entries of a JSON object to the response's extensions."""
+        self.extensions = self.extensions[:-1] + b"," + entries[1:] if self.extensions else entries
 
     @property
     def started(self) -> bool:
@@ -136,6 +142,19 @@ class Executor:
         return _costing(found, cost, result)
 
     async def _run(
+        self,
+        operation: Operation,
+        query: str,
+        variables: dict[str, Any] | None,
+        context: Context,
+    ) -> Result:
+        with collecting() as stale:
+            result = await self._run_plan(operation, query, variables, context)
+        if stale:
+            result.extend(told_stale(stale))
+        return result
+
+    async def _run_plan(
         self,
         operation: Operation,
         query: str,
