@@ -66,6 +66,10 @@ def masters(topology: Topology) -> list[str]:
     return sorted({r.master for r in _ranges(topology)})
 
 
+def slaves(topology: Topology) -> list[str]:
+    return sorted({r.slave for r in _ranges(topology) if r.slave is not None})
+
+
 def added(topology: Topology, name: str, url: str) -> Topology:
     """With one more server, which has no shards yet."""
     if topology.servers.get(name, url) != url:

@@ -36,8 +36,7 @@ def check_new(
                 raise Damaged(
                     f"{place.database} is on {server}, but the topology of epoch {epoch} has it on "
                     f"{place.server}: nothing was made there, since an empty shard would hide its "
-                    f"objects. Set the range's master back to {server}; "
-                    "`pinway shards move` moves a range"
+                    f"objects. Set the range's master back to {server}"
                 )
     if missing and lost:
         server, error = min(lost.items())

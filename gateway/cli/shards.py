@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -9,10 +10,11 @@ from typing import Any
 
 import click
 
-from datasources.errors import ConfigError
+from datasources.errors import ConfigError, StoreError
 from datasources.factory import open_operations, open_topology
 from datasources.protocols import Operations, TopologySource
 from datasources.replication import topologies
+from datasources.replication.checking import faults
 from datasources.replication.showing import ServerState, picture
 from datasources.together import together
 from datasources.topology import Topology
@@ -68,6 +70,36 @@ def show_command(settings: Settings, as_json: bool) -> None:
             click.echo("\n".join(picture(work.topology, {s.name: s for s in states})))
 
     _run(settings, None, show)
+
+
+@shards.command("check")
+@with_settings
+def check_command(settings: Settings) -> None:
+    """Check the settings that acknowledged writes depend on; exit with 1 if some are wrong."""
+    found: list[str] = []
+
+    async def check(work: Work) -> None:
+        from datasources.mysql.replication.states import variables_of
+
+        masters = topologies.masters(work.topology)
+        slaves = topologies.slaves(work.topology)
+
+        async def ask(name: str) -> list[str]:
+            try:
+                variables = await variables_of(work.admin(name))
+            except StoreError as error:
+                return [f"{name}: {error}"]
+            has_slave = topologies.slave_of(work.topology, name) is not None
+            return faults(name, variables, is_master=name in masters, has_slave=has_slave)
+
+        for lines in await together(ask(name) for name in sorted({*masters, *slaves})):
+            found.extend(lines)
+
+    _run(settings, None, check)
+    if found:
+        click.echo("\n".join(found))
+        sys.exit(1)
+    click.echo("all servers are set as they must be")
 
 
 @shards.command("add")

@@ -3,6 +3,7 @@
 from datasources.errors import StoreError
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.promotion import shard_databases
+from datasources.replication.checking import VARIABLES
 from datasources.replication.showing import ServerState
 
 _SIZES = (
@@ -16,6 +17,16 @@ async def state_of(admin: Admin) -> ServerState:
         return await _state_of(admin)
     except StoreError as error:
         return ServerState(admin.name, fault=str(error))
+
+
+async def variables_of(admin: Admin) -> dict[str, str]:
+    """The server's variables that the checks look at. Raises StoreError."""
+    rows = await admin.run(
+        "SELECT LOWER(variable_name), variable_value FROM information_schema.global_variables "
+        f"WHERE variable_name IN ({', '.join(['%s'] * len(VARIABLES))})",
+        VARIABLES,
+    )
+    return {name.decode(): value.decode() for name, value in rows}
 
 
 async def _state_of(admin: Admin) -> ServerState:

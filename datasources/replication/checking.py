@@ -1,0 +1,58 @@
+"""The settings of servers that acknowledged writes depend on, and what is wrong with a server's."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Rule(NamedTuple):
+    """A server variable, its value, and what happens with another one."""
+
+    variable: str
+    wanted: str
+    otherwise: str
+
+
+LOST = "acknowledged writes may be lost"
+ALWAYS = (
+    Rule("rpl_semi_sync_slave_enabled", "ON", "its master's writes wait for ever"),
+    Rule("rpl_semi_sync_master_wait_point", "AFTER_SYNC", "writes show before a slave has them"),
+    Rule("rpl_semi_sync_master_wait_no_slave", "ON", f"{LOST} without a slave"),
+    Rule("sync_relay_log", "1", f"{LOST} when a slave's machine dies"),
+    Rule("relay_log_recovery", "OFF", "a restart throws away what was received"),
+    Rule("sync_binlog", "1", f"{LOST} when its machine dies"),
+    Rule("innodb_flush_log_at_trx_commit", "1", f"{LOST} when its machine dies"),
+    Rule("gtid_strict_mode", "ON", "two histories may mix unseen"),
+    Rule("log_slave_updates", "ON", "it can't become a master with slaves"),
+    Rule("binlog_format", "ROW", "a slave may compute other values"),
+    Rule("event_scheduler", "ON", "the lease is not renewed, so each read looks at the topology"),
+)
+LONG = 86_400_000  # ms: a day
+MASTER = (Rule("read_only", "OFF", "it takes no writes"),)
+SLAVE = (
+    Rule("read_only", "ON", "it takes writes that its master lacks"),
+    Rule("rpl_semi_sync_master_enabled", "OFF", "STOP SLAVE hangs"),
+)
+TIMEOUT = "rpl_semi_sync_master_timeout"
+VARIABLES = sorted({TIMEOUT, *(rule.variable for rule in (*ALWAYS, *MASTER, *SLAVE))})
+
+
+def faults(
+    name: str, variables: Mapping[str, str], *, is_master: bool, has_slave: bool
+) -> list[str]:
+    """A line for each variable that is not as it must be."""
+    rules = [*ALWAYS, *(MASTER if is_master else SLAVE)]
+    if is_master and has_slave:
+        rules.append(Rule("rpl_semi_sync_master_enabled", "ON", LOST))
+    found = [
+        f"{name}: {rule.variable} is {variables.get(rule.variable, 'unknown')} and must be "
+        f"{rule.wanted}: else {rule.otherwise}"
+        for rule in rules
+        if variables.get(rule.variable) != rule.wanted
+    ]
+    timeout = variables.get(TIMEOUT, "0")
+    if int(timeout) < LONG:
+        found.append(
+            f"{name}: {TIMEOUT} is {timeout} ms and must be {LONG} or more: "
+            f"else after that time {LOST}"
+        )
+    return found
