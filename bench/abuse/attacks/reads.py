@@ -118,6 +118,13 @@ def _many_ids(facts: Facts, number: int) -> bytes:
     )
 
 
+def _traces(facts: Facts, number: int) -> bytes:
+    """Ask for the trace of an operation with hundreds of store calls."""
+    page = "pins(first: 20) { edges { node { board { owner { id } } comments(first: 1) { edges { "
+    page += "cursor } } } } }"
+    return post({"query": f"{{ {_times(20, page)} }}"}, {"x-pinway-trace": "1"})
+
+
 def _long_ids(facts: Facts, number: int) -> bytes:
     fields = _times(30, "node(id: $id) { id }")
     query = f"query ($id: ID!) {{ {fields} }}"
@@ -176,6 +183,7 @@ ATTACKS: list[Attack] = [
     flood("numbers of 190,000 digits", _large_ints),
     flood("ids of 900,000 digits", _long_ids, 8),
     flood("user names tried", _user_names),
+    flood("traces", _traces),
     flood("ids of all shards", _ids_of_all_shards),
     flood("one cursor again and again", _again_from_a_cursor),
     flood("40,000 ids in a variable", _many_ids, 8),
