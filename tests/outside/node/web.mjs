@@ -13,8 +13,8 @@ async function scroll(browser, seen) {
   const answered = [];
   page.on("response", async (response) => {
     if (operationOf(response.request())?.operationName !== "HomeFeed") return;
-    const { data } = await response.json();
-    answered.push(data.homeFeed.edges.map(({ node }) => node.id));
+    const { data } = (await response.json().catch(() => null)) ?? {}; // the browser has closed
+    if (data) answered.push(data.homeFeed.edges.map(({ node }) => node.id));
   });
   await page.goto(URL_BASE);
   await page.getByRole("link", { name: "Choose who you are" }).click();
