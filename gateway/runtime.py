@@ -12,7 +12,7 @@ from datasources.calls import Calls, observed
 from datasources.factory import StoresConfig, close_stores, open_stores, open_switches
 from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
-from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.expiry import expire
 from feed_engine.outbox.jobs import run_job
@@ -60,7 +60,12 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
     ):
         calls = Calls()
         stores = observed(opened, calls)
-        feeds = Feeds(stores, _race(settings, stores.pools), _race(settings, stores.feeds))
+        feeds = Feeds(
+            stores,
+            _race(settings, stores.pools),
+            _race(settings, stores.feeds),
+            FeedSettings(generator_seconds=settings.home_generator_seconds),
+        )
         runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer)
         tasks = [
             asyncio.create_task(stores.topology.follow()),

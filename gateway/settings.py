@@ -120,6 +120,7 @@ class Settings(BaseSettings):
     feed_warm: Share = 0.01
     feed_finish: int = Field(default=0, ge=0, le=1000)
     feed_deadline: Seconds = 2.0
+    home_generator_seconds: Seconds = 0.15
     max_connections: int = Field(default=4_096, ge=1)
     max_connections_per_client: int = Field(default=256, ge=1)
     max_header_bytes: int = Field(default=32_768, ge=1_024)

@@ -46,7 +46,7 @@ class Feeding(People):
     def __init__(self, stores: Stores) -> None:
         super().__init__(stores)
         self.now = epoch_ms()
-        self.settings = FeedSettings(chunk=5)
+        self.settings = FeedSettings(chunk=5, generator_seconds=60)
 
     def feeds(self, stores: Stores | None = None) -> Feeds:
         stores = stores or self.stores

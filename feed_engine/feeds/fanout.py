@@ -248,11 +248,12 @@ class _Fanout:
         cell = following_column(FollowingColumn(pin.created, pin.id, page.key.from_id))
         by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
         rows: list[bytes] = []
+        cells_of_a_row = {cell: b""}
         for edge in page.followers:
             if edge.to_id != pin.owner_id:
                 row = id_row(edge.to_id)
                 rows.append(row)
-                by_version[edge.version][row] = {cell: b""}
+                by_version[edge.version][row] = cells_of_a_row
         for version, cells in by_version.items():
             await store.put(FOLLOWING, cells, follow_stamp(version, self._at))
         for ended in await self._ended(page):
@@ -270,7 +271,8 @@ class _Fanout:
         stamp = max(1, pin.created, self._at)
         followers = [edge.to_id for edge in page.followers if edge.to_id != pin.owner_id]
         rows = [pool_row(follower, source) for follower in followers]
-        await store.put(POOLS, {row: {cell: why} for row in rows}, stamp)
+        cells = {cell: why}
+        await store.put(POOLS, dict.fromkeys(rows, cells), stamp)
         if ended := await self._ended(page):
             gone = {pool_row(edge.to_id, source): [cell] for edge in ended}
             await store.delete(POOLS, gone, stamp)

@@ -21,6 +21,7 @@ class FeedSettings:
     owed_cap: int = 100  # added to a chunk at most, after chunks that were missed
     backfill: int = 200  # newest pins that go into a pool after a follow
     related: int = 20  # related pins from each of the places where a like finds some
+    generator_seconds: float = 0.15  # that a chunk may be improved by reading on and choosing again
     floor: float = -1200.0  # log2 of the interest below which a pin stays in its pool
     rates: Mapping[Source, int] = field(
         default_factory=lambda: {

@@ -5,7 +5,8 @@ shown it, that they may see it now, and that they still follow what brought it.
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 
 from datasources.errors import StoreError
@@ -45,8 +46,11 @@ class Candidates:
         *,
         seen: str | None = None,
         dated: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._feeds, self._viewer_id, self._visible = feeds, viewer_id, visible
+        self._clock, self._until = clock, clock() + feeds.settings.generator_seconds
+        self._sources: dict[int, int] = {}  # repin → the pin that was repinned
         self._seen, self._dated = seen, dated
         self._pools: dict[Source, list[Candidate]] = {source: [] for source in Source}
         self._after: dict[Source, bytes | None] = dict.fromkeys(Source)  # of the pools not read out
@@ -55,6 +59,7 @@ class Candidates:
         self._floor = feeds.settings.floor + feeds.clock() / HALF_LIFE
         self.side: Side | None = None  # the worst that answered; None: none did yet
         self.lacks = False  # the write that was waited for
+        self.late = False  # the choice was ended by the generator's deadline
         self.since: int | None = None  # epoch ms of the newest change that the side knew of
 
     async def read(self) -> None:
@@ -101,13 +106,16 @@ class Candidates:
         self, size: int, taken: Collection[int], *, untold: bool = False
     ) -> list[Candidate]:
         """Up to `size` candidates, none among `taken`, reading on while there are too few. Raises
-        StoreError when the viewer's shard or the pins can't be read.
+        StoreError when the viewer's shard or the pins can't be read. When the generator's time is
+        over, `late` is set and those checked by then are the choice.
 
         `taken` is what the viewer's shard tells of earlier visits; `untold`: there are others.
         These may have been saved after `read` had looked for them, so each choice is looked up.
         """
         rates, reads, ask = self._feeds.settings.rates, 1, size
+        first = True
         while True:
+            over = self._clock() >= self._until
             chosen = generate(
                 self._pools,
                 size=ask,
@@ -115,15 +123,19 @@ class Candidates:
                 floor=self._floor,
                 excluded=self._excluded.union(taken),
             )
+            if over and not first:
+                self.late = True
+                return [c for c in chosen if c in self._checked][:size]
             short = len(chosen) < size or any(rates[c.source] == 0 for c in chosen[:size])
-            if short and reads < DEEPEST and self._unread(full=len(chosen) >= size):
+            if short and not over and reads < DEEPEST and self._unread(full=len(chosen) >= size):
                 reads += 1
                 with suppress(StoreError):  # then what the first read gave is good enough
                     await self.read()
             elif unchecked := [c for c in chosen if c not in self._checked]:
+                first = False
                 if await self._check(unchecked, untold=untold):
                     ask *= 2  # some were bad: the next look goes further ahead
-            else:
+            elif not self._drop_copies(chosen[:size], taken):
                 return chosen[:size]
 
     def _unread(self, *, full: bool) -> bool:
@@ -170,6 +182,26 @@ class Candidates:
         self._checked -= shown
         return bad or bool(shown)
 
+    def _drop_copies(self, chosen: Sequence[Candidate], taken: Collection[int]) -> bool:
+        """Drop repins of a picture that is in the choice, or in an earlier visit; whether there
+        were any. A picture and its repins have one card."""
+        roots: set[int] = set()
+        before = len(self._excluded)
+        for c in chosen:
+            root = self._root(c.pin_id)
+            if root in roots or (root != c.pin_id and root in taken):
+                self._excluded.add(c.pin_id)
+            roots.add(root)
+        return len(self._excluded) > before
+
+    def _root(self, pin_id: int) -> int:
+        """The first pin of a chain of repins, as far as its pins are known."""
+        seen = {pin_id}
+        while (source := self._sources.get(pin_id)) is not None and source not in seen:
+            seen.add(source)
+            pin_id = source
+        return pin_id
+
     async def _drop_unfit(self, candidates: list[Candidate]) -> bool:
         keys = {
             c: EdgeKey(FOLLOWS[kind_of(c.cause_id)], self._viewer_id, c.cause_id)
@@ -186,6 +218,7 @@ class Candidates:
         else:
             followed, seen = set(), await pins
         bad = False
+        self._sources |= {p.id: p.source_id for p in seen.values() if p.source_id is not None}
         for c in candidates:
             pin = seen.get(c.pin_id)
             if pin is None or pin.owner_id == self._viewer_id:

@@ -153,7 +153,8 @@ async def _begin(
         assert candidates.side is not None
         pins = tuple((c.pin_id, c.reason) for c in chosen)
         side = candidates.side.name
-        return Chunk(pins, side, since=candidates.since, lacks=candidates.lacks)
+        missing = min(size - len(pins), settings.owed_cap) if candidates.late else 0
+        return Chunk(pins, side, owed=missing, since=candidates.since, lacks=candidates.lacks)
 
     return await visits.begin(feeds.stores, asked.viewer_id, name, known, feeds.clock(), choose)
 

@@ -1,0 +1,215 @@
+"""Deliveries of fan-out and pages of the following feed, on the embedded stores.
+
+    make bench NAME=following [QUICK=1]
+
+A delivery is one follower's feed and pool, on both sides. It is measured beside the same cells put
+in batches without anything else, and beside Redis sorted sets (one a follower, capped).
+"""
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from statistics import median
+
+import redis.asyncio
+
+from bench.rows import RESULTS, Row, replace, table
+from datasources.ids import Kind, compose
+from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
+from datasources.protocols import Stores
+from datasources.records import Pin
+from datasources.valkey import ValkeyServer
+from feed_engine import writes
+from feed_engine.feeds.bulk import build_feeds
+from feed_engine.feeds.content import load_pins
+from feed_engine.feeds.fanout import pin_published
+from feed_engine.feeds.following import following_page
+from feed_engine.feeds.rows import (
+    FOLLOWING,
+    POOLS,
+    FollowingColumn,
+    Source,
+    follow_stamp,
+    following_column,
+    id_row,
+    pool_row,
+)
+from feed_engine.feeds.settings import Feeds
+from feed_engine.feeds.smart import pools
+from feed_engine.outbox.change import PinPublished
+from feed_engine.speculation import Race
+from tests.embedded import drain, embedded_config, embedded_stores
+from tests.people import People
+
+START = 1_700_000_000_000
+BATCH = 1000
+CAP = 1000
+
+
+async def _nowhere(cursor: bytes) -> None: ...
+
+
+async def _followers(stores: Stores, owner_id: int, count: int) -> list[int]:
+    """Followers of an owner, as edges alone."""
+    ids = [compose(0, Kind.USER, 1_000_000 + number) for number in range(count)]
+    for start in range(0, count, BATCH):
+        edges = [
+            (
+                Mapping.USER_FOLLOWED_BY_USERS,
+                Edge(owner_id, id, (START + start + at) * SEQUENCE_STEP, 1),
+            )
+            for at, id in enumerate(ids[start : start + BATCH])
+        ]
+        await stores.shards.mappings.apply(edges)
+    return ids
+
+
+async def _bare(stores: Stores, pin: Pin, followers: list[int]) -> None:
+    """The cells of a delivery to each follower, put and nothing else."""
+    column = following_column(FollowingColumn(pin.created, pin.id, pin.owner_id))
+    pool_column, why = pools.followed_cell(pin, pin.owner_id)
+    for start in range(0, len(followers), BATCH):
+        some = followers[start : start + BATCH]
+        in_feeds = {id_row(id): {column: b""} for id in some}
+        in_pools = {pool_row(id, Source.FOLLOWED): {pool_column: why} for id in some}
+        await asyncio.gather(
+            *(store.put(FOLLOWING, in_feeds, follow_stamp(1)) for store in stores.feeds),
+            *(store.put(POOLS, in_pools, pin.created) for store in stores.pools),
+        )
+
+
+async def _rate(count: int, work: Callable[[], Awaitable[None]]) -> float:
+    """Deliveries a second of CPU time of this process, its threads included."""
+    began = time.process_time()
+    await work()
+    return count / (time.process_time() - began)
+
+
+async def fanout(stores: Stores, people: People, count: int, rounds: int) -> list[Row]:
+    """Deliveries of pins to many followers, in turn with the bare puts of the same cells."""
+    owner = await people.user()
+    board = await people.board(owner)
+    followers = await _followers(stores, owner.id, count)
+    ours, bare = [], []
+    for number in range(rounds):
+        new = writes.NewPin(board_id=board.id, title="a pin")
+        pin = (await writes.create_pin(stores, owner.id, new, at=START + number)).pin
+        for row in await stores.shards.outbox.pending(2**62, 100):
+            await stores.shards.outbox.finish(row.shard, row.id)
+        task = PinPublished(pin.id, board.id, owner.id, (), pin.created)
+        ours.append(
+            await _rate(
+                count,
+                lambda task=task: pin_published(stores, task, None, _nowhere, batch=2**62),  # type: ignore[misc]
+            )
+        )
+        bare.append(await _rate(count, lambda pin=pin: _bare(stores, pin, followers)))  # type: ignore[misc]
+    rate, puts = median(ours), median(bare)
+    return [
+        Row(f"embedded: deliveries, {count:,} followers", rate, "/s of CPU time", ">= 60000"),
+        Row("embedded: deliveries over bare batched puts", rate / puts, "x", "", f"{puts:,.0f} /s"),
+    ]
+
+
+async def pages(stores: Stores, people: People, many: int, rounds: int) -> list[Row]:
+    """Pages of 50 of somebody who follows many users, beside one of somebody who follows 10."""
+    owners = [await people.user() for _ in range(10)]
+    for owner in owners:
+        board = await people.board(owner)
+        for number in range(30):
+            new = writes.NewPin(board_id=board.id, title="a pin")
+            await writes.create_pin(stores, owner.id, new, at=START + number)
+    viewers = [await people.user() for _ in range(2)]
+    await drain(stores)
+    for viewer, count in zip(viewers, (10, many), strict=True):
+        quiet = [compose(0, Kind.USER, 5_000_000 + number) for number in range(count - 10)]
+        targets = [*(owner.id for owner in owners), *quiet]
+        for start in range(0, count, BATCH):
+            edges = [
+                (Mapping.USER_FOLLOWS_USERS, Edge(viewer.id, id, (START + at) * SEQUENCE_STEP, 1))
+                for at, id in enumerate(targets[start : start + BATCH], start)
+            ]
+            await stores.shards.mappings.apply(edges)
+    await build_feeds(stores, [viewer.id for viewer in viewers])
+    race = Race(stores.feeds, cutoff=1, deadline=10)
+    feeds = Feeds(stores, Race(stores.pools, cutoff=1, deadline=10), race)
+
+    async def visible(ids: list[int]) -> dict[int, Pin]:
+        return await load_pins(stores, ids)
+
+    times: list[list[float]] = [[], []]
+    for _ in range(rounds):
+        for viewer, took in zip(viewers, times, strict=True):
+            began = time.perf_counter()
+            page = await following_page(feeds, viewer.id, first=50, visible=visible)
+            took.append(time.perf_counter() - began)
+            assert len(page.items) == 50
+    few, lots = (sorted(took)[int(rounds * 0.99)] * 1000 for took in times)
+    return [
+        Row("embedded: page of 50, p99, 10 followees", few, "ms"),
+        Row(f"embedded: page of 50, p99, {many:,} followees", lots, "ms"),
+        Row(f"embedded: page of 50, p99, {many:,} followees over 10", lots / few, "x", "<= 1.2"),
+    ]
+
+
+async def sorted_sets(valkey: ValkeyServer, count: int, rounds: int) -> list[Row]:
+    """The same fan-out into one capped sorted set a follower: without causes, pools or sides."""
+    client = redis.asyncio.Redis.from_url(valkey.url(3).replace("redis+unix:", "unix:"))
+    before = (await client.info("memory"))["used_memory"]
+    rates = []
+    for pin in range(rounds):
+        began = time.perf_counter()
+        for start in range(0, count, BATCH):
+            async with client.pipeline(transaction=False) as pipe:
+                for follower in range(start, min(start + BATCH, count)):
+                    pipe.zadd(f"f{follower}", {str(2**46 + pin): START + pin})
+                    if (pin + follower) % 64 == 0:
+                        pipe.zremrangebyrank(f"f{follower}", 0, -CAP - 1)
+                await pipe.execute()
+        rates.append(count / (time.perf_counter() - began))
+    used = (await client.info("memory"))["used_memory"] - before
+    took = []
+    for follower in range(1000):
+        began = time.perf_counter()
+        await client.zrevrange(f"f{follower % count}", 0, 49)
+        took.append((time.perf_counter() - began) * 1000)
+    await client.aclose()
+    return [
+        Row("Redis sorted sets: deliveries to one side, one client", median(rates), "/s"),
+        Row("Redis sorted sets: memory a cell", used / (count * rounds), "bytes"),
+        Row("Redis sorted sets: 50 ids, p99", sorted(took)[990], "ms", "", "ids alone, no pins"),
+    ]
+
+
+async def _run(quick: bool) -> list[Row]:
+    count, rounds, many, reads = (2_000, 3, 500, 100) if quick else (20_000, 7, 5_000, 1_000)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory)
+        async with (
+            ValkeyServer(path) as valkey,
+            embedded_stores(embedded_config(path, valkey)) as stores,
+        ):
+            people = People(stores)
+            return [
+                *await fanout(stores, people, count, rounds),
+                *await pages(stores, people, many, reads),
+                *await sorted_sets(valkey, count, rounds),
+            ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.following", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes; keeps no results")
+    args = parser.parse_args()
+    rows = asyncio.run(_run(args.quick))
+    if not args.quick:
+        RESULTS.mkdir(exist_ok=True)
+        replace("following", ("embedded", "Redis"), rows)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
