@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.model.positions import Place
+from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.run.pending import Receiver
@@ -84,7 +84,7 @@ class Subtree:
         """The size is a number of columns."""
         self.tried = self.failed = self._passed = 0
 
-    def __call__(self, run: State, objs: Sequence[Any], place: Place) -> bool:
+    def __call__(self, run: State, objs: Sequence[Any], place: ResponsePositions) -> bool:
         """Take over these objects with everything below them. Returns whether that was done."""
         if not self.promising():
             return False
@@ -118,7 +118,9 @@ class Attempt(Receiver):
         *("columns", "given", "place", "run", "subtree", "waits"),
     )
 
-    def __init__(self, run: State, subtree: Subtree, objs: Sequence[Any], place: Place) -> None:
+    def __init__(
+        self, run: State, subtree: Subtree, objs: Sequence[Any], place: ResponsePositions
+    ) -> None:
         self.run, self.subtree, self._objs, self.place = run, subtree, objs, place
         self.columns: list[Any] = [None] * subtree.size
         """The objects of each spot, or what was written of them ahead, and the values of each field

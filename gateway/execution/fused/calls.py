@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.execution.fused.attempts import Asked, Attempt
-from gateway.execution.model.positions import Place
+from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Completer
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.waiting import Waiting, completing
@@ -47,7 +47,7 @@ class WaitingCalls(Waiting):
         """Whether it is for so many objects."""
         return self._total == count
 
-    def move(self, place: Place, completer: Completer) -> None:
+    def move(self, place: ResponsePositions, completer: Completer) -> None:
         """From an attempt that was given up to places."""
         self._attempt, self._place, self._then = None, place, completing(completer, place)
         told = bool(self.values) and not self._together

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeAlias
 
 from gateway.execution.model.selection import Field
 
-Base: TypeAlias = "FieldPlace | ItemPlace"
-Place: TypeAlias = "FieldPlace | ItemPlace | SubPlace | JoinedPlace"
+Base: TypeAlias = "FieldPositions | ItemPositions"
+ResponsePositions: TypeAlias = "FieldPositions | ItemPositions | SomePositions | JoinedPositions"
 
 
 NONE: Set[int] = frozenset()
@@ -24,7 +24,7 @@ class Parents(Protocol):
     """The objects of one group: `run.groups.Group`."""
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> ResponsePositions | None:
         """The objects' own positions; None for the root."""
 
     @property
@@ -32,7 +32,7 @@ class Parents(Protocol):
         """What the response has of each object."""
 
 
-class FieldPlace:
+class FieldPositions:
     """One field of each object of a group."""
 
     __slots__ = ("dead", "field", "group", "nonnull")
@@ -57,7 +57,7 @@ class FieldPlace:
     def base(self, i: int) -> tuple[Base, int]:
         return self, i
 
-    def above(self, i: int) -> tuple[Place | None, int]:
+    def above(self, i: int) -> tuple[ResponsePositions | None, int]:
         """The position that holds the object whose field this is; no place for the root."""
         return self.group.place, i
 
@@ -66,14 +66,14 @@ class FieldPlace:
         return self.field.key, self.field.rank, self.field.parent.name
 
 
-class ItemPlace:
+class ItemPositions:
     """The items of the lists at some positions of another place, one list after the other."""
 
     __slots__ = ("dead", "field", "lists", "nonnull", "of", "starts", "which")
 
     def __init__(
         self,
-        of: Place,
+        of: ResponsePositions,
         field: Field,
         which: Sequence[int] | None,
         lists: list[list[Any]],
@@ -113,7 +113,7 @@ class ItemPlace:
     def base(self, i: int) -> tuple[Base, int]:
         return self, i
 
-    def above(self, i: int) -> tuple[Place | None, int]:
+    def above(self, i: int) -> tuple[ResponsePositions | None, int]:
         number, _ = self._find(i)
         return self.of, number if self.which is None else self.which[number]
 
@@ -130,12 +130,12 @@ def mark_dead(base: Base, i: int) -> None:
         base.dead = {i}
 
 
-class SubPlace:
+class SomePositions:
     """Some positions of a field's or a list's place."""
 
     __slots__ = ("indexes", "nonnull", "of")
 
-    def __init__(self, of: Base | JoinedPlace, indexes: Sequence[int]) -> None:
+    def __init__(self, of: Base | JoinedPositions, indexes: Sequence[int]) -> None:
         self.of, self.indexes = of, indexes
         self.nonnull: bool = of.nonnull
 
@@ -153,12 +153,12 @@ class SubPlace:
         return self.of.base(self.indexes[i])
 
 
-class JoinedPlace:
+class JoinedPositions:
     """The positions of several places of one field, one place after the other."""
 
     __slots__ = ("nonnull", "parts", "starts")
 
-    def __init__(self, parts: Sequence[Place], counts: Iterable[int]) -> None:
+    def __init__(self, parts: Sequence[ResponsePositions], counts: Iterable[int]) -> None:
         self.parts = parts
         self.nonnull: bool = parts[0].nonnull
         self.starts = list(accumulate(counts, initial=0))
@@ -181,20 +181,20 @@ class JoinedPlace:
         return self.parts[number].base(i - self.starts[number])
 
 
-def some(place: Place, indexes: Sequence[int]) -> SubPlace:
+def some(place: ResponsePositions, indexes: Sequence[int]) -> SomePositions:
     """The positions of `place` at these indexes."""
-    if isinstance(place, SubPlace):
+    if isinstance(place, SomePositions):
         own = place.indexes
-        return SubPlace(place.of, [own[i] for i in indexes])
-    return SubPlace(place, indexes)
+        return SomePositions(place.of, [own[i] for i in indexes])
+    return SomePositions(place, indexes)
 
 
-def order(failure: tuple[Place, int, Exception]) -> list[int]:
+def order(failure: tuple[ResponsePositions, int, Exception]) -> list[int]:
     """The failure's place in the response, to sort by."""
     return ranks(failure[0], failure[1])
 
 
-def ranks(place: Place | None, i: int) -> list[int]:
+def ranks(place: ResponsePositions | None, i: int) -> list[int]:
     """A position's rank among its siblings, after that of each position above it."""
     found = []
     while place is not None:

@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeAlias
 
 from graphql.execution.values import VariableValues
 
-from gateway.execution.model.positions import Place
+from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Completer, Field, Selection
 
-Entry: TypeAlias = "tuple[Any, Sequence[Any], Place | None, Context | None]"
+Entry: TypeAlias = "tuple[Any, Sequence[Any], ResponsePositions | None, Context | None]"
 """A Selection and its objects, or a Completer and its values; their response positions; the context
 to work in, None for the request's own."""
 
@@ -104,7 +104,7 @@ class State:
     # -- what others tell it
 
     def complete_later(
-        self, what: Selection | Completer, values: Sequence[Any], place: Place | None
+        self, what: Selection | Completer, values: Sequence[Any], place: ResponsePositions | None
     ) -> None:
         """Queue the objects of a selection, or values to be completed."""
         self.queue.append((what, values, place, self.ambient))
@@ -114,7 +114,7 @@ class State:
         self.made += made
         self.unrested += made
 
-    def fail(self, place: Place, i: int, error: Exception) -> None:
+    def fail(self, place: ResponsePositions, i: int, error: Exception) -> None:
         """Record a field error at a response position."""
         raise NotImplementedError
 
@@ -136,7 +136,7 @@ class State:
 
     # -- what others ask of it
 
-    def alive(self, place: Place, i: int) -> bool:
+    def alive(self, place: ResponsePositions, i: int) -> bool:
         """Whether a response position is still part of the response."""
         raise NotImplementedError
 
@@ -147,7 +147,7 @@ class State:
     def begin(
         self,
         values: Sequence[Any],
-        place: Place,
+        place: ResponsePositions,
         completer: Completer,
         kinds: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
@@ -156,11 +156,11 @@ class State:
         arrive."""
         raise NotImplementedError
 
-    def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
+    def settle(self, values: Sequence[Any], place: ResponsePositions, completer: Completer) -> None:
         """Complete values, those awaited when they arrive."""
         raise NotImplementedError
 
-    def ask(self, values: Sequence[Any], place: Place, then: Then) -> None:
+    def ask(self, values: Sequence[Any], place: ResponsePositions, then: Then) -> None:
         """Call `then` with the values that are there, and again with those that arrive later."""
         raise NotImplementedError
 
@@ -168,7 +168,7 @@ class State:
         """Call a function, and later whatever follows from it, in a resolver's context."""
         raise NotImplementedError
 
-    def keep_in_line(self, place: Place | None, count: int, i: int = 0) -> None:
+    def keep_in_line(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
         """More values are awaited, `i` the first one: see `in_line`."""
         raise NotImplementedError
 
@@ -186,7 +186,11 @@ class State:
         raise NotImplementedError
 
     def make_again(
-        self, selection: Selection, objs: Sequence[Any], place: Place, given: dict[Field, Any]
+        self,
+        selection: Selection,
+        objs: Sequence[Any],
+        place: ResponsePositions,
+        given: dict[Field, Any],
     ) -> None:
         """Make the objects of an attempt that was given up level by level."""
         raise NotImplementedError
@@ -205,7 +209,7 @@ class State:
         """Tell all pending columns that some positions are gone."""
         raise NotImplementedError
 
-    def settle_failures(self, failures: Sequence[tuple[Place, int, Exception]]) -> bool:
+    def settle_failures(self, failures: Sequence[tuple[ResponsePositions, int, Exception]]) -> bool:
         """Turn failures, in response order, into errors and nulls. Returns whether a null was
         propagated."""
         raise NotImplementedError

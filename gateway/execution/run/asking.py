@@ -9,7 +9,7 @@ from typing import Any
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.model.kinds import PLAIN
-from gateway.execution.model.positions import FieldPlace, Place, some
+from gateway.execution.model.positions import FieldPositions, ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.run.pending import Goal, WaitingBulk, WaitingLoad, each
@@ -19,7 +19,7 @@ from loaders.batches import Load
 
 
 def ask_and_begin(
-    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPlace
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPositions
 ) -> Sequence[Any] | None:
     """The values, if they are there at once; else they are completed when they are."""
     values = ask(run, field, source, objs, place)
@@ -33,7 +33,7 @@ def ask_and_begin(
 
 
 def ask(
-    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: Place
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: ResponsePositions
 ) -> Sequence[Any] | None:
     """What it gives for each (which may be awaitable), if that is there at once; else completed
     when it is. What it gave before is not asked again."""
@@ -46,7 +46,7 @@ def ask(
 
 
 def start(
-    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: Place | None
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: ResponsePositions | None
 ) -> Sequence[Any] | Goal:
     """What it gives for each, or what that goes to when it is there."""
     function, arguments = source.function, source.arguments

@@ -12,7 +12,7 @@ from typing import Any
 from graphql.pyutils import Undefined
 
 from gateway.execution.model.kinds import all_plain, kinds_of
-from gateway.execution.model.positions import Place, some
+from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 
@@ -27,7 +27,11 @@ class Completed:
         self.field, self.nonnull = field, nonnull
 
     def complete(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: ResponsePositions,
+        kinds: set[type] | None = None,
     ) -> None:
         """Put what stands in the response for these values, none of them awaitable any more, where
         it belongs; `kinds` are their classes, if they are known."""
@@ -44,8 +48,8 @@ class Completed:
         return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
 
     def present(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None
-    ) -> tuple[Sequence[Any], Place]:
+        self, run: State, values: Sequence[Any], place: ResponsePositions, kinds: set[type] | None
+    ) -> tuple[Sequence[Any], ResponsePositions]:
         """The values that are neither null nor errors, and where they go."""
         if all_plain(kinds_of(values) if kinds is None else kinds):
             return values, place

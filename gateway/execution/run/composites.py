@@ -16,7 +16,7 @@ from graphql import (
 from graphql.pyutils import inspect
 
 from gateway.execution.model.kinds import PLAIN
-from gateway.execution.model.positions import Place, some
+from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.run.classes import known_type, names_by_class
@@ -41,7 +41,7 @@ class Composite(Completed):
         return found
 
     def objects(
-        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: Place
+        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: ResponsePositions
     ) -> None:
         """Values said to be of a type, which may know better."""
         if not values:
@@ -62,7 +62,7 @@ class Composite(Completed):
         run: State,
         type_: GraphQLObjectType,
         values: Sequence[Any],
-        place: Place,
+        place: ResponsePositions,
         answers: Sequence[Any],
         numbers: Sequence[int],
     ) -> None:
@@ -92,7 +92,7 @@ class Composite(Completed):
         run: State,
         ask: Callable[..., Any],
         values: Sequence[Any],
-        place: Place,
+        place: ResponsePositions,
         *more: Any,
     ) -> list[Any]:
         """What a function says of each value, or the error it raises.
@@ -114,7 +114,7 @@ class Composite(Completed):
         return answers
 
     def group(
-        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: Place
+        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: ResponsePositions
     ) -> None:
         run.complete_later(self.selection(type_), values, place)
 
@@ -142,7 +142,11 @@ class Objects(Composite):
         return build.leaves_only
 
     def complete(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: ResponsePositions,
+        kinds: set[type] | None = None,
     ) -> None:
         if kinds is None or not kinds <= PLAIN:
             values, place = self.present(run, values, place, kinds)
@@ -172,7 +176,11 @@ class Abstract(Composite):
         self.type = type_
 
     def complete(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: ResponsePositions,
+        kinds: set[type] | None = None,
     ) -> None:
         values, place = self.present(run, values, place, kinds)
         if not values:
@@ -193,7 +201,7 @@ class Abstract(Composite):
         self,
         run: State,
         values: Sequence[Any],
-        place: Place,
+        place: ResponsePositions,
         names: Sequence[Any],
         numbers: Sequence[int],
     ) -> None:

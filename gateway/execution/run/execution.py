@@ -20,7 +20,7 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
 from gateway.execution.model.kinds import PLAIN, none_awaited
-from gateway.execution.model.positions import FieldPlace, Place, order, ranks, some
+from gateway.execution.model.positions import FieldPositions, ResponsePositions, order, ranks, some
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import Pending, Then
 from gateway.execution.run.completed import SLICE, Completed
@@ -140,7 +140,7 @@ class Run(Response):
                 return
             self.data[field.key] = None
 
-    def _begin_step(self, step: Selection) -> tuple[Field, Any, Place] | None:
+    def _begin_step(self, step: Selection) -> tuple[Field, Any, ResponsePositions] | None:
         """Begin it. A step's only field is awaited in the request's own task, if it is to be (then
         it is returned, with what to await and its place): what it sets in its context is seen by
         all that follows it, a mutation's next fields too, as under graphql-core."""
@@ -151,7 +151,7 @@ class Run(Response):
         assert isinstance(field.source, Attribute | Call)
         group = Group(step, [self.root], None)
         group.out = [self.place_root({field.key: None})]
-        place = FieldPlace(group, field, field.nonnull)
+        place = FieldPositions(group, field, field.nonnull)
         (value,) = field.source.start(self, field, group.objs, place)
         if type(value) is CoroutineType or is_awaitable(value):
             return field, value, place
@@ -363,7 +363,7 @@ class Run(Response):
     def begin(
         self,
         values: Sequence[Any],
-        place: Place,
+        place: ResponsePositions,
         completer: Completer,
         kinds: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
@@ -376,7 +376,7 @@ class Run(Response):
             return values, None, kinds
         return *self._begin(values, place, completing(completer, place), kinds), None
 
-    def settle(self, values: Sequence[Any], place: Place, completer: Completer) -> None:
+    def settle(self, values: Sequence[Any], place: ResponsePositions, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""
         if len(values) > SLICE:
             self.queue.append((completer, values, place, self.ambient))
@@ -386,14 +386,14 @@ class Run(Response):
             at = place if numbers is None else some(place, numbers)
             completer.complete(self, ready, at, kinds)
 
-    def ask(self, values: Sequence[Any], place: Place, then: Then) -> None:
+    def ask(self, values: Sequence[Any], place: ResponsePositions, then: Then) -> None:
         """Call `then` with those that are there and which they are, and again with the others."""
         ready, numbers = self._begin(values, place, then, set(map(type, values)))
         if ready:
             then(self, ready, numbers)
 
     def _begin(
-        self, values: Sequence[Any], place: Place, then: Then, kinds: set[type]
+        self, values: Sequence[Any], place: ResponsePositions, then: Then, kinds: set[type]
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
         if len(values) > 1 and kinds == {CoroutineType}:
             self.in_line = False
@@ -419,7 +419,7 @@ class Run(Response):
         self.back()
         return some_wait.open()
 
-    def keep_in_line(self, place: Place | None, count: int, i: int = 0) -> None:
+    def keep_in_line(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
         """So many more are awaited."""
         path, above = ranks(place, i), self._latest
         self.in_line = count == 1 and path[: len(above)] == above
@@ -448,7 +448,11 @@ class Run(Response):
         return self.given.pop(field) if fits else None
 
     def make_again(
-        self, selection: Selection, objs: Sequence[Any], place: Place, given: dict[Field, Any]
+        self,
+        selection: Selection,
+        objs: Sequence[Any],
+        place: ResponsePositions,
+        given: dict[Field, Any],
     ) -> None:
         """Group by group, with what resolvers gave or are about to give."""
         queue, self.queue, self.given = self.queue, deque(), given

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.execution.model.kinds import PLAIN
-from gateway.execution.model.positions import FieldPlace, Place, some
+from gateway.execution.model.positions import FieldPositions, ResponsePositions, some
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.run.asking import ask_and_begin
@@ -21,12 +21,16 @@ class Group:
 
     __slots__ = ("objs", "out", "place", "selection")
 
-    def __init__(self, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
+    def __init__(
+        self, selection: Selection, objs: Sequence[Any], place: ResponsePositions | None
+    ) -> None:
         self.selection, self.objs, self.place = selection, objs, place
         self.out: list[dict[str, Any]] = []
 
 
-def make_group(run: State, selection: Selection, objs: Sequence[Any], place: Place | None) -> None:
+def make_group(
+    run: State, selection: Selection, objs: Sequence[Any], place: ResponsePositions | None
+) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
     if place is not None and run.given is None and not run.in_line:
         try_fused = selection.try_fused
@@ -35,9 +39,9 @@ def make_group(run: State, selection: Selection, objs: Sequence[Any], place: Pla
     build = selection.build
     group = Group(selection, objs, place)
     columns: list[Sequence[Any]] = []
-    ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
+    ready: list[tuple[Completer, Sequence[Any], FieldPositions, Sequence[int] | None, Any]] = []
     for field, source, completer, leaf in build.called:
-        at = FieldPlace(group, field, field.nonnull)
+        at = FieldPositions(group, field, field.nonnull)
         numbers: Sequence[int] | None = None
         if isinstance(source, Bulk):
             given = ask_and_begin(run, field, source, objs, at)
@@ -93,13 +97,13 @@ class Work:
 
     def __init__(self, run: State, group: Group) -> None:
         self._run, self._group = run, group
-        self._places: dict[str, FieldPlace] = {}
+        self._places: dict[str, FieldPositions] = {}
         self._late: dict[str, tuple[Field, list[Any], list[int]]] | None = None
 
-    def _place(self, field: Field) -> FieldPlace:
+    def _place(self, field: Field) -> FieldPositions:
         place = self._places.get(field.key)
         if place is None:
-            place = FieldPlace(self._group, field, field.nonnull)
+            place = FieldPositions(self._group, field, field.nonnull)
             self._places[field.key] = place
         return place
 
@@ -108,7 +112,7 @@ class Work:
         run, group = self._run, self._group
         build, objs = group.selection.build, group.objs
         columns: list[Sequence[Any]] = []
-        ready: list[tuple[Completer, Sequence[Any], FieldPlace, Sequence[int] | None, Any]] = []
+        ready: list[tuple[Completer, Sequence[Any], FieldPositions, Sequence[int] | None, Any]] = []
         for field, source, completer, leaf in build.called:
             if isinstance(source, Bulk):
                 if leaf is not None:

@@ -18,7 +18,7 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import Path, gather_with_cancel, is_awaitable
 from graphql.type import GraphQLResolveInfoHelpers
 
-from gateway.execution.model.positions import ItemPlace, Place
+from gateway.execution.model.positions import ItemPositions, ResponsePositions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.tasks.dropped import observe
@@ -49,7 +49,7 @@ class LazyInfo(GraphQLResolveInfo[Any]):
         return found
 
 
-def path_of(place: Place | None, i: int) -> Path | None:
+def path_of(place: ResponsePositions | None, i: int) -> Path | None:
     """The path of a position; none at the root."""
     steps = []
     while place is not None:
@@ -75,17 +75,19 @@ def _gather(values: Sequence[Any]) -> Any:
 _HELPERS = GraphQLResolveInfoHelpers(gather=_gather, track=track)
 
 
-def field_position(place: Place, i: int) -> tuple[Place, int]:
+def field_position(place: ResponsePositions, i: int) -> tuple[ResponsePositions, int]:
     """The field whose value, or whose list's item, stands at a position."""
     base, i = place.base(i)
-    while isinstance(base, ItemPlace):
+    while isinstance(base, ItemPositions):
         above, i = base.above(i)
         assert above is not None
         base, i = above.base(i)
     return base, i
 
 
-def make_info(run: State, field: Field, place: Place | None, i: int) -> GraphQLResolveInfo[Any]:
+def make_info(
+    run: State, field: Field, place: ResponsePositions | None, i: int
+) -> GraphQLResolveInfo[Any]:
     """The info of a position of the field."""
     of_field, of_schema, operation = field.about
     return tuple.__new__(

@@ -15,7 +15,13 @@ from itertools import islice
 from typing import Any
 
 from gateway.collector import set_aside
-from gateway.execution.model.positions import FieldPlace, JoinedPlace, Place, order, some
+from gateway.execution.model.positions import (
+    FieldPositions,
+    JoinedPositions,
+    ResponsePositions,
+    order,
+    some,
+)
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import Entry, Pending, State
 from gateway.execution.run.asking import ask
@@ -94,13 +100,15 @@ def _ask(
     given: list[Entry],
 ) -> None:
     """A bulk resolver, once for many slices. What it gives at once goes in when they are made."""
-    at = JoinedPlace([FieldPlace(group, field, field.nonnull) for group in groups], counts)
+    at = JoinedPositions([FieldPositions(group, field, field.nonnull) for group in groups], counts)
     values = ask(run, field, source, objs, at)
     if values is not None:
         given.append((field.completer, values, at, run.ambient))
 
 
-def _slices(place: Place | None, count: int) -> Iterator[tuple[int, int, Place]]:
+def _slices(
+    place: ResponsePositions | None, count: int
+) -> Iterator[tuple[int, int, ResponsePositions]]:
     """From which position to which, and where they go."""
     assert place is not None  # which only the root lacks, a single object
     for start in range(0, count, SLICE):
@@ -112,7 +120,9 @@ class _Joined:
     """Entries of the queue, those of one selection (or type of values) and context as one."""
 
     def __init__(self) -> None:
-        self._found: dict[Any, tuple[list[Any], list[Place | None], list[int], Entry]] = {}
+        self._found: dict[
+            Any, tuple[list[Any], list[ResponsePositions | None], list[int], Entry]
+        ] = {}
 
     def add(self, entries: deque[Entry]) -> None:
         """Take over these."""
@@ -136,7 +146,7 @@ class _Joined:
             if len(places) == 1:
                 yield first
             else:
-                joined = JoinedPlace([place for place in places if place is not None], counts)
+                joined = JoinedPositions([place for place in places if place is not None], counts)
                 yield first[0], values, joined, first[3]
 
 

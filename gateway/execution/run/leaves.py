@@ -21,7 +21,7 @@ from graphql.pyutils import Undefined, inspect, is_awaitable
 
 from gateway.execution.encode import dumps
 from gateway.execution.model.kinds import all_plain, is_callable, is_plain, kinds_of
-from gateway.execution.model.positions import Place, some
+from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.run.completed import Completed
@@ -46,12 +46,20 @@ class Leaf(Completed):
         self._plain: set[type] = set()
 
     def complete(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: ResponsePositions,
+        kinds: set[type] | None = None,
     ) -> None:
         place.put_all(self.column(run, values, place, kinds))
 
     def column(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: ResponsePositions,
+        kinds: set[type] | None = None,
     ) -> Sequence[Any]:
         """What stands in the response for each; null for those that failed."""
         try:
@@ -111,7 +119,9 @@ class Leaf(Completed):
             raise
         return coerced
 
-    def _one(self, run: State, value: Any, place: Place, i: int, awaited: dict[int, Any]) -> Any:
+    def _one(
+        self, run: State, value: Any, place: ResponsePositions, i: int, awaited: dict[int, Any]
+    ) -> Any:
         """The response's value; null for one that failed, or that is now in `awaited`."""
         try:
             if isinstance(value, Exception):
@@ -213,7 +223,11 @@ class _Awaited(Completed):
     stand in the response as they are."""
 
     def complete(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: ResponsePositions,
+        kinds: set[type] | None = None,
     ) -> None:
         for i, value in enumerate(values):
             try:

@@ -12,7 +12,7 @@ from graphql import GraphQLError
 from graphql.pyutils import is_async_iterable, is_iterable
 
 from gateway.execution.model.kinds import kinds_of
-from gateway.execution.model.positions import ItemPlace, Place, some
+from gateway.execution.model.positions import ItemPositions, ResponsePositions, some
 from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
 from gateway.execution.run.completed import SLICE, Completed
@@ -27,7 +27,11 @@ class Listed(Completed):
         self.item = item
 
     def complete(
-        self, run: State, values: Sequence[Any], place: Place, kinds: set[type] | None = None
+        self,
+        run: State,
+        values: Sequence[Any],
+        place: ResponsePositions,
+        kinds: set[type] | None = None,
     ) -> None:
         if values and (kinds_of(values) if kinds is None else kinds) == {list}:
             self._complete(run, values, place, None)
@@ -80,7 +84,11 @@ class Listed(Completed):
         return known and self.item.nonnull and any(map(self.item.fails, value))
 
     def _complete(
-        self, run: State, lists: Sequence[Sequence[Any]], place: Place, which: list[int] | None
+        self,
+        run: State,
+        lists: Sequence[Sequence[Any]],
+        place: ResponsePositions,
+        which: list[int] | None,
     ) -> None:
         """`which` are the lists' positions in the place; None if it is each in turn."""
         starts: list[int] = []
@@ -93,7 +101,7 @@ class Listed(Completed):
             flat = joined
         made: list[list[Any]] = [[None] * len(items) for items in lists]
         item = self.item
-        items_at = ItemPlace(place, self.field, which, made, starts, item.nonnull)
+        items_at = ItemPositions(place, self.field, which, made, starts, item.nonnull)
         if which is None:
             place.put_all(made)
         else:

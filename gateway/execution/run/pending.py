@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.execution.model.positions import Place
+from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
 from gateway.execution.run.sources import Bulk
@@ -40,7 +40,7 @@ class Goal:
     attempt: Receiver | None
 
     def __init__(
-        self, run: State, field: Field, source: Bulk, place: Place | None, count: int
+        self, run: State, field: Field, source: Bulk, place: ResponsePositions | None, count: int
     ) -> None:
         self._run, self._field, self._source = run, field, source
         self._place, self._count, self._ambient = place, count, run.ambient
@@ -50,7 +50,7 @@ class Goal:
         """Whether the plain path can take the values for so many objects (see `State.given`)."""
         return True
 
-    def move(self, place: Place, completer: Completer) -> None:
+    def move(self, place: ResponsePositions, completer: Completer) -> None:
         """Complete the values at these positions, after an attempt was given up."""
         self._place, self.attempt, self.asked = place, None, None
 
@@ -92,7 +92,7 @@ class WaitingLoad(Goal):
         run: State,
         field: Field,
         source: Bulk,
-        place: Place | None,
+        place: ResponsePositions | None,
         count: int,
         load: Load,
     ) -> None:

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 from graphql import GraphQLError
 
-from gateway.execution.model.positions import Base, Place, mark_dead
+from gateway.execution.model.positions import Base, ResponsePositions, mark_dead
 from gateway.execution.model.state import State
 from gateway.execution.run.errors import located
 
-Failure: TypeAlias = "tuple[Place, int, Exception]"
+Failure: TypeAlias = "tuple[ResponsePositions, int, Exception]"
 """A position that failed, and why."""
 
 
@@ -35,7 +35,7 @@ class Response(State):
         self.data.update(made)
         return self.data
 
-    def fail(self, place: Place, i: int, error: Exception) -> None:
+    def fail(self, place: ResponsePositions, i: int, error: Exception) -> None:
         """A position failed: its value is null, or that of what is above it."""
         self._failures.append((place, i, error))
 
@@ -52,12 +52,12 @@ class Response(State):
         self.nulled |= swept
         return swept
 
-    def _path(self, place: Place, i: int) -> list[str | int] | None:
+    def _path(self, place: ResponsePositions, i: int) -> list[str | int] | None:
         """Where it is; None if it, or what is above it, is null already."""
         if self.data is None:
             return None
         path: list[str | int] = []
-        above: Place | None = place
+        above: ResponsePositions | None = place
         while above is not None:
             base, i = above.base(i)
             if i in base.dead:
@@ -67,7 +67,7 @@ class Response(State):
         path.reverse()
         return path
 
-    def alive(self, place: Place, i: int) -> bool:
+    def alive(self, place: ResponsePositions, i: int) -> bool:
         """Whether a position is still part of the response."""
         return not self.nulled or self._path(place, i) is not None
 

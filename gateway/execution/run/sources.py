@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from gateway.execution.model.kinds import any_callable, kinds_of
-from gateway.execution.model.positions import Place
+from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.run.arguments import Arguments, shareable
@@ -41,7 +41,7 @@ class Attribute:
         return f"{o}.{self.name}" if self._plain else f"getattr({o}, {self.name!r})"
 
     def start(
-        self, run: State, field: Field, objs: Sequence[Any], place: Place | None
+        self, run: State, field: Field, objs: Sequence[Any], place: ResponsePositions | None
     ) -> list[Any]:
         try:
             if not self.keyed:
@@ -60,13 +60,17 @@ class Attribute:
             pass
         return [self._or_error(run, field, obj, place, i) for i, obj in enumerate(objs)]
 
-    def _or_error(self, run: State, field: Field, obj: Any, place: Place | None, i: int) -> Any:
+    def _or_error(
+        self, run: State, field: Field, obj: Any, place: ResponsePositions | None, i: int
+    ) -> Any:
         try:
             return self.of(run, field, obj, place, i)
         except Exception as error:
             return without_frame(error)
 
-    def of(self, run: State, field: Field, obj: Any, place: Place | None, i: int) -> Any:
+    def of(
+        self, run: State, field: Field, obj: Any, place: ResponsePositions | None, i: int
+    ) -> Any:
         """One object's. Raises what reading or calling it does."""
         if not self.keyed:
             return getattr(obj, self.name)
@@ -99,7 +103,7 @@ class Call:
         """Whether it asks for no path."""
 
     def start(
-        self, run: State, field: Field, objs: Sequence[Any], place: Place | None
+        self, run: State, field: Field, objs: Sequence[Any], place: ResponsePositions | None
     ) -> list[Any]:
         """A value, an awaitable or an exception for each object."""
         count = len(objs)

@@ -7,7 +7,7 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import Any
 
-from gateway.execution.model.positions import Place, some
+from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Completer
 from gateway.execution.model.state import State, Then
 from gateway.execution.tasks.column import Column
@@ -28,7 +28,7 @@ class Waiting(Column):
 
     __slots__ = ("_ambient", "_apart", "_opened", "_place", "_run", "_then", "_total")
 
-    def __init__(self, run: State, place: Place, then: Then, total: int) -> None:
+    def __init__(self, run: State, place: ResponsePositions, then: Then, total: int) -> None:
         self._run, self._place, self._then, self._total = run, place, then, total
         self._opened = False
         self._ambient = run.ambient
@@ -169,12 +169,12 @@ class Waiting(Column):
         """Whether the plain path can take the values for so many objects (see `State.given`)."""
         return False
 
-    def move(self, place: Place, completer: Completer) -> None:
+    def move(self, place: ResponsePositions, completer: Completer) -> None:
         """Complete the values at these positions, after an attempt was given up."""
         raise NotImplementedError
 
 
-def completing(completer: Completer, place: Place) -> Then:
+def completing(completer: Completer, place: ResponsePositions) -> Then:
     """What has values completed where they belong."""
 
     def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
