@@ -294,7 +294,7 @@ def ensure_installed(level: str) -> None:
     write_stamps({"root": ROOT, level: digest_of_level(level)})
     say("compiling the modules that do most of the work: a minute or two")
     ensure_compiled()
-    if output_of(command_of("python"), "-c", "import gateway.execution.tasks.driven") is None:
+    if output_of(command_of("python"), "-c", "import gateway.execution.tasks.stepped_in_c") is None:
         say(
             "requests are answered without compiled code, which is slower: there is no C compiler, "
             "or no Python.h (Debian: apt-get install gcc python3-dev; then remove .venv)"

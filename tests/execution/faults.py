@@ -54,7 +54,7 @@ FAULTS = (
     Fault(
         "a cancelled request leaves its resolvers to themselves",
         "run/execution.py",
-        "self._discard([light for light in lights if not light.done_])",
+        "self._discard([task for task in tasks if not task.done_])",
         "self._discard([])",
     ),
     Fault(
@@ -149,13 +149,13 @@ FAULTS = (
     ),
     Fault(
         "compiled code steps all in one context",
-        "tasks/driven.pyx",
+        "tasks/stepped_in_c.pyx",
         "        if changed(self._context, sink.base):\n            sink.set_apart(self)\n",
         "",
     ),
     Fault(
         "compiled code gives what was awaited to the wrong objects",
-        "tasks/driven.pyx",
+        "tasks/stepped_in_c.pyx",
         "        sink.indexes.append(self.index)\n",
         "        sink.indexes.append(len(sink.indexes))\n",
     ),

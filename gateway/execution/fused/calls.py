@@ -35,11 +35,11 @@ class WaitingCalls(Waiting):
 
     def opened(self) -> bool:
         """Whether it waits: else all `values` are there, in order."""
-        if not (self.lights or self._apart):
+        if not (self.tasks or self._apart):
             self.values, _ = self._take()
             return False
         self._open_now()
-        if self.values and not (self._together and self.lights):
+        if self.values and not (self._together and self.tasks):
             self._run.has_values(self)
         return True
 
@@ -72,7 +72,7 @@ class WaitingCalls(Waiting):
             Waiting.first_or_last(self)
         elif not self.left:
             self._run.waiting.discard(self)
-            self.lights = []
+            self.tasks = []
             self._run.has_values(self)
 
     def flush(self) -> None:

@@ -36,7 +36,7 @@ class Pending(Protocol):
     """How many."""
     values: Sequence[Any]
     """The arrived values that were not taken over yet."""
-    lights: Sequence[Any]
+    tasks: Sequence[Any]
     """The tasks that were not finished in their first step."""
 
     def flush(self) -> None:

@@ -1,6 +1,6 @@
 cimport cython
 
-from gateway.execution.tasks.driven cimport Steps
+from gateway.execution.tasks.stepped_in_c cimport SteppedTask
 from gateway.execution.run.pending cimport Goal, WaitingBatch, WaitingLoad
 from gateway.execution.run.response cimport Response
 from loaders.batches cimport Batch, Load
@@ -14,7 +14,7 @@ cdef class Run(Response):
     cdef double _since
 
     cdef Batch _alone(self)
-    @cython.locals(awaited=Load, batch=Batch, light=Steps, others=Py_ssize_t, waiting=WaitingBatch)
+    @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=WaitingBatch)
     cdef list _ask(self, list loads, bint alone)
     cpdef back(self)
     cpdef go_on(self)

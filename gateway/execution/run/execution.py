@@ -33,7 +33,7 @@ from gateway.execution.run.sources import Attribute, Call
 from gateway.execution.tasks.current import enter, leave, task_of
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
-from gateway.execution.tasks.light import Light
+from gateway.execution.tasks.resolver_task import ResolverTask
 from gateway.execution.tasks.waiting import Waiting, completing
 from loaders.batches import Batch
 
@@ -224,16 +224,16 @@ class Run(Response):
         lone, self.lone = self.lone, None
         loads, self.loads = self.loads, []
         if loads:
-            lights = self._ask(loads, lone is None)
-            if lights:
+            tasks = self._ask(loads, lone is None)
+            if tasks:
                 try:
                     await asyncio.sleep(0)
                 except BaseException:
-                    for light in lights:
-                        light.go_on_by_itself()
+                    for task in tasks:
+                        task.go_on_by_itself()
                     raise
-                for light in lights:
-                    light.go_on()
+                for task in tasks:
+                    task.go_on()
                 self.back()
         if lone is not None:
             if not loads:
@@ -244,7 +244,7 @@ class Run(Response):
             return
         if all(isinstance(column, WaitingBatch) for column in self.waiting):
             # Whoever asked for them has gone, as one that waited no longer than so long.
-            self._discard([light for column in self.waiting for light in column.lights])
+            self._discard([task for column in self.waiting for task in column.tasks])
         else:
             await self._wait()
 
@@ -258,7 +258,7 @@ class Run(Response):
                     return batch
         return None
 
-    def _ask(self, loads: list[WaitingLoad | Light], alone: bool) -> list[Light]:
+    def _ask(self, loads: list[WaitingLoad | ResolverTask], alone: bool) -> list[ResolverTask]:
         """Ask the loaders, or load all batches at once: where these loads are all that is waited
         for, nothing of this request can add to them any more. If all that loads these only makes
         way for others, it is left to the caller to have it go on in the next turn."""
@@ -271,7 +271,7 @@ class Run(Response):
             for load in loads:
                 load.go_on_by_itself()
             return []
-        wanted: dict[Batch, list[WaitingLoad | Light]] = {}
+        wanted: dict[Batch, list[WaitingLoad | ResolverTask]] = {}
         others_ask = set()
         for load in loads:
             awaited = load.load if isinstance(load, WaitingLoad) else load.waits
@@ -294,14 +294,14 @@ class Run(Response):
         if not begun:
             return []
         self.back()
-        for light in begun:
-            if not light.makes_way():
+        for task in begun:
+            if not task.makes_way():
                 break
         else:
             return begun
-        for light in begun:
-            if not light.done_:
-                light.go_on_by_itself()
+        for task in begun:
+            if not task.done_:
+                task.go_on_by_itself()
         return []
 
     async def rest(self) -> None:
@@ -337,26 +337,26 @@ class Run(Response):
         forget(self.queue)
         for waiting in {*self.waiting, *self._arrivals}:
             drop(waiting.values)
-        lights = [light for waiting in self.waiting for light in waiting.lights]
-        self._discard([light for light in lights if not light.done_])
+        tasks = [task for waiting in self.waiting for task in waiting.tasks]
+        self._discard([task for task in tasks if not task.done_])
         while self._unwanted:
             self._waiter = self.loop.create_future()
             try:
                 await self._waiter
             except CancelledError:
-                for light in lights:
-                    light.cancel()
+                for task in tasks:
+                    task.cancel()
             finally:
                 self._waiter = None
 
-    def _discard(self, lights: list[Light]) -> None:
+    def _discard(self, tasks: list[ResolverTask]) -> None:
         """Cancel coroutines whose outcome nothing hangs on any more."""
-        for light in lights:
-            if not light.unwanted:
-                light.unwanted = True
+        for task in tasks:
+            if not task.unwanted:
+                task.unwanted = True
                 self._unwanted += 1
-                light.sink.one_less()
-            light.cancel()
+                task.sink.one_less()
+            task.cancel()
 
     # -- awaiting
 
@@ -502,9 +502,9 @@ class Run(Response):
         for column in waiting:
             if not isinstance(column, WaitingLoad):
                 unwanted += [
-                    light
-                    for light in column.lights
-                    if not (light.done_ or light.unwanted or column.wanted(light.index))
+                    task
+                    for task in column.tasks
+                    if not (task.done_ or task.unwanted or column.wanted(task.index))
                 ]
             elif not column.wanted(0):
                 column.forget()

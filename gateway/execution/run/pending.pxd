@@ -2,7 +2,7 @@ cimport cython
 
 from gateway.execution.model.state cimport State
 from gateway.execution.run.sources cimport Bulk
-from gateway.execution.tasks.driven cimport Steps
+from gateway.execution.tasks.stepped_in_c cimport SteppedTask
 from gateway.execution.tasks.waiting cimport Waiting
 from loaders.batches cimport Batch, Load
 
@@ -35,7 +35,7 @@ cdef class WaitingBulk(Waiting):
 cdef class WaitingBatch(Waiting):
     cdef list _of
 
-    @cython.locals(light=Steps)
+    @cython.locals(task=SteppedTask)
     cpdef begin(self)
     @cython.locals(load=WaitingLoad, waiting=set)
     cpdef first_or_last(self)

@@ -10,7 +10,7 @@ from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.frames import without_frame
-from gateway.execution.tasks.light import Light
+from gateway.execution.tasks.resolver_task import ResolverTask
 from gateway.execution.tasks.waiting import Waiting
 from loaders.batches import Batch, Load
 from resolvers.bulk import checked
@@ -84,7 +84,7 @@ class WaitingLoad(Goal):
     __slots__ = ("load",)
 
     left = 1
-    lights = ()
+    tasks = ()
     values = ()
 
     def __init__(
@@ -134,7 +134,7 @@ class WaitingBulk(Waiting):
         self._run, self._total, self.goal = run, 1, goal
         self._opened, self.left = False, 0
         self._apart, self.base = None, None
-        self.lights, self.indexes, self.values = [], [], []
+        self.tasks, self.indexes, self.values = [], [], []
 
     def opened(self) -> bool:
         """Whether it waits: else what it gave is there."""
@@ -143,7 +143,7 @@ class WaitingBulk(Waiting):
         self._open_now()
         return True
 
-    def set_apart(self, light: Light) -> None:
+    def set_apart(self, task: ResolverTask) -> None:
         pass
 
     def flush(self) -> None:
@@ -159,23 +159,23 @@ class WaitingBatch(Waiting):
 
     __slots__ = ("_of",)
 
-    def __init__(self, run: State, batch: Batch, of: Sequence[WaitingLoad | Light]) -> None:
+    def __init__(self, run: State, batch: Batch, of: Sequence[WaitingLoad | ResolverTask]) -> None:
         self._run, self._total, self._opened, self._apart = run, 1, True, None
         self.left, self.indexes, self.values, self._of = 1, [], [], of
-        light = Light(self._run.loop, batch.load(), self, 0)
-        self.base, self.lights = light._context, [light]
+        task = ResolverTask(self._run.loop, batch.load(), self, 0)
+        self.base, self.tasks = task._context, [task]
         self._run.waiting.add(self)
 
-    def begin(self) -> Light:
-        light: Light = self.lights[0]
-        light.begin()
-        return light
+    def begin(self) -> ResolverTask:
+        task: ResolverTask = self.tasks[0]
+        task.begin()
+        return task
 
-    def set_apart(self, light: Light) -> None:
+    def set_apart(self, task: ResolverTask) -> None:
         pass
 
     def first_or_last(self) -> None:
-        waiting, self.lights = self._run.waiting, []
+        waiting, self.tasks = self._run.waiting, []
         waiting.discard(self)
         for each in self._of:
             if type(each) is WaitingLoad:

@@ -1,8 +1,8 @@
 cdef class Column:
     cdef public object base
-    cdef public list indexes, lights, values
+    cdef public list indexes, tasks, values
     cdef public Py_ssize_t left
 
-    cpdef set_apart(self, light)
-    cpdef arrived(self, light, value)
+    cpdef set_apart(self, task)
+    cpdef arrived(self, task, value)
     cpdef first_or_last(self)

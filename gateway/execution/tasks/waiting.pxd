@@ -9,7 +9,7 @@ cdef class Waiting(Column):
     cdef Py_ssize_t _total
 
     cpdef first_or_last(self)
-    cpdef set_apart(self, light)
-    cpdef arrived(self, light, value)
+    cpdef set_apart(self, task)
+    cpdef arrived(self, task, value)
     cdef _open_now(self)
     cdef _take(self)

@@ -13,8 +13,8 @@ from gateway.execution.model.state import State, Then
 from gateway.execution.tasks.column import Column
 from gateway.execution.tasks.compiled import start_all
 from gateway.execution.tasks.dropped import drop
-from gateway.execution.tasks.light import Light
-from gateway.execution.tasks.steps import changed
+from gateway.execution.tasks.resolver_task import ResolverTask
+from gateway.execution.tasks.stepped import changed
 from loaders.batches import Load
 
 
@@ -36,34 +36,34 @@ class Waiting(Column):
         """The contexts of those, by their index, that changed theirs."""
         self.base = copy_context()
         self.left = 0
-        self.lights, self.indexes, self.values = [], [], []
+        self.tasks, self.indexes, self.values = [], [], []
 
     def start(self, index: int, awaitable: Any) -> None:
         """Drive an awaitable's first step; the caller makes its own task current again."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
         run = self._run
         run.go_on()
-        light = Light(run.loop, coro, self, index)
-        light.begin()
-        if not light.done_:
-            self.lights.append(light)
-            if isinstance(light.waits, Load):
-                run.loads.append(light)
-            elif run.waiting or len(self.lights) > 1:
-                light.go_on_by_itself()
+        task = ResolverTask(run.loop, coro, self, index)
+        task.begin()
+        if not task.done_:
+            self.tasks.append(task)
+            if isinstance(task.waits, Load):
+                run.loads.append(task)
+            elif run.waiting or len(self.tasks) > 1:
+                task.go_on_by_itself()
             else:
-                run.lone = light
+                run.lone = task
 
     def start_all(self, coros: Sequence[Any]) -> None:
         """The same for a whole column of coroutines, each of which goes on by itself."""
         self._run.go_on()
-        start_all(self, self._run.loop, coros, Light)
+        start_all(self, self._run.loop, coros, ResolverTask)
 
     def _open_now(self) -> None:
         """All have begun: from now on what arrives is for another round."""
         self._opened = True
-        self.left = len(self.lights)
-        if self.lights:
+        self.left = len(self.tasks)
+        if self.tasks:
             self._run.waiting.add(self)
 
     def open(self) -> tuple[list[Any], list[int] | None]:
@@ -79,38 +79,38 @@ class Waiting(Column):
         self._run.has_values(self)
         return values, numbers
 
-    def set_apart(self, light: Light) -> None:
+    def set_apart(self, task: ResolverTask) -> None:
         """Its value is to go on in its own context."""
         if self._apart is None:
             self._apart = {}
-        self._apart[light.index] = light._context
+        self._apart[task.index] = task._context
 
-    def arrived(self, light: Light, value: Any) -> None:
+    def arrived(self, task: ResolverTask, value: Any) -> None:
         """A coroutine ended with this value, or raised this Exception."""
         if self._opened:
-            if light.unwanted:
+            if task.unwanted:
                 drop(value)
                 self._run.unwanted_ended()
                 return
             self.left -= 1
             if not (self.left and self.indexes):
                 self.first_or_last()
-        if changed(light._context, self.base):
-            self.set_apart(light)
-        self.indexes.append(light.index)
+        if changed(task._context, self.base):
+            self.set_apart(task)
+        self.indexes.append(task.index)
         self.values.append(value)
 
     def first_or_last(self) -> None:
         """What arrives is the first of this round, or the last of all."""
         if not self.left:
             self._run.waiting.discard(self)
-            self.lights = []
+            self.tasks = []
         if not self.indexes:
             self._run.has_values(self)
 
-    def ended(self, light: Light, error: BaseException) -> None:
+    def ended(self, task: ResolverTask, error: BaseException) -> None:
         """A coroutine was cancelled, or raised what is no Exception."""
-        if light.unwanted:
+        if task.unwanted:
             self._run.unwanted_ended()
             return
         if self._opened:
@@ -122,7 +122,7 @@ class Waiting(Column):
         self.left -= 1
         if not self.left:
             self._run.waiting.discard(self)
-            self.lights = []
+            self.tasks = []
 
     def _take(self) -> tuple[list[Any], list[int] | None]:
         indexes, values = self.indexes, self.values

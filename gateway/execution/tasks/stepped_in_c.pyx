@@ -68,7 +68,7 @@ cdef inline int leave(loop) except -1:
     return 0
 
 
-cdef class Steps(Waiter):
+cdef class SteppedTask(Waiter):
     def __init__(self, loop, coro, Column sink, Py_ssize_t index):
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = PyContext_CopyCurrent()
@@ -169,26 +169,26 @@ def start_all(Column column, loop, coros, make):
     cdef Py_ssize_t i
     cdef PyObject *got
     cdef PySendResult how
-    cdef Steps light
+    cdef SteppedTask task
     for i, coro in enumerate(coros):
-        light = made(make)
-        light._loop, light._coro, light.sink, light.index = loop, coro, column, i
-        light._context = PyContext_CopyCurrent()
-        enter(loop, light)
-        how = step_inside(light._context, coro, &got)
+        task = made(make)
+        task._loop, task._coro, task.sink, task.index = loop, coro, column, i
+        task._context = PyContext_CopyCurrent()
+        enter(loop, task)
+        how = step_inside(task._context, coro, &got)
         if how == PYGEN_NEXT:
-            column.lights.append(light)
-            light.wait(owned(got))
+            column.tasks.append(task)
+            task.wait(owned(got))
         elif how == PYGEN_ERROR:
-            light.failed()
+            task.failed()
         else:
             value = owned(got)
-            if light._must_cancel:
-                light._stopped(value)
+            if task._must_cancel:
+                task._stopped(value)
             else:
-                light.done_ = True
-                if changed(light._context, column.base):
-                    column.set_apart(light)
+                task.done_ = True
+                if changed(task._context, column.base):
+                    column.set_apart(task)
                 column.indexes.append(i)
                 column.values.append(value)
 

@@ -1,6 +1,6 @@
 """Coroutines driven without an asyncio.Task each.
 
-A `Light` runs its coroutine's first step at once, inside the request's own task, and each later
+A `ResolverTask` runs its coroutine's first step at once, inside the request's own task, and each later
 step when the future it waits for is done, just as asyncio.Task does. To the coroutine it is the
 current task: `asyncio.timeout`, `TaskGroup`, `current_task().cancel()` and context variables work
 as in a task of its own. Most coroutines of a request wait once, or never; a task's creation and
@@ -18,7 +18,7 @@ from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any, Protocol
 
-from gateway.execution.tasks.compiled import Steps
+from gateway.execution.tasks.compiled import SteppedTask
 from gateway.execution.tasks.current import enter, leave
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
@@ -31,17 +31,17 @@ FORGIVING = sys.version_info >= (3, 13)
 class Sink(Protocol):
     """Takes the outcomes of tasks: `tasks.waiting.Waiting`."""
 
-    def arrived(self, light: Any, value: Any) -> None:
+    def arrived(self, task: Any, value: Any) -> None:
         """A task ended with a value, or raised an Exception."""
 
-    def ended(self, light: Any, error: BaseException) -> None:
+    def ended(self, task: Any, error: BaseException) -> None:
         """A task was cancelled, or raised a BaseException that is no Exception."""
 
     def one_less(self) -> None:
         """One task less is waited for."""
 
 
-class Light(Steps):
+class ResolverTask(SteppedTask):
     """Stands for one coroutine where asyncio looks for its task."""
 
     _asyncio_future_blocking = False

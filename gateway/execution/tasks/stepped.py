@@ -14,8 +14,8 @@ from gateway.execution.tasks.current import enter, leave
 from gateway.execution.tasks.frames import without_frame
 
 
-class Steps:
-    """A coroutine's. What isn't as usual is left to the class derived from it, `tasks.Light`."""
+class SteppedTask:
+    """A coroutine's. What isn't as usual is left to the class derived from it, `tasks.ResolverTask`."""
 
     __slots__ = (
         *("_callbacks", "_context", "_coro", "_fut_waiter", "_loop", "_must_cancel", "_result"),
@@ -116,30 +116,30 @@ class Steps:
 
 
 def start_all(
-    column: Column, loop: AbstractEventLoop, coros: Sequence[Any], make: type[Steps]
+    column: Column, loop: AbstractEventLoop, coros: Sequence[Any], make: type[SteppedTask]
 ) -> None:
     """The first step of each of a column's coroutines, which then goes on by itself."""
-    indexes, values, lights = column.indexes, column.values, column.lights
+    indexes, values, tasks = column.indexes, column.values, column.tasks
     for i, coro in enumerate(coros):
-        light = make(loop, coro, column, i)
-        context = light._context
-        enter(loop, light)
+        task = make(loop, coro, column, i)
+        context = task._context
+        enter(loop, task)
         try:
             waits = context.run(coro.send, None)
         except StopIteration as stop:
-            if light._must_cancel:
-                light._stopped(stop.value)
+            if task._must_cancel:
+                task._stopped(stop.value)
             else:
-                light.done_ = True
+                task.done_ = True
                 if changed(context, column.base):
-                    column.set_apart(light)
+                    column.set_apart(task)
                 indexes.append(i)
                 values.append(stop.value)
         except BaseException as error:
-            light._raised(without_frame(error))
+            task._raised(without_frame(error))
         else:
-            lights.append(light)
-            light._wait(waits)
+            tasks.append(task)
+            task._wait(waits)
 
 
 def changed(context: Context, base: Context | None) -> bool:

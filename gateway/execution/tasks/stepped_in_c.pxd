@@ -2,7 +2,7 @@ from gateway.execution.tasks.column cimport Column
 from loaders.promised cimport Promise, Waiter
 
 
-cdef class Steps(Waiter):
+cdef class SteppedTask(Waiter):
     cdef public object _callbacks, _context, _coro, _fut_waiter, _loop, _result, waits
     cdef public Column sink
     cdef public Py_ssize_t index
