@@ -65,7 +65,7 @@ FAULTS = (
     ),
     Fault(
         "values that arrive in another order are mixed up",
-        "tasks/waiting.py",
+        "tasks/pending_column.py",
         "if self._total > 1 and indexes != list(range(self._total)):",
         "if False:",
     ),

@@ -1,7 +1,7 @@
 cimport cython
 
 from gateway.execution.model.state cimport State
-from gateway.execution.run.pending cimport Receiver
+from gateway.execution.run.pending cimport FieldReceiver
 
 
 cdef class Spot:
@@ -27,7 +27,7 @@ cdef class Asked:
     cdef void ask(self, Attempt attempt, objs) except *
 
 
-cdef class Attempt(Receiver):
+cdef class Attempt(FieldReceiver):
     cdef public object place, subtree
     cdef public State run
     cdef public list columns

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
-from gateway.execution.run.pending import Receiver
+from gateway.execution.run.pending import FieldReceiver
 from gateway.execution.tasks.dropped import drop
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Subtree:
         self.failed += 1
 
 
-class Attempt(Receiver):
+class Attempt(FieldReceiver):
     """One attempt, for the objects of one group."""
 
     __slots__ = (

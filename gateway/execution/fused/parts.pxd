@@ -3,7 +3,7 @@ cimport cython
 from gateway.execution.run.asking cimport start
 from gateway.execution.fused.attempts cimport Asked, Attempt, Shown, Spot
 from gateway.execution.run.sources cimport Bulk
-from gateway.execution.run.pending cimport Goal
+from gateway.execution.run.pending cimport PendingField
 from gateway.execution.model.kinds cimport kinds_of
 
 
@@ -39,7 +39,7 @@ cdef class Read(Asked):
 cdef class Bulked(Asked):
     cdef Bulk _source
 
-    @cython.locals(goal=Goal)
+    @cython.locals(goal=PendingField)
     cdef void ask(self, Attempt attempt, objs) except *
 
 

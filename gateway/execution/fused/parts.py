@@ -7,7 +7,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from gateway.execution.fused.attempts import Asked, Attempt, FormOf, Shown, Spot
-from gateway.execution.fused.calls import WaitingCalls
+from gateway.execution.fused.pending_calls import PendingCalls
 from gateway.execution.model.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.model.selection import Field
 from gateway.execution.run.asking import start
@@ -15,7 +15,7 @@ from gateway.execution.run.completed import SLICE
 from gateway.execution.run.composites import Objects
 from gateway.execution.run.generate import Odd
 from gateway.execution.run.leaves import NULL, Leaf
-from gateway.execution.run.pending import Goal
+from gateway.execution.run.pending import PendingField
 from gateway.execution.run.sources import Attribute, Bulk, Call
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Read(Asked):
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         values: Sequence[Any] = self._source.start(attempt.run, self.field, objs, None)
         if type(values[0]) is CoroutineType and kinds_of(values) == {CoroutineType}:
-            waiting = WaitingCalls(attempt, self, values)
+            waiting = PendingCalls(attempt, self, values)
             if waiting.opened():
                 attempt.given[self.field] = waiting
                 attempt.waits += 1
@@ -141,7 +141,7 @@ class Bulked(Asked):
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         found = start(attempt.run, self.field, self._source, objs, None)
-        if isinstance(found, Goal):
+        if isinstance(found, PendingField):
             attempt.given[self.field] = goal = found
             goal.attempt, goal.asked = attempt, self
             attempt.waits += 1

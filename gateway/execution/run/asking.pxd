@@ -1,5 +1,5 @@
 from gateway.execution.run.sources cimport Bulk
-from gateway.execution.run.pending cimport Goal, WaitingLoad
+from gateway.execution.run.pending cimport PendingField, PendingLoad
 from gateway.execution.model.state cimport State
 from loaders.batches cimport Load
 

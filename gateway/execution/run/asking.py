@@ -12,7 +12,7 @@ from gateway.execution.model.kinds import PLAIN
 from gateway.execution.model.positions import FieldPositions, ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.run.pending import Goal, WaitingBulk, WaitingLoad, each
+from gateway.execution.run.pending import PendingBulk, PendingField, PendingLoad, each
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.frames import without_frame
 from loaders.batches import Load
@@ -40,14 +40,14 @@ def ask(
     found = run.given_before(field, objs)
     if found is None:
         found = start(run, field, source, objs, place)
-    elif isinstance(found, Goal):
+    elif isinstance(found, PendingField):
         found.move(place, field.completer)
-    return None if isinstance(found, Goal) else found
+    return None if isinstance(found, PendingField) else found
 
 
 def start(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], place: ResponsePositions | None
-) -> Sequence[Any] | Goal:
+) -> Sequence[Any] | PendingField:
     """What it gives for each, or what that goes to when it is there."""
     function, arguments = source.function, source.arguments
     if run.in_line:
@@ -61,12 +61,12 @@ def start(
         return [without_frame(error)] * len(objs)
     if isinstance(values, Load):
         if not values.done():
-            load = WaitingLoad(run, field, source, place, len(objs), values)
+            load = PendingLoad(run, field, source, place, len(objs), values)
             run.loads.append(load)
             return load
         values = values.result()
     elif type(values) is CoroutineType or is_awaitable(values):
-        waiting = WaitingBulk(run, Goal(run, field, source, place, len(objs)))
+        waiting = PendingBulk(run, PendingField(run, field, source, place, len(objs)))
         waiting.start(0, values)
         run.back()
         if waiting.opened():

@@ -1,7 +1,7 @@
 cimport cython
 
 from gateway.execution.tasks.stepped_in_c cimport SteppedTask
-from gateway.execution.run.pending cimport Goal, WaitingBatch, WaitingLoad
+from gateway.execution.run.pending cimport PendingField, PendingBatch, PendingLoad
 from gateway.execution.run.response cimport Response
 from loaders.batches cimport Batch, Load
 
@@ -14,7 +14,7 @@ cdef class Run(Response):
     cdef double _since
 
     cdef Batch _alone(self)
-    @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=WaitingBatch)
+    @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)
     cdef list _ask(self, list loads, bint alone)
     cpdef back(self)
     cpdef go_on(self)

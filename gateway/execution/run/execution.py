@@ -27,14 +27,14 @@ from gateway.execution.run.completed import SLICE, Completed
 from gateway.execution.run.errors import late, located
 from gateway.execution.run.groups import Group, make_group
 from gateway.execution.run.large import flush, forget, in_slices, settle_failures
-from gateway.execution.run.pending import Goal, WaitingBatch, WaitingLoad
+from gateway.execution.run.pending import PendingBatch, PendingField, PendingLoad
 from gateway.execution.run.response import Response
 from gateway.execution.run.sources import Attribute, Call
 from gateway.execution.tasks.current import enter, leave, task_of
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
+from gateway.execution.tasks.pending_column import PendingColumn, completing
 from gateway.execution.tasks.resolver_task import ResolverTask
-from gateway.execution.tasks.waiting import Waiting, completing
 from loaders.batches import Batch
 
 Again: TypeAlias = Callable[[], bool]
@@ -242,7 +242,7 @@ class Run(Response):
             lone.go_on_by_itself()
         if self._arrivals:
             return
-        if all(isinstance(column, WaitingBatch) for column in self.waiting):
+        if all(isinstance(column, PendingBatch) for column in self.waiting):
             # Whoever asked for them has gone, as one that waited no longer than so long.
             self._discard([task for column in self.waiting for task in column.tasks])
         else:
@@ -252,13 +252,13 @@ class Run(Response):
         """The batch that is all that is waited for, if there is one and nobody asked for it."""
         if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
             only = self.loads[0]
-            if isinstance(only, WaitingLoad):
+            if isinstance(only, PendingLoad):
                 batch = only.load.lacks()
                 if batch is not None and not batch.asked:
                     return batch
         return None
 
-    def _ask(self, loads: list[WaitingLoad | ResolverTask], alone: bool) -> list[ResolverTask]:
+    def _ask(self, loads: list[PendingLoad | ResolverTask], alone: bool) -> list[ResolverTask]:
         """Ask the loaders, or load all batches at once: where these loads are all that is waited
         for, nothing of this request can add to them any more. If all that loads these only makes
         way for others, it is left to the caller to have it go on in the next turn."""
@@ -266,15 +266,15 @@ class Run(Response):
         for column in self.waiting:
             others += column.left
         for load in loads:
-            others -= not isinstance(load, WaitingLoad)
+            others -= not isinstance(load, PendingLoad)
         if not alone or self._unwanted or others:
             for load in loads:
                 load.go_on_by_itself()
             return []
-        wanted: dict[Batch, list[WaitingLoad | ResolverTask]] = {}
+        wanted: dict[Batch, list[PendingLoad | ResolverTask]] = {}
         others_ask = set()
         for load in loads:
-            awaited = load.load if isinstance(load, WaitingLoad) else load.waits
+            awaited = load.load if isinstance(load, PendingLoad) else load.waits
             for batch in awaited.missing():
                 if batch.asked:
                     others_ask.add(load)
@@ -282,9 +282,9 @@ class Run(Response):
                     wanted[batch].append(load)
                 else:
                     wanted[batch] = [load]
-        batches = [WaitingBatch(self, batch, of) for batch, of in wanted.items()]
+        batches = [PendingBatch(self, batch, of) for batch, of in wanted.items()]
         for load in loads:
-            if not isinstance(load, WaitingLoad) or load in others_ask:
+            if not isinstance(load, PendingLoad) or load in others_ask:
                 load.go_on_by_itself()
             else:  # its batches tell it
                 self.waiting.add(load)
@@ -332,7 +332,7 @@ class Run(Response):
         """Cancel all that is pending, and wait until it has ended."""
         self.go_on()
         for column in self.columns():
-            if isinstance(column, WaitingLoad):
+            if isinstance(column, PendingLoad):
                 column.forget()
         forget(self.queue)
         for waiting in {*self.waiting, *self._arrivals}:
@@ -397,15 +397,15 @@ class Run(Response):
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
         if len(values) > 1 and kinds == {CoroutineType}:
             self.in_line = False
-            waiting = Waiting(self, place, then, len(values))
+            waiting = PendingColumn(self, place, then, len(values))
             waiting.start_all(values)
             self.back()
             return waiting.open()
-        some_wait: Waiting | None = None
+        some_wait: PendingColumn | None = None
         for i, value in enumerate(values):
             if type(value) is CoroutineType or is_awaitable(value):
                 if some_wait is None:
-                    some_wait = Waiting(self, place, then, len(values))
+                    some_wait = PendingColumn(self, place, then, len(values))
                     some_wait.indexes.extend(range(i))
                     some_wait.values.extend(values[:i])
                 if self.in_line:
@@ -434,14 +434,14 @@ class Run(Response):
 
     def given_before(
         self, field: Field, objs: Sequence[Any]
-    ) -> Sequence[Any] | Goal | Waiting | None:
+    ) -> Sequence[Any] | PendingField | PendingColumn | None:
         """What its resolver gave for these objects, or is about to give."""
         if self.given is None:
             return None
         found = self.given.get(field)
         if found is None:
             return None
-        if isinstance(found, Waiting | Goal):
+        if isinstance(found, PendingColumn | PendingField):
             fits = found.is_for(len(objs))
         else:
             fits = len(found) == len(objs)
@@ -489,7 +489,7 @@ class Run(Response):
 
     def columns(self) -> list[Any]:
         """Those of which something is waited for, or will be."""
-        return [*self.waiting, *(load for load in self.loads if isinstance(load, WaitingLoad))]
+        return [*self.waiting, *(load for load in self.loads if isinstance(load, PendingLoad))]
 
     def divide(self) -> None:
         """Have attempts made by groups of which some objects have now no place."""
@@ -500,7 +500,7 @@ class Run(Response):
         """Cancel what now has no place in the response."""
         unwanted = []
         for column in waiting:
-            if not isinstance(column, WaitingLoad):
+            if not isinstance(column, PendingLoad):
                 unwanted += [
                     task
                     for task in column.tasks

@@ -13,7 +13,7 @@ from gateway.execution.run.asking import ask_and_begin
 from gateway.execution.run.generate import Odd
 from gateway.execution.run.sources import Attribute, Bulk
 from gateway.execution.tasks.frames import without_frame
-from gateway.execution.tasks.waiting import Waiting
+from gateway.execution.tasks.pending_column import PendingColumn
 
 
 class Group:
@@ -52,7 +52,7 @@ def make_group(
             values, kinds = given, None
         else:
             before: Any = run.given_before(field, objs)
-            if isinstance(before, Waiting):
+            if isinstance(before, PendingColumn):
                 before.move(at, completer)
                 values, numbers, kinds = (), (), None
             else:

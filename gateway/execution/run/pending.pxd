@@ -3,39 +3,39 @@ cimport cython
 from gateway.execution.model.state cimport State
 from gateway.execution.run.sources cimport Bulk
 from gateway.execution.tasks.stepped_in_c cimport SteppedTask
-from gateway.execution.tasks.waiting cimport Waiting
+from gateway.execution.tasks.pending_column cimport PendingColumn
 from loaders.batches cimport Batch, Load
 
 
-cdef class Receiver:
+cdef class FieldReceiver:
     cpdef arrived(self, asked, values)
     cpdef wanted(self)
 
 
-cdef class Goal:
+cdef class PendingField:
     cdef public object asked
-    cdef public Receiver attempt
+    cdef public FieldReceiver attempt
     cdef object _ambient, _field, _place
     cdef Bulk _source
     cdef State _run
     cdef Py_ssize_t _count
 
 
-cdef class WaitingLoad(Goal):
+cdef class PendingLoad(PendingField):
     cdef public Load load
 
     cpdef done(self)
     cpdef flush(self)
 
 
-cdef class WaitingBulk(Waiting):
-    cdef public Goal goal
+cdef class PendingBulk(PendingColumn):
+    cdef public PendingField goal
 
 
-cdef class WaitingBatch(Waiting):
+cdef class PendingBatch(PendingColumn):
     cdef list _of
 
     @cython.locals(task=SteppedTask)
     cpdef begin(self)
-    @cython.locals(load=WaitingLoad, waiting=set)
+    @cython.locals(load=PendingLoad, waiting=set)
     cpdef first_or_last(self)

@@ -10,19 +10,19 @@ from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.frames import without_frame
+from gateway.execution.tasks.pending_column import PendingColumn
 from gateway.execution.tasks.resolver_task import ResolverTask
-from gateway.execution.tasks.waiting import Waiting
 from loaders.batches import Batch, Load
 from resolvers.bulk import checked
 
 
-class Receiver:
+class FieldReceiver:
     """Takes the values of several fields, in place of positions: an attempt of the fast path."""
 
     __slots__ = ()
 
     def arrived(self, asked: Any, values: Sequence[Any]) -> None:
-        """The values of a field, which `Goal.asked` names."""
+        """The values of a field, which `PendingField.asked` names."""
         raise NotImplementedError
 
     def wanted(self) -> bool:
@@ -30,14 +30,14 @@ class Receiver:
         raise NotImplementedError
 
 
-class Goal:
+class PendingField:
     """A field whose bulk resolver is awaited. The values go to response positions, or to a field
     (`asked`) of an attempt of the fast path."""
 
     __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "asked", "attempt")
 
     asked: Any
-    attempt: Receiver | None
+    attempt: FieldReceiver | None
 
     def __init__(
         self, run: State, field: Field, source: Bulk, place: ResponsePositions | None, count: int
@@ -78,7 +78,7 @@ class Goal:
         return True in [self._run.alive(place, i) for i in range(self._count)]
 
 
-class WaitingLoad(Goal):
+class PendingLoad(PendingField):
     """The values of a column that are loaded without a coroutine's doing."""
 
     __slots__ = ("load",)
@@ -96,7 +96,7 @@ class WaitingLoad(Goal):
         count: int,
         load: Load,
     ) -> None:
-        # As Goal's, in short: a load is what a page has most of.
+        # As PendingField's, in short: a load is what a page has most of.
         self._run, self._field, self._source = run, field, source
         self._place, self._count, self._ambient = place, count, self._run.ambient
         self.attempt = self.asked = None
@@ -124,13 +124,13 @@ class WaitingLoad(Goal):
         self.load.cancel()
 
 
-class WaitingBulk(Waiting):
+class PendingBulk(PendingColumn):
     """The same for the one coroutine of a bulk resolver. Its context is its own: it would run
     beside them in a loader's task as well."""
 
     __slots__ = ("goal",)
 
-    def __init__(self, run: State, goal: Goal) -> None:
+    def __init__(self, run: State, goal: PendingField) -> None:
         self._run, self._total, self.goal = run, 1, goal
         self._opened, self.left = False, 0
         self._apart, self.base = None, None
@@ -153,13 +153,13 @@ class WaitingBulk(Waiting):
         return self.goal.wanted(0)
 
 
-class WaitingBatch(Waiting):
+class PendingBatch(PendingColumn):
     """A loader's batch that is loaded by the run itself; `of` are those that wait for it, and
     nobody tells those of them that are loads."""
 
     __slots__ = ("_of",)
 
-    def __init__(self, run: State, batch: Batch, of: Sequence[WaitingLoad | ResolverTask]) -> None:
+    def __init__(self, run: State, batch: Batch, of: Sequence[PendingLoad | ResolverTask]) -> None:
         self._run, self._total, self._opened, self._apart = run, 1, True, None
         self.left, self.indexes, self.values, self._of = 1, [], [], of
         task = ResolverTask(self._run.loop, batch.load(), self, 0)
@@ -178,14 +178,14 @@ class WaitingBatch(Waiting):
         waiting, self.tasks = self._run.waiting, []
         waiting.discard(self)
         for each in self._of:
-            if type(each) is WaitingLoad:
+            if type(each) is PendingLoad:
                 load = each
                 if load in waiting and load.load.done():
                     load.done()
 
     def wanted(self, _: int) -> bool:
         return any(
-            each.wanted(0) if isinstance(each, WaitingLoad) else not each.unwanted
+            each.wanted(0) if isinstance(each, PendingLoad) else not each.unwanted
             for each in self._of
         )
 

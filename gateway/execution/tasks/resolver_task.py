@@ -29,7 +29,7 @@ FORGIVING = sys.version_info >= (3, 13)
 
 
 class Sink(Protocol):
-    """Takes the outcomes of tasks: `tasks.waiting.Waiting`."""
+    """Takes the outcomes of tasks: `tasks.waiting.PendingColumn`."""
 
     def arrived(self, task: Any, value: Any) -> None:
         """A task ended with a value, or raised an Exception."""

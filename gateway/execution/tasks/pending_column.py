@@ -18,7 +18,7 @@ from gateway.execution.tasks.stepped import changed
 from loaders.batches import Load
 
 
-class Waiting(Column):
+class PendingColumn(Column):
     """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
     (`numbers` are the values' positions, None for all of the column in order).
 

@@ -2,7 +2,7 @@ from gateway.execution.model.state cimport State
 from gateway.execution.tasks.column cimport Column
 
 
-cdef class Waiting(Column):
+cdef class PendingColumn(Column):
     cdef object _ambient, _apart, _place, _then
     cdef State _run
     cdef bint _opened

@@ -9,10 +9,10 @@ from gateway.execution.fused.attempts import Asked, Attempt
 from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Completer
 from gateway.execution.tasks.dropped import drop
-from gateway.execution.tasks.waiting import Waiting, completing
+from gateway.execution.tasks.pending_column import PendingColumn, completing
 
 
-class WaitingCalls(Waiting):
+class PendingCalls(PendingColumn):
     """The coroutines of one field of an attempt, for which they are all or nothing: where some end
     earlier on whose values more hangs, or give what isn't as usual, or change their context, the
     attempt is given up, and they go on as any column's."""
@@ -20,7 +20,7 @@ class WaitingCalls(Waiting):
     __slots__ = ("_attempt", "_kept", "_read", "_together")
 
     def __init__(self, attempt: Attempt, read: Asked, coros: Sequence[Any]) -> None:
-        Waiting.__init__(self, attempt.run, attempt.place, _nowhere, len(coros))
+        PendingColumn.__init__(self, attempt.run, attempt.place, _nowhere, len(coros))
         self._attempt: Attempt | None = attempt
         self._read = read
         self._together = read.patient
@@ -69,7 +69,7 @@ class WaitingCalls(Waiting):
 
     def first_or_last(self) -> None:
         if not self._together:
-            Waiting.first_or_last(self)
+            PendingColumn.first_or_last(self)
         elif not self.left:
             self._run.waiting.discard(self)
             self.tasks = []
@@ -86,7 +86,7 @@ class WaitingCalls(Waiting):
             if self._attempt is not None:  # kept, or the objects are others at a second look
                 drop(self._take()[0])
                 return
-        Waiting.flush(self)
+        PendingColumn.flush(self)
 
     def _all_arrived(self) -> None:
         assert self._attempt is not None
@@ -103,7 +103,9 @@ class WaitingCalls(Waiting):
             attempt.give_up()
 
     def wanted(self, index: int) -> bool:
-        return Waiting.wanted(self, index) if self._attempt is None else self._attempt.wanted()
+        return (
+            PendingColumn.wanted(self, index) if self._attempt is None else self._attempt.wanted()
+        )
 
 
 def _nowhere(run: Any, values: Sequence[Any], numbers: Sequence[int] | None) -> None:

@@ -1,8 +1,8 @@
 from gateway.execution.fused.attempts cimport Asked, Attempt
-from gateway.execution.tasks.waiting cimport Waiting
+from gateway.execution.tasks.pending_column cimport PendingColumn
 
 
-cdef class WaitingCalls(Waiting):
+cdef class PendingCalls(PendingColumn):
     cdef Attempt _attempt
     cdef Asked _read
     cdef list _kept
