@@ -4,7 +4,7 @@ from gateway.execution.model.state cimport State
 from gateway.execution.run.pending cimport FieldReceiver
 
 
-cdef class Spot:
+cdef class ObjectNode:
     cdef public object form, selection
     cdef public bint leafy
     cdef public Py_ssize_t number
@@ -12,16 +12,16 @@ cdef class Spot:
     cdef public dict shown
 
 
-cdef class Shown:
+cdef class FieldOutput:
     cdef public bint of_lists
 
     cdef void take(self, Attempt attempt, values) except *
     cpdef add_to(self, form, form_of)
 
 
-cdef class Asked:
+cdef class FieldFetch:
     cdef public object field
-    cdef public Shown shown
+    cdef public FieldOutput shown
     cdef public bint more, patient
 
     cdef void ask(self, Attempt attempt, objs) except *
@@ -39,19 +39,19 @@ cdef class Attempt(FieldReceiver):
     cdef bint _over
 
     cpdef begin(self)
-    @cython.locals(asked=Asked)
-    cdef void ask(self, Spot spot, objs) except *
-    cdef take(self, Asked asked, values)
+    @cython.locals(asked=FieldFetch)
+    cdef void ask(self, ObjectNode node, objs) except *
+    cdef take(self, FieldFetch asked, values)
     cpdef arrived(self, asked, values)
-    @cython.locals(below=Attempt, spot=Spot)
-    cpdef is_usual(self, Asked asked, values)
+    @cython.locals(below=Attempt, node=ObjectNode)
+    cpdef is_usual(self, FieldFetch asked, values)
     cpdef wanted(self)
     cpdef divide(self)
     cdef list _alive(self)
     cdef _go_on(self)
-    @cython.locals(spot=Spot, found=list, count=Py_ssize_t)
+    @cython.locals(node=ObjectNode, found=list, count=Py_ssize_t)
     cdef _look(self)
-    cdef _look_at(self, Spot spot)
+    cdef _look_at(self, ObjectNode node)
     cdef _finish(self)
     cpdef give_up(self)
     cdef _give_up(self)

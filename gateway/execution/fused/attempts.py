@@ -20,21 +20,21 @@ from gateway.execution.tasks.dropped import drop
 if TYPE_CHECKING:
     from gateway.execution.fused.written import Form
 
-FormOf: TypeAlias = "Callable[[Spot], Form]"
+FormOf: TypeAlias = "Callable[[ObjectNode], Form]"
 PASSED = 256
 """Calls for which a subtree makes no attempt after too many of its attempts were given up."""
 
 
-class Spot:
+class ObjectNode:
     """The objects of one type at one place of a subtree."""
 
     __slots__ = ("asked", "form", "leafy", "number", "selection", "shown")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
-        self.asked: list[Asked] = []
+        self.asked: list[FieldFetch] = []
         """The fields that aren't read where the response is made, in its order."""
-        self.shown: dict[Field, Shown] = {}
+        self.shown: dict[Field, FieldOutput] = {}
         """What is shown of those."""
         self.leafy = False
         """Whether leaves are read from its objects."""
@@ -42,8 +42,8 @@ class Spot:
         """Writes its objects."""
 
 
-class Shown:
-    """What is shown of a field's values, of all objects of a spot."""
+class FieldOutput:
+    """What is shown of a field's values, of all objects of a node."""
 
     __slots__ = ("of_lists",)
 
@@ -59,12 +59,12 @@ class Shown:
         raise NotImplementedError
 
 
-class Asked:
+class FieldFetch:
     """A field whose values are got apart from the others of its objects."""
 
     __slots__ = ("field", "more", "patient", "shown")
 
-    def __init__(self, field: Field, shown: Shown) -> None:
+    def __init__(self, field: Field, shown: FieldOutput) -> None:
         self.field, self.shown = field, shown
         self.more = False
         """Whether there is more to be got below its values."""
@@ -79,7 +79,7 @@ class Asked:
 class Subtree:
     """What the fast path knows of a selection and everything below it."""
 
-    def __init__(self, root: Spot, size: int) -> None:
+    def __init__(self, root: ObjectNode, size: int) -> None:
         self.root, self.size = root, size
         """The size is a number of columns."""
         self.tried = self.failed = self._passed = 0
@@ -123,7 +123,7 @@ class Attempt(FieldReceiver):
     ) -> None:
         self.run, self.subtree, self._objs, self.place = run, subtree, objs, place
         self.columns: list[Any] = [None] * subtree.size
-        """The objects of each spot, or what was written of them ahead, and the values of each field
+        """The objects of each node, or what was written of them ahead, and the values of each field
         that is made from a column."""
         self.given: dict[Field, Any] = {}
         """By field: the values its resolver gave, or what waits for them."""
@@ -131,8 +131,8 @@ class Attempt(FieldReceiver):
         """Fields whose values aren't there yet."""
         self._count = 0
         """Objects found."""
-        self._found: list[Spot] = []
-        """The spots of those that weren't looked at."""
+        self._found: list[ObjectNode] = []
+        """The nodes of those that weren't looked at."""
         self._ambient = self.run.ambient
         self._over = False
 
@@ -144,18 +144,18 @@ class Attempt(FieldReceiver):
         except Exception:
             self._give_up()
 
-    def ask(self, spot: Spot, objs: Sequence[Any]) -> None:
+    def ask(self, node: ObjectNode, objs: Sequence[Any]) -> None:
         """Get what is to be shown of these. Raises whatever where it isn't as usual."""
-        self.columns[spot.number] = objs
-        if spot.leafy:
-            self._found.append(spot)
+        self.columns[node.number] = objs
+        if node.leafy:
+            self._found.append(node)
         self._count += len(objs)
-        if spot.asked:
-            spot.form.foresee(objs)
-        for asked in spot.asked:
+        if node.asked:
+            node.form.foresee(objs)
+        for asked in node.asked:
             asked.ask(self, objs)
 
-    def take(self, asked: Asked, values: Sequence[Any]) -> None:
+    def take(self, asked: FieldFetch, values: Sequence[Any]) -> None:
         """Take a field's values. Lists are copied: their owner may change them while others are
         waited for, and they are read again if the attempt is given up."""
         if asked.shown.of_lists:
@@ -163,7 +163,7 @@ class Attempt(FieldReceiver):
         self.given[asked.field] = values
         asked.shown.take(self, values)
 
-    def arrived(self, asked: Asked, values: Sequence[Any]) -> None:
+    def arrived(self, asked: FieldFetch, values: Sequence[Any]) -> None:
         """What a field waited for."""
         if self._over:
             drop(values)
@@ -175,13 +175,13 @@ class Attempt(FieldReceiver):
         except Exception:
             self._give_up()
 
-    def is_usual(self, asked: Asked, values: Sequence[Any]) -> bool:
+    def is_usual(self, asked: FieldFetch, values: Sequence[Any]) -> bool:
         """Whether some of a field's values, with nothing to be got below them, are as usual."""
         below = Attempt(self.run, self.subtree, (), self.place)
         try:
             asked.shown.take(below, values)
-            for spot in below._found:
-                below._look_at(spot)
+            for node in below._found:
+                below._look_at(node)
         except Exception:
             return False
         return True
@@ -212,14 +212,14 @@ class Attempt(FieldReceiver):
         something more to be awaited."""
         found, self._found = self._found, []
         count = 0
-        for spot in found:
-            count += len(self.columns[spot.number])
-            self._look_at(spot)
+        for node in found:
+            count += len(self.columns[node.number])
+            self._look_at(node)
         self.run.unrested += count
 
-    def _look_at(self, spot: Spot) -> None:
-        """Write the leaves of a spot's objects. Raises an Exception where one is unusual."""
-        self.columns[spot.number] = spot.form.ahead(self.columns[spot.number])
+    def _look_at(self, node: ObjectNode) -> None:
+        """Write the leaves of a node's objects. Raises an Exception where one is unusual."""
+        self.columns[node.number] = node.form.ahead(self.columns[node.number])
 
     def _finish(self) -> None:
         made = self.subtree.write(self.columns)

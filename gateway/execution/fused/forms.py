@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gateway.execution.fused.attempts import Spot
+from gateway.execution.fused.attempts import ObjectNode
 from gateway.execution.run.leaves import Leaf
 from gateway.execution.run.sources import Attribute, Constant
 from loaders.compiled import WANTED
@@ -23,12 +23,12 @@ BUILT = written is not None
 """Whether there is compiled code: without it there is no fast path."""
 
 
-def form_of(spot: Spot) -> Form:
-    """The form of a spot's objects and of all below them."""
-    form = written.Form(spot.number)
-    for field in spot.selection.fields:
+def form_of(node: ObjectNode) -> Form:
+    """The form of a node's objects and of all below them."""
+    form = written.Form(node.number)
+    for field in node.selection.fields:
         form.key(field.key)
-        shown, source = spot.shown.get(field), field.source
+        shown, source = node.shown.get(field), field.source
         if shown is not None:
             shown.add_to(form, form_of)
         elif isinstance(source, Constant):
@@ -39,5 +39,5 @@ def form_of(spot: Spot) -> Form:
             kind, coerced = field.completer.written()
             form.attribute(source.name, kind, field.completer.nonnull, coerced)
     form.end()
-    spot.form = form
+    node.form = form
     return form

@@ -1,13 +1,13 @@
 cimport cython
 
 from gateway.execution.run.asking cimport start
-from gateway.execution.fused.attempts cimport Asked, Attempt, Shown, Spot
+from gateway.execution.fused.attempts cimport FieldFetch, Attempt, FieldOutput, ObjectNode
 from gateway.execution.run.sources cimport Bulk
 from gateway.execution.run.pending cimport PendingField
 from gateway.execution.model.kinds cimport kinds_of
 
 
-cdef class Values(Shown):
+cdef class Values(FieldOutput):
     cdef object _leaf
     cdef bint _listed
     cdef public bint settled
@@ -16,10 +16,10 @@ cdef class Values(Shown):
     cdef _usual(self, values)
 
 
-cdef class Composed(Shown):
+cdef class Composed(FieldOutput):
     cdef object _completer, _is_of
     cdef Py_ssize_t _number
-    cdef public Spot spot
+    cdef public ObjectNode node
 
     cdef void go_on(self, Attempt attempt, objs, set kinds) except *
 
@@ -32,11 +32,11 @@ cdef class Many(Composed):
     cdef void take(self, Attempt attempt, values) except *
 
 
-cdef class Read(Asked):
+cdef class Read(FieldFetch):
     cdef object _source
 
 
-cdef class Bulked(Asked):
+cdef class Bulked(FieldFetch):
     cdef Bulk _source
 
     @cython.locals(goal=PendingField)

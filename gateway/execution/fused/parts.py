@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from gateway.execution.fused.attempts import Asked, Attempt, FormOf, Shown, Spot
+from gateway.execution.fused.attempts import Attempt, FieldFetch, FieldOutput, FormOf, ObjectNode
 from gateway.execution.fused.pending_calls import PendingCalls
 from gateway.execution.model.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.model.selection import Field
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gateway.execution.fused.written import Form
 
 
-class Values(Shown):
+class Values(FieldOutput):
     """Leaves, or lists of them, that stand in the response as they are."""
 
     __slots__ = ("_leaf", "_listed", "_number", "settled")
@@ -46,13 +46,13 @@ class Values(Shown):
         return self._leaf.usual(values, kinds_of(values))
 
 
-class Composed(Shown):
+class Composed(FieldOutput):
     """Objects of one type."""
 
-    __slots__ = ("_completer", "_is_of", "_number", "spot")
+    __slots__ = ("_completer", "_is_of", "_number", "node")
 
-    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
-        self._number, self._completer, self.spot = number, completer, spot
+    def __init__(self, number: int, completer: Objects, node: ObjectNode) -> None:
+        self._number, self._completer, self.node = number, completer, node
         self._is_of = None if completer.any_class else completer.is_of
 
     def go_on(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
@@ -62,7 +62,7 @@ class Composed(Shown):
         if self._is_of is not None and not self._is_of(objs):
             raise Odd
         if objs:
-            attempt.ask(self.spot, objs)
+            attempt.ask(self.node, objs)
 
 
 class One(Composed):
@@ -70,8 +70,8 @@ class One(Composed):
 
     __slots__ = ()
 
-    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
-        Composed.__init__(self, number, completer, spot)
+    def __init__(self, number: int, completer: Objects, node: ObjectNode) -> None:
+        Composed.__init__(self, number, completer, node)
         self.of_lists = False
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
@@ -85,7 +85,7 @@ class One(Composed):
         self.go_on(attempt, values, kinds)
 
     def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.one(form_of(self.spot), self._number)
+        form.one(form_of(self.node), self._number)
 
 
 class Many(Composed):
@@ -93,8 +93,8 @@ class Many(Composed):
 
     __slots__ = ()
 
-    def __init__(self, number: int, completer: Objects, spot: Spot) -> None:
-        Composed.__init__(self, number, completer, spot)
+    def __init__(self, number: int, completer: Objects, node: ObjectNode) -> None:
+        Composed.__init__(self, number, completer, node)
         self.of_lists = True
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
@@ -103,19 +103,19 @@ class Many(Composed):
         self.go_on(attempt, flat, kinds_of(flat))
 
     def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.many(form_of(self.spot), self._number)
+        form.many(form_of(self.node), self._number)
 
 
-class Read(Asked):
+class Read(FieldFetch):
     """A field of attributes that are no leaves, or of what a plain function gives, be it
     coroutines."""
 
     __slots__ = ("_source",)
 
-    def __init__(self, field: Field, shown: Shown, source: Attribute | Call) -> None:
-        Asked.__init__(self, field, shown)
+    def __init__(self, field: Field, shown: FieldOutput, source: Attribute | Call) -> None:
+        FieldFetch.__init__(self, field, shown)
         self._source = source
-        self.more = isinstance(shown, Composed) and bool(shown.spot.asked)
+        self.more = isinstance(shown, Composed) and bool(shown.node.asked)
         self.patient = isinstance(shown, Values) and shown.settled
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
@@ -130,13 +130,13 @@ class Read(Asked):
         attempt.take(self, values)
 
 
-class Bulked(Asked):
+class Bulked(FieldFetch):
     """A field of a bulk resolver."""
 
     __slots__ = ("_source",)
 
-    def __init__(self, field: Field, shown: Shown, source: Bulk) -> None:
-        Asked.__init__(self, field, shown)
+    def __init__(self, field: Field, shown: FieldOutput, source: Bulk) -> None:
+        FieldFetch.__init__(self, field, shown)
         self._source = source
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.execution.fused.attempts import Asked, Attempt
+from gateway.execution.fused.attempts import Attempt, FieldFetch
 from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Completer
 from gateway.execution.tasks.dropped import drop
@@ -19,7 +19,7 @@ class PendingCalls(PendingColumn):
 
     __slots__ = ("_attempt", "_kept", "_read", "_together")
 
-    def __init__(self, attempt: Attempt, read: Asked, coros: Sequence[Any]) -> None:
+    def __init__(self, attempt: Attempt, read: FieldFetch, coros: Sequence[Any]) -> None:
         PendingColumn.__init__(self, attempt.run, attempt.place, _nowhere, len(coros))
         self._attempt: Attempt | None = attempt
         self._read = read

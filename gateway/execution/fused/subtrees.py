@@ -7,7 +7,7 @@ then found first, column by column (`attempts`), and written as JSON at the end 
 
 from __future__ import annotations
 
-from gateway.execution.fused.attempts import Asked, Shown, Spot, Subtree
+from gateway.execution.fused.attempts import FieldFetch, FieldOutput, ObjectNode, Subtree
 from gateway.execution.fused.forms import BUILT, form_of
 from gateway.execution.fused.parts import Bulked, Many, One, Read, Values
 from gateway.execution.model.selection import Field, Selection
@@ -30,18 +30,18 @@ def subtree_of(selection: Selection) -> Subtree | None:
     if not BUILT:
         return None
     try:
-        spots = _Spots()
-        root = spots.spot(selection)
+        nodes = _ObjectNodes()
+        root = nodes.node(selection)
         if not root.asked:
             return None
     except NotStraight:
         return None
     form_of(root)
-    return Subtree(root, spots.size)
+    return Subtree(root, nodes.size)
 
 
-class _Spots:
-    """Makes the spots of a subtree, and numbers its columns."""
+class _ObjectNodes:
+    """Makes the nodes of a subtree, and numbers its columns."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -53,24 +53,24 @@ class _Spots:
             raise NotStraight
         return self.size - 1
 
-    def spot(self, selection: Selection) -> Spot:
+    def node(self, selection: Selection) -> ObjectNode:
         if selection in self._selections:
             raise NotStraight  # what is given to a field would be given to it in two places
         self._selections.add(selection)
-        spot = Spot(selection, self._number())
+        node = ObjectNode(selection, self._number())
         for field in selection.fields:
             source = field.source
             if isinstance(source, Constant):
                 continue
             attribute = isinstance(source, Attribute) and source.placeless
             if attribute and isinstance(field.completer, Leaf):
-                spot.leafy = True
+                node.leafy = True
             else:
-                spot.shown[field] = shown = self._shown(field)
-                spot.asked.append(_asked(field, shown))
-        return spot
+                node.shown[field] = shown = self._shown(field)
+                node.asked.append(_asked(field, shown))
+        return node
 
-    def _shown(self, field: Field) -> Shown:
+    def _shown(self, field: Field) -> FieldOutput:
         completer = field.completer
         if isinstance(completer, Leaf):
             return Values(self._number(), completer, listed=False)
@@ -83,11 +83,11 @@ class _Spots:
                 return Many(self._number(), completer.item, self._below(completer.item))
         raise NotStraight
 
-    def _below(self, completer: Objects) -> Spot:
-        return self.spot(completer.selection(completer.type))
+    def _below(self, completer: Objects) -> ObjectNode:
+        return self.node(completer.selection(completer.type))
 
 
-def _asked(field: Field, shown: Shown) -> Asked:
+def _asked(field: Field, shown: FieldOutput) -> FieldFetch:
     source = field.source
     if isinstance(source, Bulk):
         return Bulked(field, shown, source)
