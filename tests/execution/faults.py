@@ -137,13 +137,13 @@ FAULTS = (
     ),
     Fault(
         "compiled code writes null for what is empty",
-        "fused/written.pyx",
+        "fused/json_writer.pyx",
         "    if value is None and not field.nonnull:\n",
         "    if not value and not field.nonnull:\n",
     ),
     Fault(
         "compiled code writes one object for all",
-        "fused/written.pyx",
+        "fused/json_writer.pyx",
         "        own.next = row + 1\n",
         "        own.next = row\n",
     ),

@@ -5,7 +5,7 @@ from gateway.execution.run.pending cimport FieldReceiver
 
 
 cdef class ObjectNode:
-    cdef public object form, selection
+    cdef public object writer, selection
     cdef public bint leafy
     cdef public Py_ssize_t number
     cdef public list asked
@@ -16,7 +16,7 @@ cdef class FieldOutput:
     cdef public bint of_lists
 
     cdef void take(self, Attempt attempt, values) except *
-    cpdef add_to(self, form, form_of)
+    cpdef add_to(self, writer, writer_of)
 
 
 cdef class FieldFetch:

@@ -18,9 +18,9 @@ from gateway.execution.run.pending import FieldReceiver
 from gateway.execution.tasks.dropped import drop
 
 if TYPE_CHECKING:
-    from gateway.execution.fused.written import Form
+    from gateway.execution.fused.json_writer import JsonWriter
 
-FormOf: TypeAlias = "Callable[[ObjectNode], Form]"
+WriterOf: TypeAlias = "Callable[[ObjectNode], JsonWriter]"
 PASSED = 256
 """Calls for which a subtree makes no attempt after too many of its attempts were given up."""
 
@@ -28,7 +28,7 @@ PASSED = 256
 class ObjectNode:
     """The objects of one type at one place of a subtree."""
 
-    __slots__ = ("asked", "form", "leafy", "number", "selection", "shown")
+    __slots__ = ("asked", "writer", "leafy", "number", "selection", "shown")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
@@ -38,7 +38,7 @@ class ObjectNode:
         """What is shown of those."""
         self.leafy = False
         """Whether leaves are read from its objects."""
-        self.form: Form
+        self.writer: JsonWriter
         """Writes its objects."""
 
 
@@ -54,7 +54,7 @@ class FieldOutput:
         """The values are there. Raises whatever where they aren't as usual."""
         raise NotImplementedError
 
-    def add_to(self, form: Form, form_of: FormOf) -> None:
+    def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         """Have it written."""
         raise NotImplementedError
 
@@ -103,7 +103,7 @@ class Subtree:
     def write(self, columns: list[Any]) -> Sequence[Any]:
         """The objects as JSON, from an attempt's columns. Raises an Exception where a value is
         unusual."""
-        return self.root.form.write(columns)
+        return self.root.writer.write(columns)
 
     def give_up(self) -> None:
         """An attempt was given up."""
@@ -151,7 +151,7 @@ class Attempt(FieldReceiver):
             self._found.append(node)
         self._count += len(objs)
         if node.asked:
-            node.form.foresee(objs)
+            node.writer.foresee(objs)
         for asked in node.asked:
             asked.ask(self, objs)
 
@@ -219,7 +219,7 @@ class Attempt(FieldReceiver):
 
     def _look_at(self, node: ObjectNode) -> None:
         """Write the leaves of a node's objects. Raises an Exception where one is unusual."""
-        self.columns[node.number] = node.form.ahead(self.columns[node.number])
+        self.columns[node.number] = node.writer.ahead(self.columns[node.number])
 
     def _finish(self) -> None:
         made = self.subtree.write(self.columns)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
-from gateway.execution.fused.attempts import Attempt, FieldFetch, FieldOutput, FormOf, ObjectNode
+from gateway.execution.fused.attempts import Attempt, FieldFetch, FieldOutput, ObjectNode, WriterOf
 from gateway.execution.fused.pending_calls import PendingCalls
 from gateway.execution.model.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.model.selection import Field
@@ -19,7 +19,7 @@ from gateway.execution.run.pending import PendingField
 from gateway.execution.run.sources import Attribute, Bulk, Call
 
 if TYPE_CHECKING:
-    from gateway.execution.fused.written import Form
+    from gateway.execution.fused.json_writer import JsonWriter
 
 
 class Values(FieldOutput):
@@ -39,8 +39,8 @@ class Values(FieldOutput):
         else:
             attempt.columns[self._number] = self._usual(values)
 
-    def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.column(self._number)
+    def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
+        writer.column(self._number)
 
     def _usual(self, values: Sequence[Any]) -> Sequence[Any]:
         return self._leaf.usual(values, kinds_of(values))
@@ -84,8 +84,8 @@ class One(Composed):
             values = [value for value in values if value is not None]
         self.go_on(attempt, values, kinds)
 
-    def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.one(form_of(self.node), self._number)
+    def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
+        writer.one(writer_of(self.node), self._number)
 
 
 class Many(Composed):
@@ -102,8 +102,8 @@ class Many(Composed):
         attempt.columns[self._number] = lengths
         self.go_on(attempt, flat, kinds_of(flat))
 
-    def add_to(self, form: Form, form_of: FormOf) -> None:
-        form.many(form_of(self.node), self._number)
+    def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
+        writer.many(writer_of(self.node), self._number)
 
 
 class Read(FieldFetch):

@@ -2,14 +2,14 @@
 
 Where every field below an object is read from it, or comes from a bulk resolver or from a plain
 function, no response position and no path is needed unless something goes wrong. The objects are
-then found first, column by column (`attempts`), and written as JSON at the end (`forms`).
+then found first, column by column (`attempts`), and written as JSON at the end (`writers`).
 """
 
 from __future__ import annotations
 
 from gateway.execution.fused.attempts import FieldFetch, FieldOutput, ObjectNode, Subtree
-from gateway.execution.fused.forms import BUILT, form_of
 from gateway.execution.fused.parts import Bulked, Many, One, Read, Values
+from gateway.execution.fused.writers import BUILT, writer_of
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.composites import Objects
 from gateway.execution.run.leaves import Leaf
@@ -36,7 +36,7 @@ def subtree_of(selection: Selection) -> Subtree | None:
             return None
     except NotStraight:
         return None
-    form_of(root)
+    writer_of(root)
     return Subtree(root, nodes.size)
 
 

@@ -10,8 +10,8 @@ import msgspec
 import orjson
 import pytest
 
+from gateway.execution.fused.json_writer import Form
 from gateway.execution.fused.layout import found
-from gateway.execution.fused.written import Form
 
 KNOWN = sys.version_info < (3, 14)
 """Whether CPython's place for the values of objects without slots is known."""

@@ -17,7 +17,7 @@ from graphql import parse
 
 from datasources.protocols import Stores
 from gateway.execution.compile.engine import Engine
-from gateway.execution.fused import forms
+from gateway.execution.fused import writers
 from gateway.execution.fused.attempts import PASSED
 from gateway.execution.run.completed import SLICE
 from loaders.base import Loader
@@ -35,7 +35,7 @@ def anyio_backend() -> str:
 
 
 def test_compiled_code_was_built() -> None:
-    assert forms.BUILT == WANTED, "it is not compiled: see what bootstrap.py says"
+    assert writers.BUILT == WANTED, "it is not compiled: see what bootstrap.py says"
 
 
 CALLS = Counter(

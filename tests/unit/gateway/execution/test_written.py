@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.execution.fused.written import Form, NotAsUsual
+from gateway.execution.fused.json_writer import JsonWriter, NotAsUsual
 
 KINDS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "String": (st.text(), lambda v: v),
@@ -28,24 +28,24 @@ WRONG: dict[str, list[Any]] = {
 }
 
 
-def form_of(kind: str, *, nonnull: bool) -> Form:
-    form = Form(0)
-    form.key("f")
-    form.attribute("value", kind, nonnull, KINDS["other"][1] if kind == "other" else None)
-    form.end()
-    return form
+def writer_of(kind: str, *, nonnull: bool) -> JsonWriter:
+    writer = JsonWriter(0)
+    writer.key("f")
+    writer.attribute("value", kind, nonnull, KINDS["other"][1] if kind == "other" else None)
+    writer.end()
+    return writer
 
 
-Write: TypeAlias = Callable[[Form, list[Any]], Any]
+Write: TypeAlias = Callable[[JsonWriter, list[Any]], Any]
 
 
-def at_once(form: Form, columns: list[Any]) -> Any:
-    return form.write(columns)
+def at_once(writer: JsonWriter, columns: list[Any]) -> Any:
+    return writer.write(columns)
 
 
-def ahead(form: Form, columns: list[Any]) -> Any:
+def ahead(writer: JsonWriter, columns: list[Any]) -> Any:
     """Write the values that can be written before the ones below them are there."""
-    return form.write([form.ahead(columns[0]), *columns[1:]])
+    return writer.write([writer.ahead(columns[0]), *columns[1:]])
 
 
 either_way = pytest.mark.parametrize("write", [at_once, ahead])
@@ -65,9 +65,9 @@ def test_leaves_are_written_as_orjson_writes_them(
         expected = orjson.dumps(as_dicts)
     except TypeError:  # an integer of more than 64 bits
         with pytest.raises(TypeError):
-            orjson.dumps(write(form_of(kind, nonnull=False), columns))
+            orjson.dumps(write(writer_of(kind, nonnull=False), columns))
     else:
-        assert orjson.dumps(write(form_of(kind, nonnull=False), columns)) == expected
+        assert orjson.dumps(write(writer_of(kind, nonnull=False), columns)) == expected
 
 
 @either_way
@@ -76,7 +76,7 @@ def test_every_character_is_written_as_orjson_writes_it(write: Write) -> None:
         if not 0xD800 <= code < 0xE000 and (code < 0x3000 or code % 0x101 == 0):
             text = f"a{chr(code)}b"
             found = orjson.dumps(
-                write(form_of("String", nonnull=True), [[SimpleNamespace(value=text)]])
+                write(writer_of("String", nonnull=True), [[SimpleNamespace(value=text)]])
             )
             assert found == orjson.dumps([{"f": text}]), hex(code)
 
@@ -88,7 +88,7 @@ def test_texts_of_any_length_are_written_as_orjson_writes_them(write: Write, siz
     for odd in '"\\\n\x1f!#[]é~\x7f':
         texts += [f"{'x' * i}{odd}{'x' * (size - i - 1)}" for i in range(size)]
     columns = [[SimpleNamespace(value=text) for text in texts]]
-    assert orjson.dumps(write(form_of("String", nonnull=True), columns)) == orjson.dumps(
+    assert orjson.dumps(write(writer_of("String", nonnull=True), columns)) == orjson.dumps(
         [{"f": text} for text in texts]
     )
 
@@ -97,52 +97,52 @@ def test_texts_of_any_length_are_written_as_orjson_writes_them(write: Write, siz
 @pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in WRONG.items() for v in vs])
 def test_what_is_not_as_usual_is_not_written(write: Write, kind: str, value: Any) -> None:
     with pytest.raises(NotAsUsual):
-        write(form_of(kind, nonnull=True), [[SimpleNamespace(value=value)]])
+        write(writer_of(kind, nonnull=True), [[SimpleNamespace(value=value)]])
 
 
 @either_way
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "other"])
 def test_null_is_not_written_where_none_may_be(write: Write, kind: str) -> None:
     with pytest.raises(NotAsUsual):
-        write(form_of(kind, nonnull=True), [[SimpleNamespace(value=None)]])
+        write(writer_of(kind, nonnull=True), [[SimpleNamespace(value=None)]])
 
 
 @either_way
 def test_half_of_a_surrogate_pair_is_refused(write: Write) -> None:
     with pytest.raises(UnicodeEncodeError):
-        write(form_of("String", nonnull=True), [[SimpleNamespace(value="\ud800")]])
+        write(writer_of("String", nonnull=True), [[SimpleNamespace(value="\ud800")]])
 
 
 @either_way
 def test_what_an_attribute_raises_is_raised(write: Write) -> None:
     with pytest.raises(AttributeError, match="value"):
-        write(form_of("String", nonnull=True), [[object()]])
+        write(writer_of("String", nonnull=True), [[object()]])
 
 
-def nested() -> tuple[Form, Form, Form]:
-    """With the forms of items and of single objects.
+def nested() -> tuple[JsonWriter, JsonWriter, JsonWriter]:
+    """With the writers of items and of single objects.
 
     Of columns 0: objects; 1: how many items each has; 2: items; 3: objects of some, null for
     the others; 4: those that aren't null; 5: values."""
-    item, one, form = Form(2), Form(4), Form(0)
+    item, one, writer = JsonWriter(2), JsonWriter(4), JsonWriter(0)
     item.key("n")
     item.attribute("n", "Int", True, None)
     item.end()
     one.key("b")
     one.attribute("b", "Boolean", True, None)
     one.end()
-    form.key("type")
-    form.constant('T"')
-    form.key("items")
-    form.many(item, 1)
-    form.key("one")
-    form.one(one, 3)
-    form.key("value")
-    form.column(5)
-    form.key("last")
-    form.attribute("last", "String", True, None)
-    form.end()
-    return form, item, one
+    writer.key("type")
+    writer.constant('T"')
+    writer.key("items")
+    writer.many(item, 1)
+    writer.key("one")
+    writer.one(one, 3)
+    writer.key("value")
+    writer.column(5)
+    writer.key("last")
+    writer.attribute("last", "String", True, None)
+    writer.end()
+    return writer, item, one
 
 
 @given(
@@ -152,7 +152,7 @@ def nested() -> tuple[Form, Form, Form]:
 def test_objects_lists_nulls_and_columns_are_written_in_their_order(
     rows: list[Any], ahead: set[int]
 ) -> None:
-    form, item, single = nested()
+    writer, item, single = nested()
     items = [SimpleNamespace(n=n) for numbers, _, _ in rows for n in numbers]
     ones = [None if b is None else SimpleNamespace(b=b) for _, b, _ in rows]
     columns: list[Any] = [
@@ -160,10 +160,10 @@ def test_objects_lists_nulls_and_columns_are_written_in_their_order(
         *([len(numbers) for numbers, _, _ in rows], items),
         *(ones, [one for one in ones if one is not None], [text for _, _, text in rows]),
     ]
-    for number, its_form in (0, form), (2, item), (4, single):
+    for number, its_form in (0, writer), (2, item), (4, single):
         if number in ahead:
             columns[number] = its_form.ahead(columns[number])
-    assert orjson.dumps(form.write(columns)) == orjson.dumps(
+    assert orjson.dumps(writer.write(columns)) == orjson.dumps(
         [
             {
                 "type": 'T"',
@@ -180,17 +180,17 @@ def test_objects_lists_nulls_and_columns_are_written_in_their_order(
 @either_way
 @pytest.mark.parametrize("short", [2, 3, 4, 5])
 def test_a_column_that_is_too_short_is_not_read_past_its_end(write: Write, short: int) -> None:
-    form, item, single = nested()
+    writer, item, single = nested()
     own, one = SimpleNamespace(last="a"), SimpleNamespace(b=True)
     columns: list[Any] = [[own], [1], [SimpleNamespace(n=1)], [one], [one], ["a"]]
-    assert write(form, columns)
+    assert write(writer, columns)
     columns[short] = []
     with pytest.raises(NotAsUsual):
-        write(form, columns)
+        write(writer, columns)
     if short in (2, 4):
         columns[short] = (item if short == 2 else single).ahead([])
         with pytest.raises(NotAsUsual):
-            write(form, columns)
+            write(writer, columns)
 
 
 @pytest.mark.parametrize("count", range(6))
@@ -211,5 +211,6 @@ def test_a_list_that_a_property_changes_meanwhile_is_written_as_it_was(write: Wr
 
     objects += [Clearing(), Clearing()]
     assert (
-        orjson.dumps(write(form_of("String", nonnull=True), [objects])) == b'[{"f":"a"},{"f":"a"}]'
+        orjson.dumps(write(writer_of("String", nonnull=True), [objects]))
+        == b'[{"f":"a"},{"f":"a"}]'
     )

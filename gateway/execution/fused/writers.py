@@ -10,34 +10,34 @@ from gateway.execution.run.sources import Attribute, Constant
 from loaders.compiled import WANTED
 
 if TYPE_CHECKING:
-    from gateway.execution.fused.written import Form
+    from gateway.execution.fused.json_writer import JsonWriter
 
 try:
     if not WANTED:
         raise ImportError
-    from gateway.execution.fused import written
+    from gateway.execution.fused import json_writer
 except ImportError:  # there was no compiler, or compiled code isn't wanted
-    written = None  # type: ignore[assignment]
+    json_writer = None  # type: ignore[assignment]
 
-BUILT = written is not None
+BUILT = json_writer is not None
 """Whether there is compiled code: without it there is no fast path."""
 
 
-def form_of(node: ObjectNode) -> Form:
-    """The form of a node's objects and of all below them."""
-    form = written.Form(node.number)
+def writer_of(node: ObjectNode) -> JsonWriter:
+    """The writer of a node's objects and of all below them."""
+    writer = json_writer.JsonWriter(node.number)
     for field in node.selection.fields:
-        form.key(field.key)
+        writer.key(field.key)
         shown, source = node.shown.get(field), field.source
         if shown is not None:
-            shown.add_to(form, form_of)
+            shown.add_to(writer, writer_of)
         elif isinstance(source, Constant):
-            form.constant(source.value)
+            writer.constant(source.value)
         else:
             assert isinstance(source, Attribute)
             assert isinstance(field.completer, Leaf)
             kind, coerced = field.completer.written()
-            form.attribute(source.name, kind, field.completer.nonnull, coerced)
-    form.end()
-    node.form = form
-    return form
+            writer.attribute(source.name, kind, field.completer.nonnull, coerced)
+    writer.end()
+    node.writer = writer
+    return writer

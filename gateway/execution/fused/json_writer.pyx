@@ -60,7 +60,7 @@ cdef struct Field:
     Py_ssize_t size
     PyObject *name
     PyObject *shown
-    PyObject *form
+    PyObject *writer
     Layout layout
 
 
@@ -96,7 +96,7 @@ cdef class Ahead:
 
 
 @cython.final
-cdef class Form:
+cdef class JsonWriter:
     """How the objects of one type at one place are written: told field by field, `end` last."""
 
     cdef int number  # the objects' column
@@ -137,13 +137,13 @@ cdef class Form:
         """Values that are written as they are, one for each of the objects."""
         self._add(COLUMN, number)
 
-    def one(self, Form form not None, int number):
+    def one(self, JsonWriter writer not None, int number):
         """An object; where that column is there, null in the rows in which it is null."""
-        self._below(ONE, form, number)
+        self._below(ONE, writer, number)
 
-    def many(self, Form form not None, int number):
+    def many(self, JsonWriter writer not None, int number):
         """As many objects as the column says."""
-        self._below(MANY, form, number)
+        self._below(MANY, writer, number)
 
     def end(self):
         self.last = bytes(self.text) + b"}"
@@ -164,7 +164,7 @@ cdef class Form:
                 fetch_place(&self.fields[i].layout, owners[row])
 
     def ahead(self, objs):
-        """What is theirs, in place of the objects of the form's column. Raises whatever where a
+        """What is theirs, in place of the objects of the writer's column. Raises whatever where a
         leaf of one of these isn't as usual."""
         cdef tuple owners = tuple(objs)
         cdef Py_ssize_t row, count = PyTuple_GET_SIZE(owners)
@@ -179,7 +179,7 @@ cdef class Form:
         return ahead
 
     def write(self, list columns):
-        """Each of the form's own objects, for orjson to take over. Raises whatever."""
+        """Each of the writer's own objects, for orjson to take over. Raises whatever."""
         cdef Py_ssize_t n = len(columns), i
         cdef list held = []  # what the columns point to
         cdef list made = []
@@ -233,10 +233,10 @@ cdef class Form:
         self.most = max(self.most, number)
         return field
 
-    cdef int _below(self, int code, Form form, int number) except -1:
-        self._add(code, number).form = <PyObject *> form
-        self.held.append(form)
-        self.most = max(self.most, form.most)
+    cdef int _below(self, int code, JsonWriter writer, int number) except -1:
+        self._add(code, number).writer = <PyObject *> writer
+        self.held.append(writer)
+        self.most = max(self.most, writer.most)
         return 0
 
     cdef int put(self, Text *out, Column *state) except -1:
@@ -305,8 +305,8 @@ cdef class Form:
             for row in range(-3 * STEP, 0):
                 self.fetch(&state[self.number], row)
         for i in range(self.count):
-            if self.fields[i].form is not NULL:
-                (<Form> self.fields[i].form).fetch_first(state)
+            if self.fields[i].writer is not NULL:
+                (<JsonWriter> self.fields[i].writer).fetch_first(state)
         return 0
 
 
@@ -356,7 +356,7 @@ cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) excep
     if field.code == ONE:
         if state[field.number].items is not NULL and item_of(state, field.number, row) is None:
             return put(out, "null", 4)
-        return (<Form> field.form).put(out, state)
+        return (<JsonWriter> field.writer).put(out, state)
     value = item_of(state, field.number, row)
     if field.code == COLUMN:
         return put_value(out, value)
@@ -364,7 +364,7 @@ cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) excep
     for i in range(<Py_ssize_t> value):
         if i:
             put(out, ",", 1)
-        (<Form> field.form).put(out, state)
+        (<JsonWriter> field.writer).put(out, state)
     return put(out, "]", 1)
 
 
