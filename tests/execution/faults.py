@@ -169,7 +169,7 @@ FAULTS = (
     Fault(
         "null is made to stand where none may be, in subtrees",
         "fused/parts.py",
-        "            if self._completer.nonnull:\n                raise Odd\n",
+        "            if self._completer.nonnull:\n                raise FastPathMiss\n",
         "",
         compiled=True,
     ),

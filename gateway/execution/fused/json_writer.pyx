@@ -40,7 +40,7 @@ cdef enum: ROOM = 256  # bytes for an object, at first
 cdef enum: STEP = 4  # rows between one step of fetching and the next
 
 
-class NotAsUsual(Exception):
+class FastPathMiss(Exception):
     """A value that isn't what it has to be, or a column that is too short."""
 
 
@@ -187,7 +187,7 @@ cdef class JsonWriter:
         cdef Text out
         cdef Column *state
         if n <= self.most:
-            raise NotAsUsual
+            raise FastPathMiss
         state = <Column *> PyMem_Malloc(n * sizeof(Column))
         out.data = <char *> PyMem_Malloc(self.room)
         try:
@@ -244,7 +244,7 @@ cdef class JsonWriter:
         cdef Column *own = &state[self.number]
         cdef Py_ssize_t row = own.next
         if row >= own.count:
-            raise NotAsUsual
+            raise FastPathMiss
         own.next = row + 1
         if own.ahead is NULL:
             return self.put_object(out, own, row, state, None)
@@ -343,7 +343,7 @@ cdef int put_leaf(Text *out, Field *field, value) except -1:
     if field.kind == OTHER:
         return put_value(out, (<object> field.shown)(value))
     if not is_usual(field, value):
-        raise NotAsUsual
+        raise FastPathMiss
     if field.kind == INT:
         return put_int(out, PyLong_AsLong(value))
     if field.kind == STRING or type(value) is str:
@@ -370,7 +370,7 @@ cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) excep
 
 cdef inline object item_of(Column *state, int number, Py_ssize_t row):
     if row >= state[number].count:
-        raise NotAsUsual
+        raise FastPathMiss
     return <object> state[number].items[row]
 
 

@@ -13,7 +13,7 @@ from gateway.execution.model.selection import Field
 from gateway.execution.run.asking import start
 from gateway.execution.run.completed import SLICE
 from gateway.execution.run.composites import Objects
-from gateway.execution.run.generate import Odd
+from gateway.execution.run.generate import FastPathMiss
 from gateway.execution.run.leaves import NULL, Leaf
 from gateway.execution.run.pending import PendingField
 from gateway.execution.run.sources import Attribute, Bulk, Call
@@ -58,9 +58,9 @@ class Composed(FieldOutput):
     def go_on(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
         """Ask for what is to be shown of these, of which no class is known to be as usual."""
         if not (kinds <= PLAIN or all_plain(kinds)):
-            raise Odd
+            raise FastPathMiss
         if self._is_of is not None and not self._is_of(objs):
-            raise Odd
+            raise FastPathMiss
         if objs:
             attempt.ask(self.node, objs)
 
@@ -78,7 +78,7 @@ class One(Composed):
         kinds = kinds_of(values)
         if NULL in kinds:
             if self._completer.nonnull:
-                raise Odd
+                raise FastPathMiss
             attempt.columns[self._number] = values
             kinds.discard(NULL)
             values = [value for value in values if value is not None]
@@ -150,17 +150,17 @@ class Bulked(FieldFetch):
 
 
 def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
-    """The items of all lists, and how many each has. Raises Odd."""
+    """The items of all lists, and how many each has. Raises FastPathMiss."""
     if len(lists) == 1:
         (only,) = lists
         if type(only) is not list or len(only) > SLICE:
-            raise Odd
+            raise FastPathMiss
         return only, [len(only)]
     if kinds_of(lists) != {list}:
-        raise Odd
+        raise FastPathMiss
     lengths = list(map(len, lists))
     if sum(lengths) > SLICE:
-        raise Odd
+        raise FastPathMiss
     return [item for items in lists for item in items], lengths
 
 

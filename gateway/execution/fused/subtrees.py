@@ -21,7 +21,7 @@ MOST = 512
 that share selections would make a subtree far larger than the document."""
 
 
-class NotStraight(Exception):
+class FastPathMiss(Exception):
     """A field needs a place, whatever its values are, or none has values to be got."""
 
 
@@ -34,7 +34,7 @@ def subtree_of(selection: Selection) -> Subtree | None:
         root = nodes.node(selection)
         if not root.asked:
             return None
-    except NotStraight:
+    except FastPathMiss:
         return None
     writer_of(root)
     return Subtree(root, nodes.size)
@@ -50,12 +50,12 @@ class _ObjectNodes:
     def _number(self) -> int:
         self.size += 1
         if self.size > MOST:
-            raise NotStraight
+            raise FastPathMiss
         return self.size - 1
 
     def node(self, selection: Selection) -> ObjectNode:
         if selection in self._selections:
-            raise NotStraight  # what is given to a field would be given to it in two places
+            raise FastPathMiss  # what is given to a field would be given to it in two places
         self._selections.add(selection)
         node = ObjectNode(selection, self._number())
         for field in selection.fields:
@@ -81,7 +81,7 @@ class _ObjectNodes:
                 return Values(self._number(), completer.item, listed=True)
             if isinstance(completer.item, Objects):
                 return Many(self._number(), completer.item, self._below(completer.item))
-        raise NotStraight
+        raise FastPathMiss
 
     def _below(self, completer: Objects) -> ObjectNode:
         return self.node(completer.selection(completer.type))
@@ -93,4 +93,4 @@ def _asked(field: Field, shown: FieldOutput) -> FieldFetch:
         return Bulked(field, shown, source)
     if isinstance(source, Attribute | Call) and source.placeless:
         return Read(field, shown, source)
-    raise NotStraight
+    raise FastPathMiss

@@ -1,7 +1,7 @@
 """The Python that makes a selection's objects: one comprehension over all its parents.
 
     def build(objs, c0):
-        return [{'id': v0, 'name': x0, 'board': None} if (type(v0) is str) else odd()
+        return [{'id': v0, 'name': x0, 'board': None} if (type(v0) is str) else miss()
                 for o, x0 in zip(objs, c0) for v0 in (o.id,)]
 
 Attributes are read and checked in place. What is not as usual (an error, a null where none may be,
@@ -24,12 +24,12 @@ from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 Late: TypeAlias = "Callable[[Field, Any, int], None]"
 
 
-class Odd(Exception):
+class FastPathMiss(Exception):
     """A value that the generated code has no fast way for."""
 
 
-def odd() -> Any:
-    raise Odd
+def miss() -> Any:
+    raise FastPathMiss
 
 
 class Build:
@@ -111,7 +111,7 @@ class Build:
             return self._slow(make, objs, columns, late, first)
 
     def _generate(self, dicts: bool) -> Callable[..., list[dict[str, Any]]]:
-        env: dict[str, Any] = {"odd": odd, "isfinite": isfinite}
+        env: dict[str, Any] = {"miss": miss, "isfinite": isfinite}
         parts, reads, checks = [], [], []
         for n, field in enumerate(self.fields):
             if field in self.columns:
@@ -141,7 +141,7 @@ class Build:
             head, loop = "objs", "o in objs"
         made = f"{{{', '.join(parts)}}}"
         if checks:
-            made += f" if {' and '.join(checks)} else odd()"
+            made += f" if {' and '.join(checks)} else miss()"
         code = f"def build({head}):\n    return [{made} for {loop}{''.join(reads)}]\n"
         exec(compiled(code), env)
         return env.pop("build")  # type: ignore[no-any-return]

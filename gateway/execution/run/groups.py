@@ -10,7 +10,7 @@ from gateway.execution.model.positions import FieldPositions, ResponsePositions,
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.run.asking import ask_and_begin
-from gateway.execution.run.generate import Odd
+from gateway.execution.run.generate import FastPathMiss
 from gateway.execution.run.sources import Attribute, Bulk
 from gateway.execution.tasks.frames import without_frame
 from gateway.execution.tasks.pending_column import PendingColumn
@@ -70,7 +70,7 @@ def make_group(
     work: Work | None = None
     try:
         if build.keyed:
-            raise Odd  # what reads them depends on their classes
+            raise FastPathMiss  # what reads them depends on their classes
         out = build.usual(objs, *columns)
     except Exception:
         work = Work(run, group)

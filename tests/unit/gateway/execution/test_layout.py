@@ -10,7 +10,7 @@ import msgspec
 import orjson
 import pytest
 
-from gateway.execution.fused.json_writer import Form
+from gateway.execution.fused.json_writer import JsonWriter
 from gateway.execution.fused.layout import found
 
 KNOWN = sys.version_info < (3, 14)
@@ -96,8 +96,8 @@ def test_a_slot_that_was_never_set_is_not_read() -> None:
     assert found(owner, "a") is None
 
 
-def form() -> Form:
-    made = Form(0)
+def form() -> JsonWriter:
+    made = JsonWriter(0)
     made.key("a")
     made.attribute("a", "String", True, None)
     made.key("b")
@@ -106,7 +106,7 @@ def form() -> Form:
     return made
 
 
-def shown(made: Form, *owners: Any) -> list[str]:
+def shown(made: JsonWriter, *owners: Any) -> list[str]:
     made.foresee(owners)
     return [orjson.dumps(each).decode() for each in made.write([list(owners)])]
 
@@ -193,7 +193,7 @@ def test_a_class_that_changes_while_an_object_is_written() -> None:
         cls.b = property(lambda owner: "changed")
         return value
 
-    made = Form(0)
+    made = JsonWriter(0)
     made.key("a")
     made.attribute("a", "other", True, change)
     made.key("b")
@@ -233,7 +233,7 @@ def test_a_class_attribute_whose_class_is_given_a_set_later_goes_before_the_obje
 
     cls: Any = type("Later", (Plain,), {"a": Kept()})
     owner = cls(a="own")
-    form = Form(0)
+    form = JsonWriter(0)
     form.key("a")
     form.attribute("a", "String", True, None)
     form.end()

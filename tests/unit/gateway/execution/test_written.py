@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.execution.fused.json_writer import JsonWriter, NotAsUsual
+from gateway.execution.fused.json_writer import FastPathMiss, JsonWriter
 
 KINDS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "String": (st.text(), lambda v: v),
@@ -96,14 +96,14 @@ def test_texts_of_any_length_are_written_as_orjson_writes_them(write: Write, siz
 @either_way
 @pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in WRONG.items() for v in vs])
 def test_what_is_not_as_usual_is_not_written(write: Write, kind: str, value: Any) -> None:
-    with pytest.raises(NotAsUsual):
+    with pytest.raises(FastPathMiss):
         write(writer_of(kind, nonnull=True), [[SimpleNamespace(value=value)]])
 
 
 @either_way
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "other"])
 def test_null_is_not_written_where_none_may_be(write: Write, kind: str) -> None:
-    with pytest.raises(NotAsUsual):
+    with pytest.raises(FastPathMiss):
         write(writer_of(kind, nonnull=True), [[SimpleNamespace(value=None)]])
 
 
@@ -185,17 +185,17 @@ def test_a_column_that_is_too_short_is_not_read_past_its_end(write: Write, short
     columns: list[Any] = [[own], [1], [SimpleNamespace(n=1)], [one], [one], ["a"]]
     assert write(writer, columns)
     columns[short] = []
-    with pytest.raises(NotAsUsual):
+    with pytest.raises(FastPathMiss):
         write(writer, columns)
     if short in (2, 4):
         columns[short] = (item if short == 2 else single).ahead([])
-        with pytest.raises(NotAsUsual):
+        with pytest.raises(FastPathMiss):
             write(writer, columns)
 
 
 @pytest.mark.parametrize("count", range(6))
 def test_columns_that_are_not_there_are_not_read(count: int) -> None:
-    with pytest.raises(NotAsUsual):
+    with pytest.raises(FastPathMiss):
         nested()[0].write([[SimpleNamespace(last="a")]] * count)
 
 
