@@ -33,7 +33,7 @@ cdef class Attempt(FieldReceiver):
     cdef public list columns
     cdef public dict given
     cdef public Py_ssize_t waits
-    cdef object _ambient, _objs
+    cdef object _resolver_context, _objs
     cdef list _found
     cdef Py_ssize_t _count
     cdef bint _over

@@ -114,7 +114,7 @@ class Attempt(FieldReceiver):
     """One attempt, for the objects of one group."""
 
     __slots__ = (
-        *("_ambient", "_count", "_found", "_objs", "_over"),
+        *("_resolver_context", "_count", "_found", "_objs", "_over"),
         *("columns", "given", "place", "run", "subtree", "waits"),
     )
 
@@ -133,7 +133,7 @@ class Attempt(FieldReceiver):
         """Objects found."""
         self._found: list[ObjectNode] = []
         """The nodes of those that weren't looked at."""
-        self._ambient = self.run.ambient
+        self._resolver_context = self.run.resolver_context
         self._over = False
 
     def begin(self) -> None:
@@ -195,7 +195,7 @@ class Attempt(FieldReceiver):
         up, so that what they wait for can end."""
         alive = self._alive()
         if True in alive and False in alive:
-            self.run.within(self._ambient, self.give_up)
+            self.run.within(self._resolver_context, self.give_up)
 
     def _alive(self) -> list[bool]:
         """Which of the objects are still part of the response."""

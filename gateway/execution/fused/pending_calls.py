@@ -80,9 +80,9 @@ class PendingCalls(PendingColumn):
         if attempt is not None:
             if len(self._kept) + len(self.values) == self._total and self._apart is None:
                 self._take_back()
-                self._run.within(self._ambient, self._all_arrived)
+                self._run.within(self._resolver_context, self._all_arrived)
                 return
-            self._run.within(self._ambient, self._some_arrived)
+            self._run.within(self._resolver_context, self._some_arrived)
             if self._attempt is not None:  # kept, or the objects are others at a second look
                 drop(self._take()[0])
                 return

@@ -1,8 +1,8 @@
 cdef class State:
-    cdef public bint in_line, sliced, nulled
+    cdef public bint serial_chain, sliced, nulled
     cdef public dict given
     cdef public list litter, loads
-    cdef public object ambient, context, following, lone, loop, queue, root, variables
+    cdef public object resolver_context, context, next_field_context, lone, loop, queue, root, variables
     cdef public set waiting
     cdef public Py_ssize_t made, unrested
 

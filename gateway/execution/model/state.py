@@ -57,7 +57,16 @@ class State:
     """One request's execution."""
 
     __slots__ = (
-        *("ambient", "context", "following", "given", "in_line", "litter", "loads", "lone"),
+        *(
+            "resolver_context",
+            "context",
+            "next_field_context",
+            "given",
+            "serial_chain",
+            "litter",
+            "loads",
+            "lone",
+        ),
         *("loop", "made", "nulled", "queue", "root", "sliced", "unrested", "variables"),
         "waiting",
     )
@@ -80,11 +89,11 @@ class State:
     given: dict[Field, Any] | None
     """By field: the values or the pending values of an attempt of the fast path that was given up.
     The plain path takes these and calls no resolver a second time."""
-    ambient: Context | None
+    resolver_context: Context | None
     """The context of the resolver whose values are completed; None for the request's own."""
-    following: Context | None
+    next_field_context: Context | None
     """The context for the next root fields of a mutation, if it is not the request's own."""
-    in_line: bool
+    serial_chain: bool
     """Whether each awaitable of this root field so far was below the one before it. graphql-core
     awaits such a chain in the request's own task: the next root field sees the context variables
     set in it."""
@@ -107,7 +116,7 @@ class State:
         self, what: Selection | Completer, values: Sequence[Any], place: ResponsePositions | None
     ) -> None:
         """Queue the objects of a selection, or values to be completed."""
-        self.queue.append((what, values, place, self.ambient))
+        self.queue.append((what, values, place, self.resolver_context))
 
     def count(self, made: int) -> None:
         """Objects were made outside the queue."""
@@ -168,7 +177,7 @@ class State:
         """Call a function, and later whatever follows from it, in a resolver's context."""
         raise NotImplementedError
 
-    def keep_in_line(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
+    def extend_chain(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
         """More values are awaited, `i` the first one: see `in_line`."""
         raise NotImplementedError
 

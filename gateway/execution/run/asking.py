@@ -50,8 +50,8 @@ def start(
 ) -> Sequence[Any] | PendingField:
     """What it gives for each, or what that goes to when it is there."""
     function, arguments = source.function, source.arguments
-    if run.in_line:
-        run.keep_in_line(place, len(objs))
+    if run.serial_chain:
+        run.extend_chain(place, len(objs))
     try:
         if arguments is None:
             values = function(run.context, objs)

@@ -68,8 +68,8 @@ class Run(Response):
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
         self.queue, self.waiting, self.loads, self.litter = deque(), set(), [], []
-        self.given = self.ambient = self.following = self.lone = None
-        self.in_line = self.sliced = False
+        self.given = self.resolver_context = self.next_field_context = self.lone = None
+        self.serial_chain = self.sliced = False
         self.made = self.unrested = 0
         self._arrivals: list[Any] = []
         self._latest: list[int] = []
@@ -96,9 +96,11 @@ class Run(Response):
         try:
             for step in self._steps:
                 data, errors = self.data, len(self.errors)
-                before = copy_context() if self.following is None else self.following
+                before = (
+                    copy_context() if self.next_field_context is None else self.next_field_context
+                )
                 while True:
-                    self.in_line, self._latest = len(self._steps) > 1, []
+                    self.serial_chain, self._latest = len(self._steps) > 1, []
                     first = self._begin_step(step)
                     if first is not None:
                         field, value, place = first
@@ -111,7 +113,7 @@ class Run(Response):
                     await self._work()
                     if self._again is None or not self._again():
                         break
-                    self.data, self.following = data, before
+                    self.data, self.next_field_context = data, before
                     del self.errors[errors:]
                 if self.data is None:
                     break
@@ -145,8 +147,8 @@ class Run(Response):
         it is returned, with what to await and its place): what it sets in its context is seen by
         all that follows it, a mutation's next fields too, as under graphql-core."""
         field = _only_field(step)
-        if field is None or self.following is not None:
-            self.queue.append((step, [self.root], None, self.following))
+        if field is None or self.next_field_context is not None:
+            self.queue.append((step, [self.root], None, self.next_field_context))
             return None
         assert isinstance(field.source, Attribute | Call)
         group = Group(step, [self.root], None)
@@ -206,11 +208,11 @@ class Run(Response):
         if context is None:
             do(*given)
             return
-        self.ambient = context
+        self.resolver_context = context
         try:
             context.run(do, *given)
         finally:
-            self.ambient = None
+            self.resolver_context = None
 
     def go_on(self) -> None:
         """Leave the coroutine that was alone to itself."""
@@ -379,7 +381,7 @@ class Run(Response):
     def settle(self, values: Sequence[Any], place: ResponsePositions, completer: Completer) -> None:
         """Complete those that are there, and the others when they are."""
         if len(values) > SLICE:
-            self.queue.append((completer, values, place, self.ambient))
+            self.queue.append((completer, values, place, self.resolver_context))
             return
         ready, numbers, kinds = self.begin(values, place, completer)
         if ready:
@@ -396,7 +398,7 @@ class Run(Response):
         self, values: Sequence[Any], place: ResponsePositions, then: Then, kinds: set[type]
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
         if len(values) > 1 and kinds == {CoroutineType}:
-            self.in_line = False
+            self.serial_chain = False
             waiting = PendingColumn(self, place, then, len(values))
             waiting.start_all(values)
             self.back()
@@ -408,8 +410,8 @@ class Run(Response):
                     some_wait = PendingColumn(self, place, then, len(values))
                     some_wait.indexes.extend(range(i))
                     some_wait.values.extend(values[:i])
-                if self.in_line:
-                    self.keep_in_line(place, 1, i)
+                if self.serial_chain:
+                    self.extend_chain(place, 1, i)
                 some_wait.start(i, value)
             elif some_wait is not None:
                 some_wait.indexes.append(i)
@@ -419,10 +421,10 @@ class Run(Response):
         self.back()
         return some_wait.open()
 
-    def keep_in_line(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
+    def extend_chain(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
         """So many more are awaited."""
         path, above = ranks(place, i), self._latest
-        self.in_line = count == 1 and path[: len(above)] == above
+        self.serial_chain = count == 1 and path[: len(above)] == above
         self._latest = path
 
     def back(self) -> None:

@@ -32,7 +32,7 @@ def make_group(
     run: State, selection: Selection, objs: Sequence[Any], place: ResponsePositions | None
 ) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
-    if place is not None and run.given is None and not run.in_line:
+    if place is not None and run.given is None and not run.serial_chain:
         try_fused = selection.try_fused
         if try_fused is not None and try_fused(run, objs, place):
             return

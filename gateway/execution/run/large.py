@@ -103,7 +103,7 @@ def _ask(
     at = JoinedPositions([FieldPositions(group, field, field.nonnull) for group in groups], counts)
     values = ask(run, field, source, objs, at)
     if values is not None:
-        given.append((field.completer, values, at, run.ambient))
+        given.append((field.completer, values, at, run.resolver_context))
 
 
 def _slices(

@@ -15,7 +15,7 @@ cdef class FieldReceiver:
 cdef class PendingField:
     cdef public object asked
     cdef public FieldReceiver attempt
-    cdef object _ambient, _field, _place
+    cdef object _resolver_context, _field, _place
     cdef Bulk _source
     cdef State _run
     cdef Py_ssize_t _count

@@ -34,7 +34,16 @@ class PendingField:
     """A field whose bulk resolver is awaited. The values go to response positions, or to a field
     (`asked`) of an attempt of the fast path."""
 
-    __slots__ = ("_ambient", "_count", "_field", "_place", "_run", "_source", "asked", "attempt")
+    __slots__ = (
+        "_resolver_context",
+        "_count",
+        "_field",
+        "_place",
+        "_run",
+        "_source",
+        "asked",
+        "attempt",
+    )
 
     asked: Any
     attempt: FieldReceiver | None
@@ -43,7 +52,7 @@ class PendingField:
         self, run: State, field: Field, source: Bulk, place: ResponsePositions | None, count: int
     ) -> None:
         self._run, self._field, self._source = run, field, source
-        self._place, self._count, self._ambient = place, count, run.ambient
+        self._place, self._count, self._resolver_context = place, count, run.resolver_context
         self.attempt = self.asked = None
 
     def is_for(self, count: int) -> bool:
@@ -59,7 +68,9 @@ class PendingField:
 
     def reach(self, given: Any) -> None:
         """Go on with what the resolver gave, in its context."""
-        self._run.within(self._ambient, self._go_on, each(given, self._count, self._source))
+        self._run.within(
+            self._resolver_context, self._go_on, each(given, self._count, self._source)
+        )
 
     def _go_on(self, values: Sequence[Any]) -> None:
         if self.attempt is None or self.asked is None:
@@ -98,7 +109,7 @@ class PendingLoad(PendingField):
     ) -> None:
         # As PendingField's, in short: a load is what a page has most of.
         self._run, self._field, self._source = run, field, source
-        self._place, self._count, self._ambient = place, count, self._run.ambient
+        self._place, self._count, self._resolver_context = place, count, self._run.resolver_context
         self.attempt = self.asked = None
         self.load = load
 
@@ -113,7 +124,7 @@ class PendingLoad(PendingField):
 
     def flush(self) -> None:
         values, attempt = self.load.result(), self.attempt
-        if attempt is None or self._ambient is not None or len(values) != self._count:
+        if attempt is None or self._resolver_context is not None or len(values) != self._count:
             self.reach(values)
         else:  # as `reach` does, without a copy of the list, which is the load's own
             attempt.arrived(self.asked, values)

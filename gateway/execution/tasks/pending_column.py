@@ -26,12 +26,12 @@ class PendingColumn(Column):
     with graphql-core what hangs on it sees the change, and nothing beside it does.
     """
 
-    __slots__ = ("_ambient", "_apart", "_opened", "_place", "_run", "_then", "_total")
+    __slots__ = ("_resolver_context", "_apart", "_opened", "_place", "_run", "_then", "_total")
 
     def __init__(self, run: State, place: ResponsePositions, then: Then, total: int) -> None:
         self._run, self._place, self._then, self._total = run, place, then, total
         self._opened = False
-        self._ambient = run.ambient
+        self._resolver_context = run.resolver_context
         self._apart: dict[int, Context] | None = None
         """The contexts of those, by their index, that changed theirs."""
         self.base = copy_context()
@@ -151,13 +151,13 @@ class PendingColumn(Column):
             arrived = range(len(values)) if numbers is None else numbers
             for index, value in zip(arrived, values, strict=True):
                 if index in apart:
-                    if run.in_line:
-                        run.following = apart[index]
+                    if run.serial_chain:
+                        run.next_field_context = apart[index]
                     run.within(apart[index], self._then, run, [value], [index])
             kept = [n for n, index in enumerate(arrived) if index not in apart]
             numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
         if values:
-            run.within(self._ambient, self._then, run, values, numbers)
+            run.within(self._resolver_context, self._then, run, values, numbers)
 
     def wanted(self, index: int) -> bool:
         return self._run.alive(self._place, index)
