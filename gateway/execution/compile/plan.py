@@ -142,10 +142,10 @@ class Plan:
                 run.cut(deadline.seconds)
                 parts = await _encoded(run)
         finally:
-            if len(run.litter) > BULK:
+            if len(run.deferred_free) > BULK:
                 run.data = None
-                run.litter[:0] = slices(run.errors)  # which others have for some turns, too
-                sweep(run.loop, run.litter)
+                run.deferred_free[:0] = slices(run.errors)  # which others have for some turns, too
+                sweep(run.loop, run.deferred_free)
         return Outcome(parts, run.errors)
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
@@ -203,4 +203,4 @@ class Plan:
 
 
 async def _encoded(run: Run) -> list[bytes]:
-    return [dumps(run.data)] if run.made <= SMALL else await encode(run.data)
+    return [dumps(run.data)] if run.objects_made <= SMALL else await encode(run.data)

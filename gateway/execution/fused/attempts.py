@@ -215,7 +215,7 @@ class Attempt(FieldReceiver):
         for node in found:
             count += len(self.columns[node.number])
             self._look_at(node)
-        self.run.unrested += count
+        self.run.objects_since_rest += count
 
     def _look_at(self, node: ObjectNode) -> None:
         """Write the leaves of a node's objects. Raises an Exception where one is unusual."""

@@ -1,10 +1,10 @@
 cdef class State:
     cdef public bint serial_chain, sliced, nulled
     cdef public dict given
-    cdef public list litter, loads
-    cdef public object resolver_context, context, next_field_context, lone, loop, queue, root, variables
+    cdef public list deferred_free, loads
+    cdef public object resolver_context, context, next_field_context, only_task, loop, queue, root, variables
     cdef public set waiting
-    cdef public Py_ssize_t made, unrested
+    cdef public Py_ssize_t objects_made, objects_since_rest
 
     cpdef complete_later(self, what, values, place)
     cpdef count(self, Py_ssize_t made)

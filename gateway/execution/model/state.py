@@ -63,11 +63,20 @@ class State:
             "next_field_context",
             "given",
             "serial_chain",
-            "litter",
+            "deferred_free",
             "loads",
-            "lone",
+            "only_task",
         ),
-        *("loop", "made", "nulled", "queue", "root", "sliced", "unrested", "variables"),
+        *(
+            "loop",
+            "objects_made",
+            "nulled",
+            "queue",
+            "root",
+            "sliced",
+            "objects_since_rest",
+            "variables",
+        ),
         "waiting",
     )
 
@@ -84,7 +93,7 @@ class State:
     loads: list[Any]
     """Loads, and tasks that await one, that the loader was not told of yet: at the round's end the
     run knows whether it can load the batches itself."""
-    litter: list[Sequence[Any]]
+    deferred_free: list[Sequence[Any]]
     """Slices of large lists, freed a few in each turn of the loop."""
     given: dict[Field, Any] | None
     """By field: the values or the pending values of an attempt of the fast path that was given up.
@@ -97,13 +106,13 @@ class State:
     """Whether each awaitable of this root field so far was below the one before it. graphql-core
     awaits such a chain in the request's own task: the next root field sees the context variables
     set in it."""
-    lone: Any
+    only_task: Any
     """The only task that waits, as long as it is the only one: its future has no callback yet. Each
     further task adds its callback at once, as asyncio.Task does, since batches of loaders depend
     on that order."""
-    made: int
+    objects_made: int
     """Objects made."""
-    unrested: int
+    objects_since_rest: int
     """Objects made since the clock was read."""
     sliced: bool
     """Whether a large level was worked off in slices."""
@@ -120,8 +129,8 @@ class State:
 
     def count(self, made: int) -> None:
         """Objects were made outside the queue."""
-        self.made += made
-        self.unrested += made
+        self.objects_made += made
+        self.objects_since_rest += made
 
     def fail(self, place: ResponsePositions, i: int, error: Exception) -> None:
         """Record a field error at a response position."""

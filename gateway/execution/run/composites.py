@@ -164,7 +164,7 @@ class Objects(Composite):
             else:
                 place.put_all(made)
                 if run.sliced:
-                    run.litter.append(made)
+                    run.deferred_free.append(made)
                 run.count(len(values))
 
 

@@ -67,10 +67,10 @@ class Run(Response):
         self.variables = variables
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
-        self.queue, self.waiting, self.loads, self.litter = deque(), set(), [], []
-        self.given = self.resolver_context = self.next_field_context = self.lone = None
+        self.queue, self.waiting, self.loads, self.deferred_free = deque(), set(), [], []
+        self.given = self.resolver_context = self.next_field_context = self.only_task = None
         self.serial_chain = self.sliced = False
-        self.made = self.unrested = 0
+        self.objects_made = self.objects_since_rest = 0
         self._arrivals: list[Any] = []
         self._latest: list[int] = []
         """The ranks of the latest of what is awaited in line."""
@@ -175,9 +175,9 @@ class Run(Response):
                     make_group(self, selection, objs, place)
                 else:
                     self.within(context, make_group, self, selection, objs, place)
-                self.made += count
-                self.unrested += count
-                if self.unrested > SLICE:
+                self.objects_made += count
+                self.objects_since_rest += count
+                if self.objects_since_rest > SLICE:
                     await self.rest()
             if self._failures:
                 await self._settle_failures()
@@ -216,14 +216,14 @@ class Run(Response):
 
     def go_on(self) -> None:
         """Leave the coroutine that was alone to itself."""
-        lone = self.lone
+        lone = self.only_task
         if lone is not None:
-            self.lone = None
+            self.only_task = None
             lone.go_on_by_itself()
 
     async def _wait_for_more(self) -> None:
         """Until some of what is waited for has arrived."""
-        lone, self.lone = self.lone, None
+        lone, self.only_task = self.only_task, None
         loads, self.loads = self.loads, []
         if loads:
             tasks = self._ask(loads, lone is None)
@@ -252,7 +252,7 @@ class Run(Response):
 
     def _alone(self) -> Batch | None:
         """The batch that is all that is waited for, if there is one and nobody asked for it."""
-        if len(self.loads) == 1 and not (self.waiting or self.lone or self._unwanted):
+        if len(self.loads) == 1 and not (self.waiting or self.only_task or self._unwanted):
             only = self.loads[0]
             if isinstance(only, PendingLoad):
                 batch = only.load.lacks()
@@ -308,7 +308,7 @@ class Run(Response):
 
     async def rest(self) -> None:
         """Let others have the loop, if it was held for long."""
-        self.unrested = 0
+        self.objects_since_rest = 0
         if self.loop.time() - self._since > BUDGET:
             self.go_on()
             loads, self.loads = self.loads, []

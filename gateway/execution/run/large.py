@@ -63,7 +63,7 @@ def _completing(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, No
     try:
         for start, stop, at in _slices(place, len(values)):
             part = values[start:stop]
-            run.litter.append(part)
+            run.deferred_free.append(part)
             done = stop
             yield run.settle, part, at, completer
     finally:
@@ -84,9 +84,9 @@ def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
             yield _ask, run, field, source, some_objs, groups[first:last], counts[first:last], given
     for group, start in zip(groups, starts, strict=True):
         group.objs = objs[start : start + SLICE]
-        run.litter.append(group.objs)
+        run.deferred_free.append(group.objs)
         yield (Work(run, group).make,)
-        run.litter.append(group.out)
+        run.deferred_free.append(group.out)
     run.queue.extend(given)
 
 
@@ -177,7 +177,7 @@ async def flush(run: State, arrivals: list[Pending]) -> None:
 async def settle_failures(run: State, failures: list[Failure]) -> None:
     """As `run.settle_failures`, for very many."""
     climbs = False
-    run.litter += slices(failures)
+    run.deferred_free += slices(failures)
     for part in slices(failures):
         climbs = climbs or any(place.nonnull for place, _, _ in part)
         await run.rest()
@@ -187,7 +187,7 @@ async def settle_failures(run: State, failures: list[Failure]) -> None:
         for number, part in enumerate(slices(failures)):
             ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
             await run.rest()
-        run.litter += ranked
+        run.deferred_free += ranked
         ordered = (failures[number * SLICE + n] for _, number, n in merge(*ranked))
     swept = False
     while part := list(islice(ordered, SLICE)):

@@ -52,7 +52,7 @@ class PendingColumn(Column):
             elif run.waiting or len(self.tasks) > 1:
                 task.go_on_by_itself()
             else:
-                run.lone = task
+                run.only_task = task
 
     def start_all(self, coros: Sequence[Any]) -> None:
         """The same for a whole column of coroutines, each of which goes on by itself."""
