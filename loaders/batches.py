@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
 from typing import Any, Protocol
 
-from loaders.singles import Singles, settle
+from loaders.single_keys import SingleKeyBatch, settle
 
 
 class BatchLoader(Protocol):
@@ -57,7 +57,7 @@ class Batch:
         self.done = False
         self.cleared = False
         """Whether the loader was told to forget some of the keys: they may be asked again."""
-        self.singles: Singles[Any, Any] | None = None
+        self.singles: SingleKeyBatch[Any, Any] | None = None
         """Keys that were asked one by one, and who waits for them before all of `_waiters`."""
         self._waiters: dict[Any, list[Future[Any] | Load]] | None = None
 

@@ -68,8 +68,8 @@ if not WANTED:
 try:
     if not WANTED:
         raise ImportError
-    from loaders.promised import Singles, place
+    from loaders.key_futures import SingleKeyBatch, assign_slots
 except ImportError:  # there was no compiler, or it isn't wanted
-    from loaders.singles import Singles, place
+    from loaders.single_keys import SingleKeyBatch, assign_slots
 
-__all__ = ["PACKAGES", "WANTED", "Singles", "Sources", "place"]
+__all__ = ["PACKAGES", "WANTED", "SingleKeyBatch", "Sources", "assign_slots"]

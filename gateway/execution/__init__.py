@@ -36,7 +36,7 @@ An operation's way:
 
 Where there was a C compiler, the modules that have a `.pxd` beside them are compiled from the same
 Python: it says which of their fields and calls are C's. Besides, code of its own (`.pyx`) does what
-`steps` and the writing of a subtree's objects are in Python (`compiled`), with `loaders.promised`,
+`steps` and the writing of a subtree's objects are in Python (`compiled`), with `loaders.key_futures`,
 whose promises of single keys it wakes all at once. In what is compiled from Python there is no
 `super()` without arguments, no method that C alone knows is passed on as a value, and what was
 found to be of one class of several goes on by another name, which the `.pxd` says is of that class.

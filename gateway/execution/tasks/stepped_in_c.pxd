@@ -1,5 +1,5 @@
 from gateway.execution.tasks.column cimport Column
-from loaders.promised cimport Promise, Waiter
+from loaders.key_futures cimport KeyFuture, Waiter
 
 
 cdef class SteppedTask(Waiter):

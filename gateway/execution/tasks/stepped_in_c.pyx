@@ -6,7 +6,7 @@ from asyncio import Future
 from cpython.object cimport PyObject, PyObject_RichCompareBool, Py_NE
 
 from gateway.execution.tasks.column cimport Column
-from loaders.promised cimport Promise, Waiter
+from loaders.key_futures cimport KeyFuture, Waiter
 
 from gateway.execution.tasks import current
 from gateway.execution.tasks.frames import without_frame
@@ -93,7 +93,7 @@ cdef class SteppedTask(Waiter):
     cpdef go_on(self):
         self.wake(None)
 
-    cdef int wake(self, Promise promise) except -1:
+    cdef int wake(self, KeyFuture promise) except -1:
         """As if `_wakeup` were called back in the coroutine's context."""
         PyContext_Enter(self._context)
         try:
@@ -126,9 +126,9 @@ cdef class SteppedTask(Waiter):
             leave(loop)
 
     cdef wait(self, waits):
-        cdef Promise promise
+        cdef KeyFuture promise
         if not self._must_cancel:
-            if type(waits) is Promise:
+            if type(waits) is KeyFuture:
                 promise = waits
                 if promise._loop is self._loop and promise.tell(self):
                     promise._asyncio_future_blocking = False

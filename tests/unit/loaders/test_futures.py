@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from loaders.compiled import Singles
+from loaders.compiled import SingleKeyBatch
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +16,9 @@ def anyio_backend() -> str:
 
 @pytest.mark.parametrize("step", ["__next__", "send"])
 async def test_a_step_by_name_waits_and_then_ends_with_the_value(step: str) -> None:
-    singles: Singles[int, tuple[int, int]] = Singles(asyncio.get_running_loop(), {}, 0)
+    singles: SingleKeyBatch[int, tuple[int, int]] = SingleKeyBatch(
+        asyncio.get_running_loop(), {}, 0
+    )
     future = singles.ask(7)
     assert future is not None
     awaited = future.__await__()
@@ -30,7 +32,7 @@ async def test_a_step_by_name_waits_and_then_ends_with_the_value(step: str) -> N
 
 
 async def test_what_is_thrown_in_is_raised() -> None:
-    singles: Singles[int, int] = Singles(asyncio.get_running_loop(), {}, 0)
+    singles: SingleKeyBatch[int, int] = SingleKeyBatch(asyncio.get_running_loop(), {}, 0)
     future = singles.ask(7)
     assert future is not None
     awaited = future.__await__()

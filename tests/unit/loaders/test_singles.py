@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loaders import promised, singles
+from loaders import key_futures, singles
 
 pytestmark = pytest.mark.anyio
 VAR: contextvars.ContextVar[int] = contextvars.ContextVar("VAR", default=0)
@@ -19,16 +19,16 @@ def anyio_backend(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture(params=[singles, promised], ids=["asyncio's", "compiled"])
-def new(request: pytest.FixtureRequest) -> Callable[..., singles.Singles[Any, Any]]:
-    def singles_from(start: int = 0, **slots: int) -> singles.Singles[Any, Any]:
-        made: singles.Singles[Any, Any]
-        made = request.param.Singles(asyncio.get_running_loop(), slots, start)
+def new(request: pytest.FixtureRequest) -> Callable[..., singles.SingleKeyBatch[Any, Any]]:
+    def singles_from(start: int = 0, **slots: int) -> singles.SingleKeyBatch[Any, Any]:
+        made: singles.SingleKeyBatch[Any, Any]
+        made = request.param.SingleKeyBatch(asyncio.get_running_loop(), slots, start)
         return made
 
     return singles_from
 
 
-def asked(keys: singles.Singles[Any, Any], key: str) -> "asyncio.Future[Any]":
+def asked(keys: singles.SingleKeyBatch[Any, Any], key: str) -> "asyncio.Future[Any]":
     future = keys.ask(key)
     assert future is not None
     return future

@@ -1,8 +1,8 @@
 cdef class Waiter:
-    cdef int wake(self, Promise promise) except -1
+    cdef int wake(self, KeyFuture promise) except -1
 
 
-cdef class Promise:
+cdef class KeyFuture:
     cdef public bint _asyncio_future_blocking
     cdef readonly object _loop
     cdef object value, traceback

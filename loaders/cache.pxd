@@ -3,7 +3,7 @@ cimport cython
 from loaders.batches cimport Batch, Load
 
 
-cdef class Book:
+cdef class LoaderCache:
     cdef public dict slots
     cdef public list pending, values
     cdef public Batch open

@@ -12,7 +12,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Singles(Generic[K, V]):
+class SingleKeyBatch(Generic[K, V]):
     """The keys that are asked one by one, of a batch that no other keys are in."""
 
     def __init__(self, loop: AbstractEventLoop, slots: dict[K, int], start: int) -> None:
@@ -49,7 +49,7 @@ class Singles(Generic[K, V]):
                 settle(future, value)
 
 
-def place(slots: dict[K, int], keys: Sequence[K], start: int) -> tuple[list[int], list[K]]:
+def assign_slots(slots: dict[K, int], keys: Sequence[K], start: int) -> tuple[list[int], list[K]]:
     """The slot of each key, and the keys that are new, which get the slots from `start` on."""
     new = list(filterfalse(slots.__contains__, dict.fromkeys(keys)))
     slots.update(zip(new, count(start), strict=False))

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""As `singles`, compiled: who asks for a key has a promise in place of an asyncio.Future, and all
+"""As `singles`, compiled: who asks for a key has a promise in assign_slots of an asyncio.Future, and all
 who wait in compiled code (`Waiter`) are woken by one callback of the loop."""
 
 from asyncio import CancelledError, InvalidStateError
@@ -35,12 +35,12 @@ cdef enum: PENDING, VALUE, ERROR, CANCELLED
 cdef class Waiter:
     """What waits without a callback."""
 
-    cdef int wake(self, Promise promise) except -1:
+    cdef int wake(self, KeyFuture promise) except -1:
         """The promise is done."""
         raise NotImplementedError
 
 
-cdef class Promise:
+cdef class KeyFuture:
     """To asyncio a future: what it does, and nothing besides."""
 
     cdef bint tell(self, Waiter waiter):
@@ -138,7 +138,7 @@ cdef class Promise:
         return self
 
     def __next__(self):
-        """As `next_of`, which the interpreter calls in its place; for who calls this by name."""
+        """As `next_of`, which the interpreter calls in its assign_slots; for who calls this by name."""
         if self.state == PENDING:
             if self._asyncio_future_blocking:
                 raise RuntimeError("await wasn't used with future")
@@ -160,13 +160,13 @@ cdef class Promise:
         pass
 
     def __repr__(self):
-        return f"<Promise {('pending', 'finished', 'finished', 'cancelled')[self.state]}>"
+        return f"<KeyFuture {('pending', 'finished', 'finished', 'cancelled')[self.state]}>"
 
 
 cdef PyObject *next_of(PyObject *promise) except NULL:
-    """`Promise.__next__`, which ends with a value without the exception and the traceback that
+    """`KeyFuture.__next__`, which ends with a value without the exception and the traceback that
     Cython's methods make for it."""
-    cdef Promise self = <Promise> promise
+    cdef KeyFuture self = <KeyFuture> promise
     if self.state == VALUE:
         stop_with(self.value)
         return NULL
@@ -180,12 +180,12 @@ cdef PyObject *next_of(PyObject *promise) except NULL:
     return NULL
 
 
-set_iternext(Promise, <Next> next_of)
+set_iternext(KeyFuture, <Next> next_of)
 
 
 def wake_all(list promises):
     """Those who wait for these, in compiled code."""
-    cdef Promise promise
+    cdef KeyFuture promise
     cdef Waiter waiter
     for promise in promises:
         waiter, promise.waiter = promise.waiter, None
@@ -197,7 +197,7 @@ def wake_all(list promises):
             )
 
 
-cdef class Singles:
+cdef class SingleKeyBatch:
     cdef object loop
     cdef dict slots
     cdef list asked, promises
@@ -209,17 +209,17 @@ cdef class Singles:
 
     def ask(self, key):
         cdef Py_ssize_t new = self.start + len(self.asked), slot = self.slots.setdefault(key, new)
-        cdef Promise promise
+        cdef KeyFuture promise
         if slot < self.start:
             return None
-        promise = Promise.__new__(Promise)
+        promise = KeyFuture.__new__(KeyFuture)
         promise._loop = self.loop
         if slot == new:
             self.asked.append(key)
             self.promises.append(promise)
         else:
             before = self.promises[slot - self.start]
-            if type(before) is Promise:
+            if type(before) is KeyFuture:
                 self.promises[slot - self.start] = [before, promise]
             else:
                 (<list> before).append(promise)
@@ -229,19 +229,19 @@ cdef class Singles:
         return self.asked
 
     def futures(self):
-        return [[each] if type(each) is Promise else each for each in self.promises]
+        return [[each] if type(each) is KeyFuture else each for each in self.promises]
 
     def end(self, given):
         cdef list woken = []
         for asked, value in zip(self.promises, given, strict=True):
-            if type(asked) is Promise:
+            if type(asked) is KeyFuture:
                 self.settle(asked, value, woken)
             else:
                 for promise in <list> asked:
                     self.settle(promise, value, woken)
         self.wake(woken)
 
-    cdef settle(self, Promise promise, value, list woken):
+    cdef settle(self, KeyFuture promise, value, list woken):
         if promise.state != PENDING:
             return
         promise.settle(ERROR if isinstance(value, BaseException) else VALUE, value)
@@ -258,7 +258,7 @@ cdef class Singles:
             woken.clear()
 
 
-def place(dict slots, keys, Py_ssize_t start):
+def assign_slots(dict slots, keys, Py_ssize_t start):
     cdef list found = [], new = []
     try:
         for key in keys:

@@ -8,10 +8,10 @@ from typing import Any
 
 from datasources.recording import current
 from loaders.batches import Batch, BatchLoader, Load
-from loaders.compiled import Singles, place
+from loaders.compiled import SingleKeyBatch, assign_slots
 
 
-class Book:
+class LoaderCache:
     """One loader's."""
 
     __slots__ = ("open", "pending", "singles", "slots", "values")
@@ -26,7 +26,7 @@ class Book:
         """The batches that are not loaded yet."""
         self.open: Batch | None = None
         """The one that takes keys until its turn comes."""
-        self.singles: Singles[Any, Any] | None = None
+        self.singles: SingleKeyBatch[Any, Any] | None = None
         """Its keys that were asked one by one, if nothing else happened since the first of them:
         of these the batch and `values` don't know yet."""
 
@@ -35,7 +35,7 @@ class Book:
         if self.singles is not None:
             self._mix_singles()
         known = len(self.slots)
-        slots, new = place(self.slots, keys, len(self.values))
+        slots, new = assign_slots(self.slots, keys, len(self.values))
         batches: tuple[Batch, ...] = ()
         if new:
             batch = self._take(loader, new)
@@ -53,7 +53,7 @@ class Book:
                 return None
             batch = self._opened(loader)
             batch.ask()
-            batch.singles = self.singles = singles = Singles(
+            batch.singles = self.singles = singles = SingleKeyBatch(
                 loader.loop, self.slots, len(self.values)
             )
         return singles.ask(key)

@@ -1,2 +1,0 @@
-from loaders.singles import Singles as Singles
-from loaders.singles import place as place
