@@ -20,9 +20,9 @@ from gateway.execution.compile.resolvers import source_of
 from gateway.execution.fused.subtrees import subtree_of
 from gateway.execution.model.operation import Operation
 from gateway.execution.model.selection import Completer, Field, Selection, Source, TryFused
-from gateway.execution.run.composites import Abstract, Objects
+from gateway.execution.run.composites import AbstractCompleter, ObjectCompleter
 from gateway.execution.run.generate import Build
-from gateway.execution.run.lists import Listed
+from gateway.execution.run.lists import ListCompleter
 
 LARGE = 250
 """Selections from which an operation is compiled beside the event loop, and from which paths share
@@ -138,11 +138,11 @@ def prepared(selection: Selection) -> Iterator[Selection]:
     for field in selection.fields:
         completer = field.completer
         assert field.source is not None
-        while isinstance(completer, Listed):
+        while isinstance(completer, ListCompleter):
             completer = completer.item
-        if isinstance(completer, Objects):
+        if isinstance(completer, ObjectCompleter):
             yield completer.selection(completer.type)
-        elif isinstance(completer, Abstract):
+        elif isinstance(completer, AbstractCompleter):
             for type_ in field.operation.schema.get_possible_types(completer.type):
                 yield completer.selection(type_)
     selection.build.prepare()

@@ -11,10 +11,10 @@ from gateway.execution.fused.pending_calls import PendingCalls
 from gateway.execution.model.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.model.selection import Field
 from gateway.execution.run.asking import start
-from gateway.execution.run.completed import SLICE
-from gateway.execution.run.composites import Objects
+from gateway.execution.run.base_completer import SLICE
+from gateway.execution.run.composites import ObjectCompleter
 from gateway.execution.run.generate import FastPathMiss
-from gateway.execution.run.leaves import NULL, Leaf
+from gateway.execution.run.leaves import NULL, LeafCompleter
 from gateway.execution.run.pending import PendingField
 from gateway.execution.run.sources import Attribute, Bulk, Call
 
@@ -27,7 +27,7 @@ class Values(FieldOutput):
 
     __slots__ = ("_leaf", "_listed", "_number", "settled")
 
-    def __init__(self, number: int, leaf: Leaf, listed: bool) -> None:
+    def __init__(self, number: int, leaf: LeafCompleter, listed: bool) -> None:
         self._number, self._leaf, self._listed = number, leaf, listed
         self.of_lists = listed
         self.settled = not (listed or leaf.nonnull)
@@ -51,7 +51,7 @@ class Composed(FieldOutput):
 
     __slots__ = ("_completer", "_is_of", "_number", "node")
 
-    def __init__(self, number: int, completer: Objects, node: ObjectNode) -> None:
+    def __init__(self, number: int, completer: ObjectCompleter, node: ObjectNode) -> None:
         self._number, self._completer, self.node = number, completer, node
         self._is_of = None if completer.any_class else completer.is_of
 
@@ -70,7 +70,7 @@ class One(Composed):
 
     __slots__ = ()
 
-    def __init__(self, number: int, completer: Objects, node: ObjectNode) -> None:
+    def __init__(self, number: int, completer: ObjectCompleter, node: ObjectNode) -> None:
         Composed.__init__(self, number, completer, node)
         self.of_lists = False
 
@@ -93,7 +93,7 @@ class Many(Composed):
 
     __slots__ = ()
 
-    def __init__(self, number: int, completer: Objects, node: ObjectNode) -> None:
+    def __init__(self, number: int, completer: ObjectCompleter, node: ObjectNode) -> None:
         Composed.__init__(self, number, completer, node)
         self.of_lists = True
 

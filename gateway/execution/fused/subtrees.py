@@ -11,9 +11,9 @@ from gateway.execution.fused.attempts import FieldFetch, FieldOutput, ObjectNode
 from gateway.execution.fused.parts import Bulked, Many, One, Read, Values
 from gateway.execution.fused.writers import BUILT, writer_of
 from gateway.execution.model.selection import Field, Selection
-from gateway.execution.run.composites import Objects
-from gateway.execution.run.leaves import Leaf
-from gateway.execution.run.lists import Listed
+from gateway.execution.run.composites import ObjectCompleter
+from gateway.execution.run.leaves import LeafCompleter
+from gateway.execution.run.lists import ListCompleter
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
 MOST = 512
@@ -63,7 +63,7 @@ class _ObjectNodes:
             if isinstance(source, Constant):
                 continue
             attribute = isinstance(source, Attribute) and source.placeless
-            if attribute and isinstance(field.completer, Leaf):
+            if attribute and isinstance(field.completer, LeafCompleter):
                 node.leafy = True
             else:
                 node.shown[field] = shown = self._shown(field)
@@ -72,18 +72,18 @@ class _ObjectNodes:
 
     def _shown(self, field: Field) -> FieldOutput:
         completer = field.completer
-        if isinstance(completer, Leaf):
+        if isinstance(completer, LeafCompleter):
             return Values(self._number(), completer, listed=False)
-        if isinstance(completer, Objects):
+        if isinstance(completer, ObjectCompleter):
             return One(self._number(), completer, self._below(completer))
-        if isinstance(completer, Listed):
-            if isinstance(completer.item, Leaf):
+        if isinstance(completer, ListCompleter):
+            if isinstance(completer.item, LeafCompleter):
                 return Values(self._number(), completer.item, listed=True)
-            if isinstance(completer.item, Objects):
+            if isinstance(completer.item, ObjectCompleter):
                 return Many(self._number(), completer.item, self._below(completer.item))
         raise FastPathMiss
 
-    def _below(self, completer: Objects) -> ObjectNode:
+    def _below(self, completer: ObjectCompleter) -> ObjectNode:
         return self.node(completer.selection(completer.type))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gateway.execution.fused.attempts import ObjectNode
-from gateway.execution.run.leaves import Leaf
+from gateway.execution.run.leaves import LeafCompleter
 from gateway.execution.run.sources import Attribute, Constant
 from loaders.compiled import WANTED
 
@@ -35,7 +35,7 @@ def writer_of(node: ObjectNode) -> JsonWriter:
             writer.constant(source.value)
         else:
             assert isinstance(source, Attribute)
-            assert isinstance(field.completer, Leaf)
+            assert isinstance(field.completer, LeafCompleter)
             kind, coerced = field.completer.written()
             writer.attribute(source.name, kind, field.completer.nonnull, coerced)
     writer.end()

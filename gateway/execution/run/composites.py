@@ -19,14 +19,14 @@ from gateway.execution.model.kinds import PLAIN
 from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
+from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.classes import known_type, names_by_class
-from gateway.execution.run.completed import SLICE, Completed
 from gateway.execution.run.generate import Build
 from gateway.execution.run.info import field_position, make_info, same_for_all
 from gateway.execution.tasks.frames import without_frame
 
 
-class Composite(Completed):
+class CompositeCompleter(BaseCompleter):
     """Objects, once their type is known."""
 
     def __init__(self, field: Field, nonnull: bool) -> None:
@@ -119,7 +119,7 @@ class Composite(Completed):
         run.complete_later(self.selection(type_), values, place)
 
 
-class Objects(Composite):
+class ObjectCompleter(CompositeCompleter):
     """An object type."""
 
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
@@ -168,7 +168,7 @@ class Objects(Composite):
                 run.count(len(values))
 
 
-class Abstract(Composite):
+class AbstractCompleter(CompositeCompleter):
     """An interface or a union."""
 
     def __init__(self, field: Field, type_: GraphQLAbstractType, nonnull: bool) -> None:

@@ -23,7 +23,7 @@ from gateway.execution.model.kinds import PLAIN, none_awaited
 from gateway.execution.model.positions import FieldPositions, ResponsePositions, order, ranks, some
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import Pending, Then
-from gateway.execution.run.completed import SLICE, Completed
+from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.errors import late, located
 from gateway.execution.run.groups import Group, make_group
 from gateway.execution.run.large import flush, forget, in_slices, settle_failures
@@ -169,7 +169,7 @@ class Run(Response):
                 entry = queue.popleft()
                 selection, objs, place, context = entry
                 count = len(objs)
-                if count > SLICE or isinstance(selection, Completed):
+                if count > SLICE or isinstance(selection, BaseCompleter):
                     await in_slices(self, entry)
                 elif context is None:
                     make_group(self, selection, objs, place)
@@ -462,7 +462,7 @@ class Run(Response):
             make_group(self, selection, objs, place)
             while self.queue:
                 entry = below, objs, place_below, _ = self.queue.popleft()
-                if len(objs) <= SLICE and not isinstance(below, Completed):
+                if len(objs) <= SLICE and not isinstance(below, BaseCompleter):
                     make_group(self, below, objs, place_below)
                 else:
                     queue.append(entry)

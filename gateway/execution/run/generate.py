@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 
 from gateway.execution.model.kinds import kinds_of
 from gateway.execution.model.selection import Completer, Field, Selection
-from gateway.execution.run.leaves import Leaf
+from gateway.execution.run.leaves import LeafCompleter
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
 Late: TypeAlias = "Callable[[Field, Any, int], None]"
@@ -45,19 +45,21 @@ class Build:
         self.composite: list[Field] = []
         inline: list[Field] = []
         for field in self.fields:
-            if not isinstance(field.completer, Leaf):
+            if not isinstance(field.completer, LeafCompleter):
                 self.composite.append(field)
             elif isinstance(field.source, Attribute | Constant):
                 inline.append(field)
             else:
                 self.columns.append(field)
-        self.called: list[tuple[Field, Attribute | Call | Bulk, Completer, Leaf | None]] = []
+        self.called: list[
+            tuple[Field, Attribute | Call | Bulk, Completer, LeafCompleter | None]
+        ] = []
         """Those whose values are got before the objects are made, in the response's order; with
         their source, their completer, and the latter again if it is of leaves."""
         for field in self.fields:
             if field not in inline and not isinstance(field.source, Constant):
                 completer = field.completer
-                leaf = completer if isinstance(completer, Leaf) else None
+                leaf = completer if isinstance(completer, LeafCompleter) else None
                 self.called.append((field, cast(Any, field.source), completer, leaf))
         self.bulk = [
             (field, source, leaf)
@@ -122,7 +124,7 @@ class Build:
                 value = repr(field.source.value)
             else:
                 assert isinstance(field.source, Attribute)
-                assert isinstance(field.completer, Leaf)
+                assert isinstance(field.completer, LeafCompleter)
                 source = field.source
                 read = (
                     f"o.get({source.name!r})" if dicts and source.keyed else source.of_object("o")
@@ -169,7 +171,7 @@ class Build:
         columns = iter(given)
         for field in self.fields:
             value = None
-            if isinstance(field.completer, Leaf):
+            if isinstance(field.completer, LeafCompleter):
                 if isinstance(field.source, Constant):
                     value = field.source.value
                 elif isinstance(field.source, Attribute):

@@ -25,7 +25,7 @@ from gateway.execution.model.positions import (
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import Entry, Pending, State
 from gateway.execution.run.asking import ask
-from gateway.execution.run.completed import SLICE, Completed
+from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.groups import Group, Work
 from gateway.execution.run.response import Failure
 from gateway.execution.run.sources import Bulk
@@ -42,7 +42,9 @@ async def in_slices(run: State, entry: Entry) -> None:
     queue, run.queue = run.queue, deque()
     below = _Joined()
     try:
-        steps = _completing(run, entry) if isinstance(entry[0], Completed) else _making(run, entry)
+        steps = (
+            _completing(run, entry) if isinstance(entry[0], BaseCompleter) else _making(run, entry)
+        )
         for step, *given in steps:
             run.within(entry[3], step, *given)
             below.add(run.queue)
@@ -153,7 +155,7 @@ class _Joined:
 def forget(entries: Iterable[Entry]) -> None:
     """Drop values that were not completed yet."""
     for what, values, _, _ in entries:
-        if isinstance(what, Completed):
+        if isinstance(what, BaseCompleter):
             drop(list(values))
 
 

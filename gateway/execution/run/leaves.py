@@ -24,7 +24,7 @@ from gateway.execution.model.kinds import all_plain, is_callable, is_plain, kind
 from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.run.completed import Completed
+from gateway.execution.run.base_completer import BaseCompleter
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
 
@@ -34,7 +34,7 @@ LEAST, GREATEST = -(2**31), 2**31 - 1
 NULL = type(None)
 
 
-class Leaf(Completed):
+class LeafCompleter(BaseCompleter):
     """A scalar or an enum."""
 
     def __init__(self, field: Field, type_: GraphQLLeafType, nonnull: bool) -> None:
@@ -218,7 +218,7 @@ class Leaf(Completed):
         return learn
 
 
-class _Awaited(Completed):
+class _Awaited(BaseCompleter):
     """The awaitables that a scalar's own function returned: as under graphql-core, their values
     stand in the response as they are."""
 
@@ -251,7 +251,7 @@ def _check(coerced: Any) -> None:
 class _Names(dict[Any, str]):
     """The names of an enum's values, as they are met."""
 
-    def __init__(self, leaf: Leaf) -> None:
+    def __init__(self, leaf: LeafCompleter) -> None:
         super().__init__()
         self._leaf = leaf
 

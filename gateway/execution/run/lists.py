@@ -15,11 +15,11 @@ from gateway.execution.model.kinds import kinds_of
 from gateway.execution.model.positions import ItemPositions, ResponsePositions, some
 from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
-from gateway.execution.run.completed import SLICE, Completed
+from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.tasks.dropped import drop
 
 
-class Listed(Completed):
+class ListCompleter(BaseCompleter):
     """A list of anything."""
 
     def __init__(self, field: Field, item: Completer, nonnull: bool) -> None:

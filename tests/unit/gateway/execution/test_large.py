@@ -20,8 +20,8 @@ from graphql import (
 
 from gateway.execution import encode, executor_of
 from gateway.execution.run import execution
-from gateway.execution.run.completed import SLICE
-from gateway.execution.run.composites import Composite
+from gateway.execution.run.base_completer import SLICE
+from gateway.execution.run.composites import CompositeCompleter
 from gateway.settings import Settings
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
@@ -128,7 +128,7 @@ async def test_a_fault_of_the_executor_is_an_error_of_the_response(
     def broken(*_: Any) -> None:
         raise AttributeError("a fault")
 
-    monkeypatch.setattr(Composite, "selection", broken)
+    monkeypatch.setattr(CompositeCompleter, "selection", broken)
     context: Any = SimpleNamespace(again=None, torn=False)
     executor = executor_of(strawberry.Schema(People), Settings())
     result = await executor.run("{people(count:1){n}}", None, None, context)

@@ -19,7 +19,7 @@ from datasources.protocols import Stores
 from gateway.execution.compile.engine import Engine
 from gateway.execution.fused import writers
 from gateway.execution.fused.attempts import PASSED
-from gateway.execution.run.completed import SLICE
+from gateway.execution.run.base_completer import SLICE
 from loaders.base import Loader
 from loaders.compiled import WANTED
 from resolvers.bulk import bulk

@@ -20,7 +20,7 @@ SLICE = 256
 """Objects made, or values completed, before the clock is looked at."""
 
 
-class Completed:
+class BaseCompleter:
     """What all types share: nulls and errors are taken out first."""
 
     def __init__(self, field: Field, nonnull: bool) -> None:
