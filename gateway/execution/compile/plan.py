@@ -23,7 +23,7 @@ from gateway.execution.compile.variant import Charge, Variant
 from gateway.execution.encode import SMALL, dumps, encode
 from gateway.execution.model.operation import NotCompiled, Operation
 from gateway.execution.run.execution import Again, Run
-from gateway.execution.run.large import BULK, slices, sweep
+from gateway.execution.run.large import SLICES_AT_ONCE, slices, sweep
 from gateway.execution.tasks.deadlines import Deadline
 
 VARIANTS = 16
@@ -142,7 +142,7 @@ class Plan:
                 run.cut(deadline.seconds)
                 parts = await _encoded(run)
         finally:
-            if len(run.deferred_free) > BULK:
+            if len(run.deferred_free) > SLICES_AT_ONCE:
                 run.data = None
                 run.deferred_free[:0] = slices(run.errors)  # which others have for some turns, too
                 sweep(run.loop, run.deferred_free)

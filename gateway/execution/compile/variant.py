@@ -21,8 +21,8 @@ from gateway.execution.fused.subtrees import subtree_of
 from gateway.execution.model.operation import Operation
 from gateway.execution.model.selection import Completer, Field, Selection, Source, TryFused
 from gateway.execution.run.composites import AbstractCompleter, ObjectCompleter
-from gateway.execution.run.generate import Build
 from gateway.execution.run.lists import ListCompleter
+from gateway.execution.run.object_builder import ObjectBuilder
 
 LARGE = 250
 """Selections from which an operation is compiled beside the event loop, and from which paths share
@@ -81,8 +81,8 @@ class Variant:
     def completer_of(self, field: Field) -> Completer:
         return completer_of(field, field.definition.type)
 
-    def build_of(self, selection: Selection) -> Build:
-        return Build(selection)
+    def builder_of(self, selection: Selection) -> ObjectBuilder:
+        return ObjectBuilder(selection)
 
     def fused_for(self, selection: Selection) -> TryFused | None:
         return subtree_of(selection)
@@ -145,4 +145,4 @@ def prepared(selection: Selection) -> Iterator[Selection]:
         elif isinstance(completer, AbstractCompleter):
             for type_ in field.operation.schema.get_possible_types(completer.type):
                 yield completer.selection(type_)
-    selection.build.prepare()
+    selection.builder.prepare()

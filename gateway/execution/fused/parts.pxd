@@ -1,10 +1,10 @@
 cimport cython
 
-from gateway.execution.run.asking cimport start
+from gateway.execution.run.bulk_calls cimport start
 from gateway.execution.fused.attempts cimport FieldFetch, Attempt, FieldOutput, ObjectNode
 from gateway.execution.run.sources cimport Bulk
 from gateway.execution.run.pending cimport PendingField
-from gateway.execution.model.kinds cimport kinds_of
+from gateway.execution.model.value_classes cimport kinds_of
 
 
 cdef class Values(FieldOutput):

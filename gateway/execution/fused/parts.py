@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.execution.fused.attempts import Attempt, FieldFetch, FieldOutput, ObjectNode, WriterOf
 from gateway.execution.fused.pending_calls import PendingCalls
-from gateway.execution.model.kinds import PLAIN, all_plain, kinds_of
 from gateway.execution.model.selection import Field
-from gateway.execution.run.asking import start
+from gateway.execution.model.value_classes import PLAIN, all_plain, kinds_of
 from gateway.execution.run.base_completer import SLICE
+from gateway.execution.run.bulk_calls import start
 from gateway.execution.run.composites import ObjectCompleter
-from gateway.execution.run.generate import FastPathMiss
 from gateway.execution.run.leaves import NULL, LeafCompleter
+from gateway.execution.run.object_builder import FastPathMiss
 from gateway.execution.run.pending import PendingField
 from gateway.execution.run.sources import Attribute, Bulk, Call
 

@@ -64,7 +64,7 @@ class Compiler(Protocol):
 
     def completer_of(self, field: Field) -> Completer: ...
 
-    def build_of(self, selection: Selection) -> Any: ...
+    def builder_of(self, selection: Selection) -> Any: ...
 
     def fused_for(self, selection: Selection) -> TryFused | None: ...
 
@@ -141,9 +141,9 @@ class Selection:
                 )
 
     @cached_property
-    def build(self) -> Any:
-        """Makes the response's objects, level by level: a `run.generate.Build`."""
-        return self._compiler.build_of(self)
+    def builder(self) -> Any:
+        """Makes the response's objects, level by level: a `run.generate.ObjectBuilder`."""
+        return self._compiler.builder_of(self)
 
     @cached_property
     def try_fused(self) -> TryFused | None:
@@ -152,7 +152,7 @@ class Selection:
 
     def forget(self) -> None:
         """Drop what was worked out: much of it refers back to the selection, in cycles."""
-        for name in ("build", "try_fused"):
+        for name in ("builder", "try_fused"):
             self.__dict__.pop(name, None)
         for field in self.fields:
             field.forget()

@@ -11,10 +11,10 @@ from typing import Any
 
 from graphql.pyutils import Undefined
 
-from gateway.execution.model.kinds import all_plain, kinds_of
 from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
+from gateway.execution.model.value_classes import all_plain, kinds_of
 
 SLICE = 256
 """Objects made, or values completed, before the clock is looked at."""

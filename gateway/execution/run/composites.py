@@ -15,14 +15,14 @@ from graphql import (
 )
 from graphql.pyutils import inspect
 
-from gateway.execution.model.kinds import PLAIN
 from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
+from gateway.execution.model.value_classes import PLAIN
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
-from gateway.execution.run.classes import known_type, names_by_class
-from gateway.execution.run.generate import Build
 from gateway.execution.run.info import field_position, make_info, same_for_all
+from gateway.execution.run.object_builder import ObjectBuilder
+from gateway.execution.run.types_by_class import known_type, names_by_class
 from gateway.execution.tasks.frames import without_frame
 
 
@@ -138,7 +138,7 @@ class ObjectCompleter(CompositeCompleter):
 
     @cached_property
     def _leaves(self) -> Callable[[Sequence[Any]], list[dict[str, Any]]] | None:
-        build: Build = self._selection.build
+        build: ObjectBuilder = self._selection.builder
         return build.leaves_only
 
     def complete(

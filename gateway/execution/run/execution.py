@@ -19,13 +19,13 @@ from typing import Any, TypeAlias
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.model.kinds import PLAIN, none_awaited
 from gateway.execution.model.positions import FieldPositions, ResponsePositions, order, ranks, some
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import Pending, Then
+from gateway.execution.model.value_classes import PLAIN, none_awaited
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.errors import late, located
-from gateway.execution.run.groups import Group, make_group
+from gateway.execution.run.groups import Group, execute_group
 from gateway.execution.run.large import flush, forget, in_slices, settle_failures
 from gateway.execution.run.pending import PendingBatch, PendingField, PendingLoad
 from gateway.execution.run.response import Response
@@ -172,9 +172,9 @@ class Run(Response):
                 if count > SLICE or isinstance(selection, BaseCompleter):
                     await in_slices(self, entry)
                 elif context is None:
-                    make_group(self, selection, objs, place)
+                    execute_group(self, selection, objs, place)
                 else:
-                    self.within(context, make_group, self, selection, objs, place)
+                    self.within(context, execute_group, self, selection, objs, place)
                 self.objects_made += count
                 self.objects_since_rest += count
                 if self.objects_since_rest > SLICE:
@@ -459,11 +459,11 @@ class Run(Response):
         """Group by group, with what resolvers gave or are about to give."""
         queue, self.queue, self.given = self.queue, deque(), given
         try:
-            make_group(self, selection, objs, place)
+            execute_group(self, selection, objs, place)
             while self.queue:
                 entry = below, objs, place_below, _ = self.queue.popleft()
                 if len(objs) <= SLICE and not isinstance(below, BaseCompleter):
-                    make_group(self, below, objs, place_below)
+                    execute_group(self, below, objs, place_below)
                 else:
                     queue.append(entry)
         finally:

@@ -9,4 +9,4 @@ cdef class Group:
 
 
 @cython.locals(group=Group)
-cpdef make_group(State run, selection, objs, place)
+cpdef execute_group(State run, selection, objs, place)

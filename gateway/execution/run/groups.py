@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.execution.model.kinds import PLAIN
 from gateway.execution.model.positions import FieldPositions, ResponsePositions, some
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import State
-from gateway.execution.run.asking import ask_and_begin
-from gateway.execution.run.generate import FastPathMiss
+from gateway.execution.model.value_classes import PLAIN
+from gateway.execution.run.bulk_calls import ask_and_begin
+from gateway.execution.run.object_builder import FastPathMiss
 from gateway.execution.run.sources import Attribute, Bulk
 from gateway.execution.tasks.frames import without_frame
 from gateway.execution.tasks.pending_column import PendingColumn
@@ -28,7 +28,7 @@ class Group:
         self.out: list[dict[str, Any]] = []
 
 
-def make_group(
+def execute_group(
     run: State, selection: Selection, objs: Sequence[Any], place: ResponsePositions | None
 ) -> None:
     """Resolve all fields of all objects; put them into the response, and go on below."""
@@ -36,7 +36,7 @@ def make_group(
         try_fused = selection.try_fused
         if try_fused is not None and try_fused(run, objs, place):
             return
-    build = selection.build
+    build = selection.builder
     group = Group(selection, objs, place)
     columns: list[Sequence[Any]] = []
     ready: list[tuple[Completer, Sequence[Any], FieldPositions, Sequence[int] | None, Any]] = []
@@ -108,9 +108,9 @@ class Work:
         return place
 
     def make(self) -> None:
-        """As `make_group`, but for bulk fields, which are asked for all slices at once."""
+        """As `execute_group`, but for bulk fields, which are asked for all slices at once."""
         run, group = self._run, self._group
-        build, objs = group.selection.build, group.objs
+        build, objs = group.selection.builder, group.objs
         columns: list[Sequence[Any]] = []
         ready: list[tuple[Completer, Sequence[Any], FieldPositions, Sequence[int] | None, Any]] = []
         for field, source, completer, leaf in build.called:

@@ -24,14 +24,14 @@ from gateway.execution.model.positions import (
 )
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import Entry, Pending, State
-from gateway.execution.run.asking import ask
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
+from gateway.execution.run.bulk_calls import ask
 from gateway.execution.run.groups import Group, Work
 from gateway.execution.run.response import Failure
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.dropped import drop
 
-BULK = 8
+SLICES_AT_ONCE = 8
 """Slices that a bulk resolver is called for at a time, and that are let go of at a time."""
 
 
@@ -79,9 +79,9 @@ def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
     starts = range(0, len(objs), SLICE)
     counts = [min(SLICE, len(objs) - start) for start in starts]
     given: list[Entry] = []
-    for field, source, _ in selection.build.bulk:
-        for first in range(0, len(groups), BULK):
-            last = first + BULK
+    for field, source, _ in selection.builder.bulk:
+        for first in range(0, len(groups), SLICES_AT_ONCE):
+            last = first + SLICES_AT_ONCE
             some_objs = objs[first * SLICE : last * SLICE]
             yield _ask, run, field, source, some_objs, groups[first:last], counts[first:last], given
     for group, start in zip(groups, starts, strict=True):
@@ -209,5 +209,5 @@ def slices(values: Sequence[Any]) -> list[Sequence[Any]]:
 def sweep(loop: AbstractEventLoop, litter: list[Sequence[Any]]) -> None:
     """Let go of some slices in each turn of the loop, the last first."""
     if litter:
-        del litter[-BULK:]
+        del litter[-SLICES_AT_ONCE:]
         loop.call_soon(sweep, loop, litter)

@@ -20,10 +20,10 @@ from graphql import (
 from graphql.pyutils import Undefined, inspect, is_awaitable
 
 from gateway.execution.encode import dumps
-from gateway.execution.model.kinds import all_plain, is_callable, is_plain, kinds_of
 from gateway.execution.model.positions import ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
+from gateway.execution.model.value_classes import all_plain, is_callable, is_plain, kinds_of
 from gateway.execution.run.base_completer import BaseCompleter
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame

@@ -11,10 +11,10 @@ from typing import Any
 from graphql import GraphQLError
 from graphql.pyutils import is_async_iterable, is_iterable
 
-from gateway.execution.model.kinds import kinds_of
 from gateway.execution.model.positions import ItemPositions, ResponsePositions, some
 from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
+from gateway.execution.model.value_classes import kinds_of
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.tasks.dropped import drop
 

@@ -9,10 +9,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from gateway.execution.model.kinds import any_callable, kinds_of
 from gateway.execution.model.positions import ResponsePositions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
+from gateway.execution.model.value_classes import any_callable, kinds_of
 from gateway.execution.run.arguments import Arguments, shareable
 from gateway.execution.run.info import make_info
 from gateway.execution.tasks.frames import without_frame

@@ -8,10 +8,10 @@ from typing import Any
 
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.model.kinds import PLAIN
 from gateway.execution.model.positions import FieldPositions, ResponsePositions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
+from gateway.execution.model.value_classes import PLAIN
 from gateway.execution.run.pending import PendingBulk, PendingField, PendingLoad, each
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.frames import without_frame

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from graphql import GraphQLAbstractType, GraphQLObjectType, GraphQLSchema
 
-from gateway.execution.model.kinds import kinds_of
+from gateway.execution.model.value_classes import kinds_of
 from gateway.execution.strawberry_details import (
     is_type_of_by_class,
     resolve_type_by_class,

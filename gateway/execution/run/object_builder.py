@@ -16,8 +16,8 @@ from math import isfinite
 from types import CodeType
 from typing import Any, TypeAlias, cast
 
-from gateway.execution.model.kinds import kinds_of
 from gateway.execution.model.selection import Completer, Field, Selection
+from gateway.execution.model.value_classes import kinds_of
 from gateway.execution.run.leaves import LeafCompleter
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
@@ -32,7 +32,7 @@ def miss() -> Any:
     raise FastPathMiss
 
 
-class Build:
+class ObjectBuilder:
     """Sorts a selection's fields by how they get into its objects.
 
     Leaves that are attributes are read in the generated code; `columns` are leaves whose values a
