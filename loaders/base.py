@@ -35,7 +35,7 @@ class Loader(DataLoader[K, V]):
     def __init__(self, stores: Stores) -> None:
         # In place of aiodataloader's, which keeps a future for each key.
         self._stores = stores
-        self.cache = LoaderCache()
+        self.key_cache = LoaderCache()
 
     @cached_property
     def loop(self) -> AbstractEventLoop:  # type: ignore[override]
@@ -56,18 +56,18 @@ class Loader(DataLoader[K, V]):
 
     def many(self, keys: Sequence[K]) -> Awaitable[list[V | BaseException]]:
         """The value or the error of each key, in the keys' order, for whoever awaits it."""
-        return self.cache.many(self, keys)
+        return self.key_cache.many(self, keys)
 
     def load(self, key: K) -> "Future[V]":
         if key is None:
             raise TypeError("load() takes a key, not None")
-        future = self.cache.single(self, key)
+        future = self.key_cache.single(self, key)
         return self._load_elsewhere(key) if future is None else future
 
     def _load_elsewhere(self, key: K) -> "Future[V]":
         """A key that is known, or in a batch already."""
         future: Future[V] = self.loop.create_future()
-        value = self.cache.values[self.cache.slots[key]]
+        value = self.key_cache.values[self.key_cache.slots[key]]
         if type(value) is Batch:
             value.wake(future, key)
         else:
@@ -75,24 +75,24 @@ class Loader(DataLoader[K, V]):
         return future
 
     def prime(self, key: K, value: V) -> "Loader[K, V]":
-        self.cache.prime(key, value)
+        self.key_cache.prime(key, value)
         return self
 
     def clear(self, key: K) -> "Loader[K, V]":
-        self.cache.clear(key)
+        self.key_cache.clear(key)
         return self
 
     def clear_all(self) -> "Loader[K, V]":
-        self.cache.clear_all()
+        self.key_cache.clear_all()
         return self
 
     def dispatch(self, batch: Batch) -> None:
         """Load it in a task of its own."""
-        self.cache.close(batch)
-        task = self.loop.create_task(self.cache.load(self, batch))
+        self.key_cache.close(batch)
+        task = self.loop.create_task(self.key_cache.load(self, batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
     def load_here(self, batch: Batch) -> Coroutine[Any, Any, None]:
         """Load it in the current task. If that task is cancelled, it is loaded anew for others."""
-        return self.cache.load(self, batch, True)
+        return self.key_cache.load(self, batch, True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench.execution import environment, measures, page
 from bench.execution.contenders import (
+    BULK,
     CACHED,
     FIXED_TIME,
     FLOOR,
@@ -16,7 +17,6 @@ from bench.execution.contenders import (
     PLAIN,
     REAL_OURS,
     REAL_STOCK,
-    SLICES_AT_ONCE,
     STOCK,
     feed_contenders,
     uvicorn,
@@ -64,7 +64,7 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
         say("pages of 50 pins over HTTP")
         fifty = measures.rates(list(contenders.values()), feed_pages(50), effort, folder)
         say("pages of one pin over HTTP")
-        some = [contenders[name] for name in (STOCK, CACHED, MERCURIUS_JIT, PLAIN, SLICES_AT_ONCE)]
+        some = [contenders[name] for name in (STOCK, CACHED, MERCURIUS_JIT, PLAIN, BULK)]
         one = measures.rates(some, feed_pages(1), effort, folder)
         say("the real path")
         real = measures.real_rates(interpreter, effort, folder)
@@ -72,7 +72,7 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
         judged = [
             uvicorn(interpreter, FIXED_TIME, "spin"),
             contenders[FLOOR],
-            contenders[SLICES_AT_ONCE],
+            contenders[BULK],
         ]
         late = tails(judged, feed_pages(50), SATURATION, effort, folder)
     rows = [
@@ -115,27 +115,14 @@ def _page_rows(fifty: dict[str, Rate], one: dict[str, Rate]) -> list[Row]:
     ]
     return [
         *rows,
-        Row(
-            "home feed, bulk",
-            over(fifty, SLICES_AT_ONCE, MERCURIUS_JIT),
-            "x",
-            ">= 1.2",
-            MERCURIUS_JIT,
-        ),
-        Row("home feed, bulk", over(fifty, SLICES_AT_ONCE, STOCK), "x", ">= 50", STOCK),
+        Row("home feed, bulk", over(fifty, BULK, MERCURIUS_JIT), "x", ">= 1.2", MERCURIUS_JIT),
+        Row("home feed, bulk", over(fifty, BULK, STOCK), "x", ">= 50", STOCK),
         Row("home feed, plain", over(fifty, PLAIN, STOCK), "x", ">= 20", STOCK),
-        Row(
-            "home feed, bulk", over(fifty, SLICES_AT_ONCE, FLOOR), "x", versus="the floor, by hand"
-        ),
-        Row("page of one pin, bulk", over(one, SLICES_AT_ONCE, CACHED), "x", ">= 8", CACHED),
+        Row("home feed, bulk", over(fifty, BULK, FLOOR), "x", versus="the floor, by hand"),
+        Row("page of one pin, bulk", over(one, BULK, CACHED), "x", ">= 8", CACHED),
         Row("page of one pin, plain", over(one, PLAIN, CACHED), "x", versus=CACHED),
-        Row(
-            "page of one pin, bulk",
-            over(one, SLICES_AT_ONCE, MERCURIUS_JIT),
-            "x",
-            versus=MERCURIUS_JIT,
-        ),
-        Row("page of 50 pins, bulk", over(fifty, SLICES_AT_ONCE, CACHED), "x", ">= 40", CACHED),
+        Row("page of one pin, bulk", over(one, BULK, MERCURIUS_JIT), "x", versus=MERCURIUS_JIT),
+        Row("page of 50 pins, bulk", over(fifty, BULK, CACHED), "x", ">= 40", CACHED),
     ]
 
 
@@ -162,18 +149,18 @@ def _tail_rows(found: dict[str, Tails]) -> list[Row]:
     """Where the same page made by hand misses the goal too, a miss says nothing of the gateway."""
     of_time = {name: each.of_time for name, each in found.items()}
     of_requests = {name: each.of_requests for name, each in found.items()}
-    steady = min(of_time[FLOOR].ratio, of_time[SLICES_AT_ONCE].ratio) <= TAIL
+    steady = min(of_time[FLOOR].ratio, of_time[BULK].ratio) <= TAIL
     return [
         Row(
             "p99 / p50, Poisson arrivals, busy 70% of the time",
-            of_time[SLICES_AT_ONCE].ratio,
+            of_time[BULK].ratio,
             "",
             f"<= {TAIL:.0f}" if steady else "",
             ("" if steady else "the machine's speed varied too much; ") + _tail(of_time),
         ),
         Row(
             "p99 / p50, Poisson arrivals, 70% of the requests",
-            of_requests[SLICES_AT_ONCE].ratio,
+            of_requests[BULK].ratio,
             "",
             versus=_tail(of_requests),
         ),
@@ -182,7 +169,7 @@ def _tail_rows(found: dict[str, Tails]) -> list[Row]:
 
 def _tail(found: dict[str, Tail]) -> str:
     controls = "; ".join(f"{name}: {found[name].ratio:.2f}" for name in (FIXED_TIME, FLOOR))
-    middle = found[SLICES_AT_ONCE].middle
+    middle = found[BULK].middle
     return (
         f"{controls}; p50 {middle.p50 * 1e3:.2f} ms, p99 {middle.p99 * 1e3:.2f} ms at "
         f"{middle.rate:,.0f} requests/s, busy {middle.busy:.0%} of the time"

@@ -7,7 +7,7 @@ from bench.execution.environment import MERCURIUS
 from bench.execution.servers import Contender
 
 STOCK, CACHED, MERCURIUS_JIT = "stock", "stock with caches", "Mercurius + JIT"
-PLAIN, SLICES_AT_ONCE, FLOOR = "ours, plain", "ours, bulk", "floor"
+PLAIN, BULK, FLOOR = "ours, plain", "ours, bulk", "floor"
 FIXED_TIME = "a fixed time a request"
 REAL_OURS, REAL_STOCK = "ours, real path", "stock, real path"
 
@@ -41,7 +41,7 @@ def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender
         uvicorn(python, CACHED, "stock", BENCH_CACHES="1"),
         mercurius,
         served(python, PLAIN, "ours"),
-        served(python, SLICES_AT_ONCE, "ours", BENCH_BULK="1"),
+        served(python, BULK, "ours", BENCH_BULK="1"),
         served(python, FLOOR, "floor"),
     )
     return {each.name: each for each in found}

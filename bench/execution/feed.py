@@ -17,7 +17,7 @@ from strawberry.types import Info
 from bench.execution.data import data
 from loaders.base import Loader
 
-SLICES_AT_ONCE = os.environ.get("BENCH_BULK") == "1"
+BULK = os.environ.get("BENCH_BULK") == "1"
 
 
 def loaded_by(loader: str, attribute: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def loaded_by(loader: str, attribute: str) -> dict[str, Any]:
         found: Awaitable[Sequence[Any]] = getattr(context, loader).many(list(map(key_of, parents)))
         return found
 
-    return {"bulk": bulk} if SLICES_AT_ONCE else {}
+    return {"bulk": bulk} if BULK else {}
 
 
 @strawberry.type

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.charts import bars
-from bench.execution.contenders import FLOOR, PLAIN, SLICES_AT_ONCE
+from bench.execution.contenders import BULK, FLOOR, PLAIN
 from bench.execution.measures import Rate
 from bench.rows import Row, markdown
 
@@ -19,7 +19,7 @@ def write(
     one: Mapping[str, Rate],
     environment: Sequence[str],
 ) -> None:
-    kinds = {SLICES_AT_ONCE: "ours", PLAIN: "ours", FLOOR: "bound"}
+    kinds = {BULK: "ours", PLAIN: "ours", FLOOR: "bound"}
     bar_rows = [(name, rate.per_cpu, kinds.get(name, "peer")) for name, rate in fifty.items()]
     bar_rows.sort(key=lambda row: row[1])
     PLOT.write_text(bars("Home feed pages of 50 pins, requests a second on one core", bar_rows))

@@ -36,7 +36,7 @@ def new_engine(schema: GraphQLSchema) -> Any:
 
 
 @dataclass(slots=True)
-class ResponsePositions:
+class Place:
     """A world with its schema in both executors."""
 
     world: World
@@ -53,14 +53,14 @@ class ResponsePositions:
         return run
 
 
-def settled(draw: Draw, engine: NewEngine) -> ResponsePositions:
+def settled(draw: Draw, engine: NewEngine) -> Place:
     world = new_world(draw)
     if world.decorated:
         built = decorated.build(world)
         schema, make, enum = built.schema._schema, built.make, built.enum_value
     else:
         schema, make, enum = plain.build(world), plain.make, plain.enum_value
-    return ResponsePositions(world, schema, make, enum, engine(schema), ReferenceEngine(schema))
+    return Place(world, schema, make, enum, engine(schema), ReferenceEngine(schema))
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Case:
         return plain_values(self.operation.variables)
 
 
-def new_case(draw: Draw, place: ResponsePositions) -> Case:
+def new_case(draw: Draw, place: Place) -> Case:
     operation = new_operation(draw, place.world)
     mode = draw.pick(MODES) if draw.chance(15) else ""
     return Case(operation, mode, parse(operation.text))
@@ -190,7 +190,7 @@ def attempts() -> Iterator[set[str]]:
         yield found
 
 
-async def compare(place: ResponsePositions, case: Case) -> set[str]:
+async def compare(place: Place, case: Case) -> set[str]:
     """The classes of features that the case had. Raises Difference."""
     name = case.operation.name
     if case.mode == "rogue":
@@ -244,7 +244,7 @@ async def compare(place: ResponsePositions, case: Case) -> set[str]:
     return seen
 
 
-async def _neglected(place: ResponsePositions, case: Case, options: dict[str, Any]) -> list[str]:
+async def _neglected(place: Place, case: Case, options: dict[str, Any]) -> list[str]:
     """The warnings when the engine runs once more, if graphql-core's run has none."""
     both = []
     for engine in (place.reference, place.engine):
@@ -260,7 +260,7 @@ async def _neglected(place: ResponsePositions, case: Case, options: dict[str, An
 
 
 async def _same_errors(
-    place: ResponsePositions, case: Case, reference: Ended, mine: Ended, options: dict[str, Any]
+    place: Place, case: Case, reference: Ended, mine: Ended, options: dict[str, Any]
 ) -> set[str]:
     wanted = Counter(map(identity, reference.errors))
     got = Counter(map(identity, mine.errors))
@@ -299,5 +299,5 @@ async def _same_errors(
     return seen
 
 
-def _propagated(place: ResponsePositions, error: Any) -> bool:
+def _propagated(place: Place, error: Any) -> bool:
     return "non-nullable" in error.message or (error.path is not None and len(error.path) > 1)

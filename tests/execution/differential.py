@@ -23,7 +23,7 @@ from tests.execution.comparing import (
     Case,
     Difference,
     NewEngine,
-    ResponsePositions,
+    Place,
     Undecided,
     compare,
     new_case,
@@ -93,7 +93,7 @@ class Report:
         return "\n".join(lines)
 
 
-def one(world: Draw, case: Draw, engine: NewEngine) -> tuple[ResponsePositions, Case, set[str]]:
+def one(world: Draw, case: Draw, engine: NewEngine) -> tuple[Place, Case, set[str]]:
     """Settles a world and compares one operation in it, on a loop of its own."""
     place = settled(world, engine)
     made = new_case(case, place)
@@ -144,7 +144,7 @@ def run(
     return report
 
 
-def nested(case: Case, place: ResponsePositions) -> bool:
+def nested(case: Case, place: Place) -> bool:
     """Whether the operation asks for a list of lists."""
     return any(
         f"{name} " in case.operation.text or f"{name}(" in case.operation.text
@@ -152,7 +152,7 @@ def nested(case: Case, place: ResponsePositions) -> bool:
     )
 
 
-def _nested_names(place: ResponsePositions) -> list[str]:
+def _nested_names(place: Place) -> list[str]:
     from tests.execution.worlds import camel
 
     return [
@@ -165,7 +165,7 @@ def _nested_names(place: ResponsePositions) -> list[str]:
 
 def shrink(
     world_seed: str, index: int, engine: NewEngine, seconds: float
-) -> tuple[str, ResponsePositions, Case]:
+) -> tuple[str, Place, Case]:
     """The smallest case found that fails as the given one does, and what it says: first a
     smaller operation over the same world, then a smaller world."""
     world, case = Recorded([], Random(world_seed)), Recorded([], Random(f"{world_seed}/{index}"))
@@ -173,7 +173,7 @@ def shrink(
     new_case(case, place)
     best: list[Any] = []
 
-    def failing(place: ResponsePositions, draw: Draw) -> bool:
+    def failing(place: Place, draw: Draw) -> bool:
         try:
             made = new_case(draw, place)
             if validate(place.schema, made.document):
@@ -203,7 +203,7 @@ def shrink(
     return best[0], best[1], best[2]
 
 
-def show(place: ResponsePositions, case: Case) -> str:
+def show(place: Place, case: Case) -> str:
     try:
         printed = print_schema(place.schema)
     except (TypeError, GraphQLError) as error:  # a custom scalar's default that can't be written

@@ -1,6 +1,6 @@
 """How long a huge response keeps others from the event loop, in steps of Python and in time.
 
-SteppedTask are lines of Python run between two turns of the loop, and freed are the blocks of memory let
+Steps are lines of Python run between two turns of the loop, and freed are the blocks of memory let
 go of between them: the same on any machine. What else C does in one go (copying a list) is seen in
 the time alone, which is this thread's own: `python -m tests.execution.fairness` prints all three
 for 200,000 objects.
@@ -190,7 +190,7 @@ class Measured:
 
 async def measure(route: str, objects: int, *, steps: bool) -> Measured:
     """Measure how long other tasks of the loop wait while a response of about so many objects is
-    made and freed. SteppedTask are counted only on request, because counting takes time."""
+    made and freed. Steps are counted only on request, because counting takes time."""
     schema = strawberry.Schema(query=Query, types=[Item, Other])
     items = [Item(number=n, name=f"item {n}", score=n / 2) for n in range(objects)]
     others = [Other(number=n, title="other") for n in range(objects // 2)]

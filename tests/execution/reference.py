@@ -41,7 +41,7 @@ from graphql.execution.executor import CollectedErrors
 
 from tests.execution.behavior import GaveUp
 
-ResponsePositions = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def identity(error: GraphQLError) -> Hashable:
 class Possible:
     """All errors that an operation can have, by their identity, with their places."""
 
-    places: dict[Hashable, ResponsePositions] = field(default_factory=dict)
+    places: dict[Hashable, Place] = field(default_factory=dict)
     serial: bool = False
     order: list[str | int] = field(default_factory=list)
 
@@ -119,7 +119,7 @@ class Possible:
             if stops:
                 ran = set(self.order[: stops[0] + 1])
                 known = {i: place for i, place in known.items() if i[1][0] in ran}  # type: ignore[index]
-        by_place: dict[ResponsePositions, list[Hashable]] = {}
+        by_place: dict[Place, list[Hashable]] = {}
         for error, count in found.items():
             if error not in known:
                 return f"no error of this operation: {error}"
@@ -156,7 +156,7 @@ class _Unpropagated(Executor):
         super().__init__(*args, **kwargs)
         self.error_propagation = False
         self.collected_errors = _All()
-        self.required: set[ResponsePositions] = set()
+        self.required: set[Place] = set()
         self.order: list[str | int] = []
         _Unpropagated.latest = self
 

@@ -261,11 +261,13 @@ def test_arguments_that_were_not_given_are_not_passed() -> None:
 
 @pytest.mark.parametrize("value", [None, Undefined])
 def test_a_scalar_that_gives_nothing_is_an_error(value: Any) -> None:
-    scalar = GraphQLScalarType("FastPathMiss", serialize=lambda _: value)
+    scalar = GraphQLScalarType("Odd", serialize=lambda _: value)
     schema = GraphQLSchema(
         GraphQLObjectType("Query", {"f": GraphQLField(scalar, resolve=lambda *_: "x")})
     )
-    message = f"Expected `FastPathMiss.coerce_output_value('x')` to return non-nullable value, returned: {value}"
+    message = (
+        f"Expected `Odd.coerce_output_value('x')` to return non-nullable value, returned: {value}"
+    )
     answer(schema, "{ f }", data={"f": None}, errors=[(message, ["f"])])
 
 

@@ -28,7 +28,7 @@ PASSED = 256
 class ObjectNode:
     """The objects of one type at one place of a subtree."""
 
-    __slots__ = ("asked", "writer", "leafy", "number", "selection", "shown")
+    __slots__ = ("asked", "leafy", "number", "selection", "shown", "writer")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number

@@ -35,10 +35,10 @@ class PendingField:
     (`asked`) of an attempt of the fast path."""
 
     __slots__ = (
-        "_resolver_context",
         "_count",
         "_field",
         "_place",
+        "_resolver_context",
         "_run",
         "_source",
         "asked",

@@ -26,7 +26,7 @@ class PendingColumn(Column):
     with graphql-core what hangs on it sees the change, and nothing beside it does.
     """
 
-    __slots__ = ("_resolver_context", "_apart", "_opened", "_place", "_run", "_then", "_total")
+    __slots__ = ("_apart", "_opened", "_place", "_resolver_context", "_run", "_then", "_total")
 
     def __init__(self, run: State, place: ResponsePositions, then: Then, total: int) -> None:
         self._run, self._place, self._then, self._total = run, place, then, total

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loaders import key_futures, singles
+from loaders import key_futures, single_keys
 
 pytestmark = pytest.mark.anyio
 VAR: contextvars.ContextVar[int] = contextvars.ContextVar("VAR", default=0)
@@ -18,17 +18,17 @@ def anyio_backend(request: pytest.FixtureRequest) -> Any:
     return "asyncio", {"use_uvloop": request.param.endswith("uvloop")}
 
 
-@pytest.fixture(params=[singles, promised], ids=["asyncio's", "compiled"])
-def new(request: pytest.FixtureRequest) -> Callable[..., singles.SingleKeyBatch[Any, Any]]:
-    def singles_from(start: int = 0, **slots: int) -> singles.SingleKeyBatch[Any, Any]:
-        made: singles.SingleKeyBatch[Any, Any]
+@pytest.fixture(params=[single_keys, key_futures], ids=["asyncio's", "compiled"])
+def new(request: pytest.FixtureRequest) -> Callable[..., single_keys.SingleKeyBatch[Any, Any]]:
+    def singles_from(start: int = 0, **slots: int) -> single_keys.SingleKeyBatch[Any, Any]:
+        made: single_keys.SingleKeyBatch[Any, Any]
         made = request.param.SingleKeyBatch(asyncio.get_running_loop(), slots, start)
         return made
 
     return singles_from
 
 
-def asked(keys: singles.SingleKeyBatch[Any, Any], key: str) -> "asyncio.Future[Any]":
+def asked(keys: single_keys.SingleKeyBatch[Any, Any], key: str) -> "asyncio.Future[Any]":
     future = keys.ask(key)
     assert future is not None
     return future
@@ -150,11 +150,11 @@ async def test_a_key_that_can_not_be_one_changes_nothing(new: Any) -> None:
     assert keys.keys() == []
 
 
-@pytest.mark.parametrize("module", [singles, promised], ids=["Python", "compiled"])
+@pytest.mark.parametrize("module", [single_keys, key_futures], ids=["Python", "compiled"])
 def test_keys_are_placed_in_slots(module: Any) -> None:
     slots = {"a": 0, "b": 1}
-    assert module.place(slots, ["b", "c", "d", "c"], 5) == ([1, 5, 6, 5], ["c", "d"])
+    assert module.assign_slots(slots, ["b", "c", "d", "c"], 5) == ([1, 5, 6, 5], ["c", "d"])
     assert slots == {"a": 0, "b": 1, "c": 5, "d": 6}
     with pytest.raises(TypeError):
-        module.place(slots, ["e", []], 7)
+        module.assign_slots(slots, ["e", []], 7)
     assert "e" not in slots

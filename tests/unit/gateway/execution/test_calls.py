@@ -223,7 +223,7 @@ class Page:
 
 
 @strawberry.type
-class LoaderCache:
+class Book:
     @strawberry.field
     def other(self) -> list[Page]:
         return []
@@ -240,7 +240,7 @@ async def test_what_there_is_to_await_begins_while_others_wait(
     awaited: bool, given_up: list[str]
 ) -> None:
     """An attribute that holds a coroutine, and a list that does, in the context of what gave it."""
-    schema, held = strawberry.Schema(LoaderCache)._schema, Held(awaited)
+    schema, held = strawberry.Schema(Book)._schema, Held(awaited)
     query = "{ other { n } pages { word words } }"
     running = asyncio.ensure_future(ours(schema, query, None, held))
     for _ in range(20):

@@ -197,7 +197,7 @@ class Row:
     id: int
 
     @strawberry.field
-    async def miss(self) -> str:
+    async def odd(self) -> str:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         if self.id == 2:
