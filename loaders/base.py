@@ -1,8 +1,9 @@
-"""What every loader is: aiodataloader's for a single key, and as cheap for a whole column of them.
+"""The base of all loaders: aiodataloader's interface for a single key, and as cheap for a column of
+keys.
 
-As aiodataloader does, a loader gathers the keys asked within two turns of the event loop and loads
-them in the third, so that whoever asks meanwhile shares the batch. Who knows that nobody else can
-ask (our executor, when all of a request waits for its loaders) has a batch loaded at once.
+As aiodataloader does, a loader gathers the keys of two turns of the event loop and loads them in
+the third, so that callers share batches. The executor has a batch loaded at once when everything in
+a request waits for loaders: nobody else can add a key.
 """
 
 import asyncio
@@ -23,10 +24,10 @@ V = TypeVar("V")
 
 
 class Loader(DataLoader[K, V]):
-    """Loads keys asked in one turn of the event loop by one call of `load_batch`.
+    """Loads the keys of one turn of the event loop by one call of `load_batch`.
 
-    A key's value or error is remembered; not so when the batch as a whole failed. Whoever waits has
-    a future of their own: one that is cancelled takes nothing from the others.
+    A key's value or error is remembered, unless the batch as a whole failed. Each caller has a
+    future of its own: cancelling it takes nothing from other callers.
     """
 
     has_at_hand = False
@@ -43,7 +44,7 @@ class Loader(DataLoader[K, V]):
 
     @cached_property
     def _loading(self) -> set[asyncio.Task[None]]:
-        """Which the loop itself may forget."""
+        """The tasks that load batches: the event loop itself keeps no reference to them."""
         return set()
 
     async def load_batch(self, keys: list[K]) -> Sequence[V | BaseException]:

@@ -1,4 +1,4 @@
-"""Keys that a loader loads together, and what those who asked for them await."""
+"""Batches of keys that a loader loads together, and the loads that callers await."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Batch:
         self.cleared = False
         """Whether the loader was told to forget some of the keys: they may be asked again."""
         self.singles: SingleKeyBatch[Any, Any] | None = None
-        """Keys that were asked one by one, and who waits for them before all of `_waiters`."""
+        """Keys that were asked one by one; their waiters come before all of `_waiters`."""
         self._waiters: dict[Any, list[Future[Any] | Load]] | None = None
 
     def add(self, keys: list[Any], slots: Sequence[int]) -> None:
@@ -70,7 +70,7 @@ class Batch:
             self.keys, self.slots = keys, slots
 
     def ask(self) -> None:
-        """Have it loaded when its turn comes, if that isn't so yet."""
+        """Have the batch loaded in its turn, unless that was asked already."""
         if not self.asked:
             self.asked = True
             assert self._loader is not None
@@ -78,14 +78,14 @@ class Batch:
             loop.call_soon(loop.call_soon, self._loader.dispatch, self)
 
     def load(self) -> Coroutine[Any, Any, None]:
-        """Load it as part of the current task: for one that nobody asked, nor can add a key to.
-        If the task is cancelled, it is loaded anew for whoever else waits."""
+        """Load the batch in the current task; only for a batch that nobody asked, and that gets no
+        more keys. If the task is cancelled, the batch is loaded anew for other waiters."""
         self.asked = True
         assert self._loader is not None
         return self._loader.load_here(self)
 
     def wake(self, waiter: Future[Any] | Load, key: Any) -> None:
-        """Tell it when the batch is there, in its key's turn."""
+        """Wake a waiter when the batch is loaded, in its key's turn."""
         waiters = self._waiters
         if waiters is None:
             if not self.asked:
@@ -102,11 +102,11 @@ class Batch:
                 waiting.remove(load)
 
     def awaited(self) -> bool:
-        """Whether it has been promised to somebody."""
+        """Whether somebody waits for a key."""
         return self.singles is not None or any((self._waiters or {}).values())
 
     def mix_singles(self) -> None:
-        """Have who waits for them among the others."""
+        """Merge the waiters of single keys with the other waiters."""
         singles, self.singles = self.singles, None
         if singles is None:
             return
@@ -117,7 +117,7 @@ class Batch:
         self._waiters = {**others, **waiters}
 
     def end(self, given: Sequence[Any]) -> None:
-        """Wake who waits, in the order of the keys, as aiodataloader does."""
+        """Wake all waiters, in the order of the keys, as aiodataloader does."""
         self.done = self.asked = True
         self._loader = None  # which refers to this batch in turn
         if self._waiters is None:
@@ -162,15 +162,15 @@ class Load:
         self._asyncio_future_blocking = self._waits = False
         self._callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
         self._cancelled: tuple[Any, ...] | None = None
-        """What CancelledError is to be raised with."""
+        """The arguments of the CancelledError to raise."""
         self._tell: Callable[[], None] | None = None
 
     def missing(self) -> list[Batch]:
-        """The batches that are not there yet."""
+        """The batches that are not loaded yet."""
         return [batch for batch in self._batches if not batch.done]
 
     def lacks(self) -> Batch | None:
-        """The only batch that is not there yet, if it is the only one."""
+        """The only batch that is not loaded yet; None if there are none or several."""
         lacks = None
         for batch in self._batches:
             if not batch.done:
@@ -180,12 +180,12 @@ class Load:
         return lacks
 
     def tell(self, callback: Callable[[], None]) -> None:
-        """Have one that isn't done loaded, and `callback` called in the moment that it is."""
+        """Have the keys loaded, and `callback` called at the moment that they are."""
         self._tell = callback
         self._wait()
 
     def _wait(self) -> None:
-        """For one batch after the other, though all are asked at once."""
+        """Wait for one batch after the other, though all are asked at once."""
         if self._waits:
             return
         self._waits = True
@@ -198,7 +198,7 @@ class Load:
         batch.wake(self, self._one_in(batch)[0])
 
     def _one_in(self, batch: Batch) -> tuple[Any, int]:
-        """One of its keys that is in the batch, and the slot."""
+        """A key that is in the batch, and its slot."""
         for key, slot in zip(self._keys, self._slots, strict=True):
             if self._values[slot] is batch:
                 return key, slot

@@ -1,4 +1,4 @@
-"""What a loader knows of its keys: their values, and the batches that bring what isn't there."""
+"""The keys that a loader knows: their values, and the batches that bring missing values."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from loaders.compiled import SingleKeyBatch, assign_slots
 
 
 class LoaderCache:
-    """One loader's."""
+    """The cache of one loader."""
 
     __slots__ = ("open", "pending", "singles", "slots", "values")
 
     def __init__(self) -> None:
         self.slots: dict[Any, int] = {}
-        """Where in `values` that of each key is."""
+        """The index in `values` of each key's value."""
         self.values: list[Any] = []
-        """Values and errors; of a key that is not loaded yet, its batch. What is forgotten stays
-        here, for the loads that have found it."""
+        """Values and errors; the batch of a key that is not loaded yet. Forgotten values stay, for
+        the loads that have found them."""
         self.pending: list[Batch] = []
         """The batches that are not loaded yet."""
         self.open: Batch | None = None
-        """The one that takes keys until its turn comes."""
+        """The batch that takes keys until its turn comes."""
         self.singles: SingleKeyBatch[Any, Any] | None = None
-        """Its keys that were asked one by one, if nothing else happened since the first of them:
-        of these the batch and `values` don't know yet."""
+        """The open batch's keys that were asked one by one, if nothing else happened since the
+        first of them: the batch and `values` don't know these keys yet."""
 
     def many(self, loader: BatchLoader, keys: Sequence[Any]) -> Load:
         """The value of each key, in the keys' order."""
@@ -46,7 +46,7 @@ class LoaderCache:
         return Load(keys, slots, self.values, batches)
 
     def single(self, loader: BatchLoader, key: Any) -> Future[Any] | None:
-        """That of a key asked by itself; None where it is known, or in a batch already."""
+        """The future of a key asked by itself; None if the key is known, or in a batch already."""
         singles = self.singles
         if singles is None:
             if key in self.slots:
@@ -59,7 +59,7 @@ class LoaderCache:
         return singles.ask(key)
 
     def prime(self, key: Any, value: Any) -> None:
-        """Know a value, unless there is one."""
+        """Add a value, unless the key has one."""
         if self.singles is not None:
             self._mix_singles()
         if self.slots.setdefault(key, len(self.values)) == len(self.values):
@@ -81,8 +81,8 @@ class LoaderCache:
         self.slots = {}
 
     async def load(self, loader: BatchLoader, batch: Batch, here: bool = False) -> None:
-        """Load it; `here`, in the task of one of those who wait for it, if that is cancelled, in
-        another for the rest."""
+        """Load a batch. With `here`, in the task of a waiter: if that is cancelled, another task
+        loads the batch for the rest."""
         keys = self._begin(batch)
         try:
             above = current()
@@ -105,7 +105,7 @@ class LoaderCache:
             self._loaded(batch, keys, given)
 
     def _begin(self, batch: Batch) -> list[Any]:
-        """The keys that are to be loaded."""
+        """The keys to load."""
         self.close(batch)
         return list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
 
@@ -116,7 +116,7 @@ class LoaderCache:
         self.end(batch, given)
 
     def close(self, batch: Batch) -> None:
-        """Let it take no more keys."""
+        """Close a batch: it takes no more keys."""
         if self.open is not batch:
             return
         singles = self.singles
@@ -148,7 +148,8 @@ class LoaderCache:
         batch.end(given)
 
     def _take(self, loader: BatchLoader, new: list[Any]) -> Batch | None:
-        """Keys in the slots after the last value: for the open batch, but for those at hand."""
+        """Put new keys, which have the slots after the last value, into the open batch, but for
+        keys at hand."""
         if loader.has_at_hand:
             try:
                 at_hand = loader.at_hand(new)
@@ -182,12 +183,12 @@ class LoaderCache:
         batch.add(keys, range(start, start + len(keys)))
 
     def _lacking(self, slots: list[int]) -> tuple[Batch, ...]:
-        """The batches that bring what is not in these slots yet."""
+        """The batches that bring the missing values of these slots."""
         found = map(self.values.__getitem__, slots)
         return tuple(dict.fromkeys([value for value in found if type(value) is Batch]))
 
     def _mix_singles(self) -> None:
-        """Have the open batch's single keys among its others."""
+        """Merge the open batch's single keys with its other keys."""
         batch, singles, self.singles = self.open, self.singles, None
         assert batch is not None
         assert singles is not None

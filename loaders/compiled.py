@@ -1,7 +1,7 @@
-"""What there is as compiled code: that, where it was built, or else what stands in for it.
+"""Chooses compiled code where it was built, else the same in Python.
 
-PINWAY_COMPILED=0 in the environment does without it. Of a module that was compiled from Python,
-Python then has to be told to read its source: what was built lies beside it, and would come first.
+PINWAY_COMPILED=0 in the environment chooses Python. The compiled file of a module lies beside its
+source and would be imported first: then a finder has Python read the source.
 """
 
 import os

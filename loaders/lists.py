@@ -24,7 +24,8 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         self.torn = False
         """Whether lists that people order by hand were changed between two readings of them."""
         self.ahead: Sequence[PageRequest] = ()
-        """What is loaded together with the first batch, as it is most likely asked for later."""
+        """The lists loaded together with the first batch, as they are most likely asked for
+        later."""
         self._shown: dict[tuple[Mapping, int], dict[PageRequest, list[int]]] = {}
 
     def shown(self) -> list[PageRequest]:
@@ -71,7 +72,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         return pages
 
     def _beside_shown(self, keys: Sequence[PageRequest]) -> dict[PageRequest, list[int]]:
-        """What was shown of other lists that moves may have changed together with these."""
+        """The shown entries of other lists that moves may have changed together with these."""
         lists = {key.key for key in keys}
         return {
             request: ids
@@ -189,7 +190,7 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
 
 
 def place_of(key: ListKey) -> tuple[Mapping, int]:
-    """What a list has in common with those that one write changes together with it."""
+    """The part of a list's identity that it shares with the lists changed by the same write."""
     return key.mapping, shard_of(key.from_id)
 
 

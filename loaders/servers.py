@@ -1,4 +1,4 @@
-"""Which server a batch's keys belong to, so that one that fails fails only its own keys."""
+"""Groups a batch's keys by server, so that a server that fails fails only its own keys."""
 
 import asyncio
 from collections import defaultdict

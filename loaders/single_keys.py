@@ -1,6 +1,6 @@
-"""Single keys asked of a loader's open batch, and a future for each who asks.
+"""Single keys of a loader's open batch, with a future for each caller.
 
-`promised.pyx` is the same in compiled code.
+`key_futures.pyx` is the same in compiled code.
 """
 
 from asyncio import AbstractEventLoop, Future
@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class SingleKeyBatch(Generic[K, V]):
-    """The keys that are asked one by one, of a batch that no other keys are in."""
+    """The keys that are asked one by one, in a batch without other keys."""
 
     def __init__(self, loop: AbstractEventLoop, slots: dict[K, int], start: int) -> None:
         """`slots` are those of the loader's keys; these get the next ones from `start` on."""
@@ -22,7 +22,7 @@ class SingleKeyBatch(Generic[K, V]):
         self._futures: list[list[Future[V]]] = []
 
     def ask(self, key: K) -> "Future[V] | None":
-        """What whoever asks for it may await; None if the key is not one of these."""
+        """A future of the key's value; None if the key is not one of these."""
         new = self._start + len(self._keys)
         slot = self._slots.setdefault(key, new)
         if slot < self._start:
@@ -39,11 +39,11 @@ class SingleKeyBatch(Generic[K, V]):
         return self._keys
 
     def futures(self) -> "list[list[Future[V]]]":
-        """Those of each key, in the order in which they asked."""
+        """The futures of each key, in the order of the calls."""
         return self._futures
 
     def end(self, given: "Sequence[V | BaseException]") -> None:
-        """Wake all, in the order of the keys."""
+        """Settle all futures, in the order of the keys."""
         for futures, value in zip(self._futures, given, strict=True):
             for future in futures:
                 settle(future, value)
@@ -57,7 +57,7 @@ def assign_slots(slots: dict[K, int], keys: Sequence[K], start: int) -> tuple[li
 
 
 def settle(future: "Future[Any]", value: Any) -> None:
-    """Give it a value or an error, unless it was cancelled."""
+    """Settle a future with a value or an error, unless it was cancelled."""
     if future.done():
         return
     if isinstance(value, BaseException):

@@ -95,7 +95,7 @@ def _pieces(value: Any) -> Iterator[bytes]:
 
 
 def _large(value: Any) -> bool:
-    """Whether it holds a list that is long, or may hold one further down."""
+    """Whether a value holds a long list, or may hold one further down."""
     if type(value) is list:
         return len(value) > 16 or any(map(_large, value))
     if type(value) is dict:

@@ -1,9 +1,9 @@
-"""What the executor knows of strawberry's private parts: names of its functions and attributes.
+"""Names strawberry's private parts that the executor relies on.
 
 strawberry wraps each resolver and answers `is_type_of` for its types. Where the executor recognizes
-these functions, it does the same without the wrappers. All names are used here alone, and were
-tried with the versions in `TRIED`; pyproject.toml has the upper bound. With any other version
-nothing is recognized: everything runs through strawberry's own functions, more slowly.
+these functions, it does the same without the wrappers. The names are used here alone, and were
+tried with the versions in `TRIED`; pyproject.toml has the upper bound. In any other version nothing
+is recognized: everything runs through strawberry's own functions, more slowly, after one warning.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What is worked out once for an operation: how each field is resolved and completed."""
+"""Assembles an operation once: how each of its fields is resolved and completed."""

@@ -1,5 +1,4 @@
-"""What completes the values of a field: from what resolvers gave to what stands in the response, a
-column of one type at a time."""
+"""Makes the completer of a field's type."""
 
 from __future__ import annotations
 

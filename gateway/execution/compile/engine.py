@@ -25,9 +25,9 @@ class Engine:
         self._schema = schema
         self._rules = Rules(schema)
         self.aside = Aside()
-        """Where long work is done."""
+        """The thread for long work."""
         self.fallbacks = 0
-        """Requests that graphql-core ran."""
+        """The number of requests that graphql-core ran."""
 
     def compile(
         self,
@@ -37,7 +37,8 @@ class Engine:
         selections: int = 0,
         charge: Charge = free_of_charge,
     ) -> Plan:
-        """The plan of one operation of a valid document. What can't be compiled still runs.
+        """The plan of one operation of a valid document. An operation that can't be compiled still
+        runs.
 
         `selections` is about how many selections it has, with its fragments where they are spread.
         `charge` is told the bytes that are taken (or given back), whenever something is compiled.
@@ -56,7 +57,7 @@ class Engine:
         self.fallbacks += 1
 
     def estimate(self, document: DocumentNode, operation: OperationDefinitionNode) -> Estimate:
-        """What an operation of a valid document costs."""
+        """The estimated cost of an operation of a valid document."""
         return estimate_of(self._rules, document, operation)
 
 

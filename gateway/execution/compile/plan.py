@@ -1,4 +1,4 @@
-"""An operation compiled: what is the same for all its requests, and how one is run."""
+"""A compiled operation: what all its requests share, and how a request is run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gateway.execution.tasks.deadlines import Deadline
 VARIANTS = 16
 """How many sets of @skip and @include values an operation keeps compiled."""
 BYTES_A_PLAN = 2_000
-"""Of a compiled plan without its fields, measured."""
+"""The bytes of a compiled plan without its fields, measured."""
 
 FellBack: TypeAlias = Callable[[], None]
 UNSUPPORTED = {
@@ -42,10 +42,10 @@ _MISSING = object()
 
 
 class Outcome:
-    """What a request got.
+    """The outcome of a request.
 
-    `parts` are the data's JSON, several if it is large; None when nothing ran, as `started` says:
-    then the variables were refused.
+    `parts` are the data's JSON, several if the data is large. They are None when nothing ran, as
+    `started` says: then the variables were refused.
     """
 
     __slots__ = ("errors", "parts", "started")
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def free_of_charge(taken: int) -> None:
-    """Where nobody keeps count of the bytes."""
+    """Count no bytes."""
 
 
 class Plan:
@@ -84,7 +84,7 @@ class Plan:
         self.selections, self.charge = selections, charge
         charge(BYTES_A_PLAN)
         self.fallback: str | None = None
-        """Why graphql-core runs it, if so."""
+        """The reason why graphql-core runs the operation, if it does."""
         self._variants: OrderedDict[tuple[Any, ...], Variant] = OrderedDict()
         self.compiled = 0
         """Selections that were compiled once more, for other values of @skip and @include."""
@@ -149,7 +149,7 @@ class Plan:
         return Outcome(parts, run.errors)
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
-        """What these values of @skip and @include select; None where they aren't booleans."""
+        """The variant for these values of @skip and @include; None where they aren't booleans."""
         names = self._conditions
         key = tuple([variables.get(name, _MISSING) for name in names]) if names else ()
         variant = self._variants.get(key)
@@ -172,7 +172,8 @@ class Plan:
         self.charge(taken)
 
     def forget(self) -> None:
-        """Let go of what was compiled, which is in cycles; runs that go on compile it again."""
+        """Drop what was compiled, which refers to itself in cycles. Runs that continue compile it
+        again."""
         self.charge = free_of_charge
         for variant in self._variants.values():
             variant.forget()

@@ -1,4 +1,5 @@
-"""Which source resolves a field: the shortest that gives what its graphql-core resolver would."""
+"""Chooses the source that resolves a field: the shortest with the result of graphql-core's
+resolver."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from resolvers.bulk import Resolver
 
 
 def source_of(field: Field) -> Source:
-    """The shortest way to a field's values that gives what its graphql-core resolver would."""
+    """The shortest source with the result of the field's graphql-core resolver."""
     definition = field.definition
     if definition is TypeNameMetaFieldDef:
         return Constant(field.parent.name)
@@ -45,7 +46,8 @@ def _same(info: Any) -> Any:
 
 
 def _strawberry_source(field: Field, own: StrawberryField) -> Source | None:
-    """Without strawberry's wrappers, where what they do is known."""
+    """The source of a strawberry field, called without strawberry's wrappers; None where what they
+    do is not known."""
     schema = strawberry_details.schema_of(field.operation.schema)
     config, registry = schema.config, schema.schema_converter.scalar_registry
     if own.base_resolver is None:

@@ -1,4 +1,5 @@
-"""A request's variables: the simple ones checked by hand, the others by graphql-core."""
+"""Coerces a request's variables (section "Coercing Variable Values" of the specification): simple
+ones here, all others by graphql-core."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from graphql.execution.values import VariableValues, get_variable_values
 from graphql.pyutils import Undefined
 
 MAX_ERRORS = 50
-"""As graphql-core's default."""
+"""The number of errors at most, as graphql-core's default."""
 
 _KINDS: tuple[tuple[GraphQLScalarType, type], ...] = (
     (GraphQLInt, int),
@@ -44,8 +45,8 @@ class Variables:
         self._simple = self._plan()
 
     def _plan(self) -> list[tuple[str, type, bool, Any]] | None:
-        """For each: its name, its values' class, whether null is refused, its default. None when
-        one isn't of a built-in scalar type."""
+        """For each variable: its name, its values' class, whether null is refused, its default.
+        None when a variable is not of a built-in scalar type."""
         simple = []
         for definition in self._definitions:
             type_ = type_from_ast(self._schema, definition.type)
@@ -66,7 +67,7 @@ class Variables:
     def coerce(
         self, inputs: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], VariableValues | None, list[GraphQLError]]:
-        """The variables' values; the same with their sources, if that was needed; or the errors."""
+        """The coerced values; the same with their sources, if these were needed; the errors."""
         if self._simple is not None:
             values: dict[str, Any] = {}
             for name, kind, nonnull, default in self._simple:
@@ -94,7 +95,7 @@ class Variables:
         return found.coerced, found, []
 
     def in_full(self, inputs: Mapping[str, Any]) -> VariableValues:
-        """The values of inputs that were found right, with their sources."""
+        """The coerced values with their sources, of inputs that are known to be right."""
         found = get_variable_values(
             self._schema, self._definitions, dict(inputs), max_errors=MAX_ERRORS
         )

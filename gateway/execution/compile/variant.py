@@ -28,7 +28,7 @@ LARGE = 250
 """Selections from which an operation is compiled beside the event loop, and from which paths share
 the selections that are the same. Compiling that many takes 10 to 20 ms."""
 BYTES_A_FIELD = 2_500
-"""Of a compiled field with its part of the generated code, measured."""
+"""The bytes of a compiled field with its part of the generated code, measured."""
 
 Charge: TypeAlias = Callable[[int], None]
 
@@ -44,16 +44,16 @@ class Variant:
         or given back."""
         self.operation, self._flags, self._size, self._charge = operation, flags, size, charge
         self.shares = self.unprepared = size > LARGE
-        """Whether paths share the selections that are the same; whether the loop would be held up
-        by compiling it."""
+        """Whether paths share selections that are the same; and whether the variant must be
+        compiled beside the event loop first."""
         self._preparing: asyncio.Future[None] | None = None
         self._made: list[Selection] = []
         self._shared: dict[tuple[Any, ...], Selection] = {}
-        """By type and field nodes."""
+        """The shared selections, by type and field nodes."""
         self._bytes = self._charged = 0
 
     def select(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
-        """The fields below a field, for one type of its objects."""
+        """The selection below a field, for objects of one type."""
         if not self.shares:
             return self._new(type_, self.operation.sub_fields(self._flags, type_, details))
         key = (type_, *[id(one.node) for one in details])
@@ -89,7 +89,8 @@ class Variant:
 
     @cached_property
     def steps(self) -> list[Selection]:
-        """What is run one after the other: a mutation's fields, or all of a query's at once."""
+        """The root selections to execute in turn: one for each field of a mutation, one for a
+        query."""
         operation = self.operation
         fields = operation.root_fields(self._flags)
         if not operation.serial:
@@ -97,7 +98,7 @@ class Variant:
         return [self._new(operation.root, {key: fields[key]}) for key in fields]
 
     async def prepared(self, aside: Aside) -> None:
-        """Compile beside the loop all that can be foreseen; requests wait for it together. Raises
+        """Compile in a thread all that can be foreseen; requests wait for it together. Raises
         Overloaded."""
         preparing = self._preparing
         if preparing is None:
@@ -123,7 +124,7 @@ class Variant:
                     left.append(below)
 
     def forget(self) -> None:
-        """Break the cycles of what was compiled, and give its bytes back."""
+        """Break the reference cycles of what was compiled, and give its bytes back."""
         self._charge(-self._charged)
         self._bytes = self._charged = 0
         for selection in self._made:

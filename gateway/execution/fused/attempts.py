@@ -26,24 +26,24 @@ PASSED = 256
 
 
 class ObjectNode:
-    """The objects of one type at one place of a subtree."""
+    """The objects of one type at one place of a subtree: a node of the tree of objects."""
 
     __slots__ = ("asked", "leafy", "number", "selection", "shown", "writer")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
         self.asked: list[FieldFetch] = []
-        """The fields that aren't read where the response is made, in its order."""
+        """The fields whose values are fetched before the objects are written, in response order."""
         self.shown: dict[Field, FieldOutput] = {}
-        """What is shown of those."""
+        """The outputs of these fields."""
         self.leafy = False
-        """Whether leaves are read from its objects."""
+        """Whether leaves are read from the objects."""
         self.writer: JsonWriter
         """Writes its objects."""
 
 
 class FieldOutput:
-    """What is shown of a field's values, of all objects of a node."""
+    """The output of a field's values, for all objects of a node."""
 
     __slots__ = ("of_lists",)
 
@@ -51,33 +51,33 @@ class FieldOutput:
     """Whether each value is a list."""
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        """The values are there. Raises whatever where they aren't as usual."""
+        """Take the values, which have arrived. Raises an Exception where a value is unusual."""
         raise NotImplementedError
 
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
-        """Have it written."""
+        """Add the field to its objects' writer."""
         raise NotImplementedError
 
 
 class FieldFetch:
-    """A field whose values are got apart from the others of its objects."""
+    """A field whose values are fetched, for all objects of a node."""
 
     __slots__ = ("field", "more", "patient", "shown")
 
     def __init__(self, field: Field, shown: FieldOutput) -> None:
         self.field, self.shown = field, shown
         self.more = False
-        """Whether there is more to be got below its values."""
+        """Whether there are fields to be fetched below its values."""
         self.patient = False
-        """Whether no value has more to be awaited, or nulls what is above it."""
+        """Whether no value can have more to be awaited, nor null an object above."""
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        """Take the values of these objects, now or when they are there."""
+        """Fetch the values for these objects. They are taken now, or when they arrive."""
         raise NotImplementedError
 
 
 class Subtree:
-    """What the fast path knows of a selection and everything below it."""
+    """The fast path of a selection and everything below it."""
 
     def __init__(self, root: ObjectNode, size: int) -> None:
         self.root, self.size = root, size
@@ -123,16 +123,16 @@ class Attempt(FieldReceiver):
     ) -> None:
         self.run, self.subtree, self._objs, self.place = run, subtree, objs, place
         self.columns: list[Any] = [None] * subtree.size
-        """The objects of each node, or what was written of them ahead, and the values of each field
-        that is made from a column."""
+        """The objects of each node, or their leaves written already; and the values of each fetched
+        field."""
         self.given: dict[Field, Any] = {}
         """By field: the values its resolver gave, or what waits for them."""
         self.waits = 0
-        """Fields whose values aren't there yet."""
+        """The number of fields whose values are awaited."""
         self._count = 0
-        """Objects found."""
+        """The number of objects found."""
         self._found: list[ObjectNode] = []
-        """The nodes of those that weren't looked at."""
+        """The nodes whose leaves were not checked yet."""
         self._resolver_context = self.run.resolver_context
         self._over = False
 
@@ -145,7 +145,7 @@ class Attempt(FieldReceiver):
             self._give_up()
 
     def ask(self, node: ObjectNode, objs: Sequence[Any]) -> None:
-        """Get what is to be shown of these. Raises whatever where it isn't as usual."""
+        """Fetch all fields of these objects. Raises an Exception where a value is unusual."""
         self.columns[node.number] = objs
         if node.leafy:
             self._found.append(node)
@@ -156,15 +156,15 @@ class Attempt(FieldReceiver):
             asked.ask(self, objs)
 
     def take(self, asked: FieldFetch, values: Sequence[Any]) -> None:
-        """Take a field's values. Lists are copied: their owner may change them while others are
-        waited for, and they are read again if the attempt is given up."""
+        """Take a field's values. Lists are copied: their owner may change them while other fields
+        are awaited, and the plain path reads them if the attempt is given up."""
         if asked.shown.of_lists:
             values = [value[:] if type(value) is list else value for value in values]
         self.given[asked.field] = values
         asked.shown.take(self, values)
 
     def arrived(self, asked: FieldFetch, values: Sequence[Any]) -> None:
-        """What a field waited for."""
+        """Take a field's awaited values."""
         if self._over:
             drop(values)
             return
@@ -176,7 +176,7 @@ class Attempt(FieldReceiver):
             self._give_up()
 
     def is_usual(self, asked: FieldFetch, values: Sequence[Any]) -> bool:
-        """Whether some of a field's values, with nothing to be got below them, are as usual."""
+        """Whether some of a field's values, with no fields to be fetched below them, are usual."""
         below = Attempt(self.run, self.subtree, (), self.place)
         try:
             asked.shown.take(below, values)
@@ -187,18 +187,18 @@ class Attempt(FieldReceiver):
         return True
 
     def wanted(self) -> bool:
-        """Whether one of the objects is still part of the response."""
+        """Return True if an object is still part of the response."""
         return True in self._alive()
 
     def divide(self) -> None:
-        """Where some of the objects, and not all, are no part of the response any more, it is given
-        up, so that what they wait for can end."""
+        """Give the attempt up where only some objects are still part of the response, so that the
+        other objects' awaitables can end."""
         alive = self._alive()
         if True in alive and False in alive:
             self.run.within(self._resolver_context, self.give_up)
 
     def _alive(self) -> list[bool]:
-        """Which of the objects are still part of the response."""
+        """Tell for each object whether it is still part of the response."""
         return [self.run.alive(self.place, i) for i in range(len(self._objs))]
 
     def _go_on(self) -> None:
@@ -208,8 +208,8 @@ class Attempt(FieldReceiver):
             self._look()
 
     def _look(self) -> None:
-        """Before others are waited for: what is odd already may null what they are for, or have
-        something more to be awaited."""
+        """Check leaves before fields are awaited: an unusual leaf may null an object that waits, or
+        be awaitable itself."""
         found, self._found = self._found, []
         count = 0
         for node in found:
@@ -228,7 +228,7 @@ class Attempt(FieldReceiver):
         self.run.count(self._count - len(made))
 
     def give_up(self) -> None:
-        """Have the objects made once more, by groups."""
+        """Give the attempt up: the plain path makes the objects."""
         if not self._over:
             self._give_up()
 

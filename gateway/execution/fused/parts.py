@@ -1,4 +1,5 @@
-"""The fields of a subtree: how the values of one are got for all of its objects, and shown."""
+"""The fields of a subtree: how a field's values are fetched for all objects of a node, and what
+their output is."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Values(FieldOutput):
-    """Leaves, or lists of them, that stand in the response as they are."""
+    """The output of leaves, or of lists of leaves."""
 
     __slots__ = ("_leaf", "_listed", "_number", "settled")
 
@@ -47,7 +48,7 @@ class Values(FieldOutput):
 
 
 class Composed(FieldOutput):
-    """Objects of one type."""
+    """The output of objects of one type."""
 
     __slots__ = ("_completer", "_is_of", "_number", "node")
 
@@ -56,7 +57,7 @@ class Composed(FieldOutput):
         self._is_of = None if completer.any_class else completer.is_of
 
     def go_on(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
-        """Ask for what is to be shown of these, of which no class is known to be as usual."""
+        """Fetch the fields below these objects. Raises FastPathMiss for unusual classes."""
         if not (kinds <= PLAIN or all_plain(kinds)):
             raise FastPathMiss
         if self._is_of is not None and not self._is_of(objs):
@@ -66,7 +67,7 @@ class Composed(FieldOutput):
 
 
 class One(Composed):
-    """An object, or null: its column has those, where some are null."""
+    """The output of an object or null. If some are null, the column has all values."""
 
     __slots__ = ()
 
@@ -89,7 +90,7 @@ class One(Composed):
 
 
 class Many(Composed):
-    """A list of objects: its column has the lengths."""
+    """The output of a list of objects. The column has the lists' lengths."""
 
     __slots__ = ()
 
@@ -107,8 +108,7 @@ class Many(Composed):
 
 
 class Read(FieldFetch):
-    """A field of attributes that are no leaves, or of what a plain function gives, be it
-    coroutines."""
+    """A field that is read, or that a plain function or a coroutine function gives."""
 
     __slots__ = ("_source",)
 
@@ -131,7 +131,7 @@ class Read(FieldFetch):
 
 
 class Bulked(FieldFetch):
-    """A field of a bulk resolver."""
+    """A field that a bulk resolver gives."""
 
     __slots__ = ("_source",)
 
@@ -150,7 +150,7 @@ class Bulked(FieldFetch):
 
 
 def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
-    """The items of all lists, and how many each has. Raises FastPathMiss."""
+    """The items of all lists, and each list's length. Raises FastPathMiss."""
     if len(lists) == 1:
         (only,) = lists
         if type(only) is not list or len(only) > SLICE:
@@ -165,7 +165,7 @@ def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
 
 
 def split(items: Sequence[Any], lengths: list[int]) -> list[Any]:
-    """As many of them as each length says, one after the other."""
+    """The items as lists of these lengths."""
     if len(lengths) == 1:
         return [list(items)]
     rest = iter(items)

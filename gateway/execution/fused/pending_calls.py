@@ -1,4 +1,4 @@
-"""The coroutines of one field of an attempt."""
+"""The coroutines of one field of an attempt of the fast path."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from gateway.execution.tasks.pending_column import PendingColumn, completing
 
 
 class PendingCalls(PendingColumn):
-    """The coroutines of one field of an attempt, for which they are all or nothing: where some end
-    earlier on whose values more hangs, or give what isn't as usual, or change their context, the
-    attempt is given up, and they go on as any column's."""
+    """The coroutines of one field of an attempt.
+
+    Their values are taken all at once. The attempt is given up, and they continue like any
+    column's, if a value is unusual, if a coroutine changed its context, or if some end earlier
+    although there are fields to be fetched below.
+    """
 
     __slots__ = ("_attempt", "_kept", "_read", "_together")
 
@@ -24,9 +27,9 @@ class PendingCalls(PendingColumn):
         self._attempt: Attempt | None = attempt
         self._read = read
         self._together = read.patient
-        """Whether values wait for the last one without a look at them: nothing hangs on them."""
+        """Whether values wait unchecked for the last one: nothing depends on them."""
         self._kept: list[tuple[int, Any]] = []
-        """Those that were looked at, by their indexes."""
+        """The values that were checked, with their indexes."""
         if len(coros) == 1:
             self.start(0, coros[0])
         else:
@@ -34,7 +37,7 @@ class PendingCalls(PendingColumn):
         self._run.back()
 
     def opened(self) -> bool:
-        """Whether it waits: else all `values` are there, in order."""
+        """Whether coroutines wait. If not, `values` has all values, in order."""
         if not (self.tasks or self._apart):
             self.values, _ = self._take()
             return False
@@ -44,11 +47,11 @@ class PendingCalls(PendingColumn):
         return True
 
     def is_for(self, count: int) -> bool:
-        """Whether it is for so many objects."""
+        """Whether the column has so many objects."""
         return self._total == count
 
     def move(self, place: ResponsePositions, completer: Completer) -> None:
-        """From an attempt that was given up to places."""
+        """Complete the values at these positions, after the attempt was given up."""
         self._attempt, self._place, self._then = None, place, completing(completer, place)
         told = bool(self.values) and not self._together
         self._together = False
@@ -57,7 +60,7 @@ class PendingCalls(PendingColumn):
             self._run.has_values(self)
 
     def divide(self) -> None:
-        """Where some values have no place any more, and others have, let each go its own way."""
+        """Give the attempt up where only some values still have a position."""
         if self._attempt is not None:
             self._attempt.divide()
 
@@ -109,5 +112,5 @@ class PendingCalls(PendingColumn):
 
 
 def _nowhere(run: Any, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
-    """Where the values of an attempt go before it is given up."""
+    """Take no values: those of an attempt are its own."""
     raise AssertionError("values of an attempt are its own")

@@ -1,4 +1,4 @@
-"""Which selections have a fast path, and how their fields take part in it.
+"""Decides which selections have a fast path, and how their fields take part in it.
 
 Where every field below an object is read from it, or comes from a bulk resolver or from a plain
 function, no response position and no path is needed unless something goes wrong. The objects are
@@ -17,8 +17,8 @@ from gateway.execution.run.lists import ListCompleter
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
 MOST = 512
-"""Columns of a subtree. Of more, what is below is made level by level until fewer are left: paths
-that share selections would make a subtree far larger than the document."""
+"""The number of columns at most. Selections of more columns are made level by level until fewer are
+left: paths that share selections would make a subtree far larger than the document."""
 
 
 class FastPathMiss(Exception):

@@ -1,4 +1,4 @@
-"""How the objects of a subtree are written as JSON by compiled code, where that was built."""
+"""Makes the JSON writers of a subtree's objects, where compiled code was built."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUILT = json_writer is not None
 
 
 def writer_of(node: ObjectNode) -> JsonWriter:
-    """The writer of a node's objects and of all below them."""
+    """The writer of a node's objects and of all objects below them."""
     writer = json_writer.JsonWriter(node.number)
     for field in node.selection.fields:
         writer.key(field.key)

@@ -1,7 +1,7 @@
-"""Where in the response a column's values go, and how a null climbs from there.
+"""Response positions: where a column's values go, and how a null propagates from there.
 
-A place answers for many positions of one field or list level at once, numbered from 0; what a
-position's path is, and whether something above it became null, is worked out only when asked.
+One object stands for many positions of one field or list level, numbered from 0. A position's path,
+and whether a null was propagated above it, is worked out only when asked.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Parents(Protocol):
 
     @property
     def out(self) -> list[dict[str, Any]]:
-        """What the response has of each object."""
+        """The dict of each object in the response."""
 
 
 class FieldPositions:
-    """One field of each object of a group."""
+    """The positions of one field, in each object of a group."""
 
     __slots__ = ("dead", "field", "group", "nonnull")
 
@@ -58,16 +58,17 @@ class FieldPositions:
         return self, i
 
     def above(self, i: int) -> tuple[ResponsePositions | None, int]:
-        """The position that holds the object whose field this is; no place for the root."""
+        """The position of the object that has the field; None for the root's fields."""
         return self.group.place, i
 
     def step(self, i: int) -> tuple[str | int, int, str | None]:
-        """The path's last key, its rank among its siblings, and the type that has the field."""
+        """The last key of the path, its rank among its siblings, and the type that has the
+        field."""
         return self.field.key, self.field.rank, self.field.parent.name
 
 
 class ItemPositions:
-    """The items of the lists at some positions of another place, one list after the other."""
+    """The positions of the items of several lists, one list after the other."""
 
     __slots__ = ("dead", "field", "lists", "nonnull", "of", "starts", "which")
 
@@ -123,7 +124,7 @@ class ItemPositions:
 
 
 def mark_dead(base: Base, i: int) -> None:
-    """A position is null for good: what is below it is no part of the response any more."""
+    """Mark a position as null: what is below it is no part of the response any more."""
     if isinstance(base.dead, set):
         base.dead.add(i)
     else:
@@ -131,7 +132,7 @@ def mark_dead(base: Base, i: int) -> None:
 
 
 class SomePositions:
-    """Some positions of a field's or a list's place."""
+    """A part of the positions of a field or of list items."""
 
     __slots__ = ("indexes", "nonnull", "of")
 
@@ -154,7 +155,7 @@ class SomePositions:
 
 
 class JoinedPositions:
-    """The positions of several places of one field, one place after the other."""
+    """The positions of several parts of one field, one part after the other."""
 
     __slots__ = ("nonnull", "parts", "starts")
 
@@ -162,7 +163,7 @@ class JoinedPositions:
         self.parts = parts
         self.nonnull: bool = parts[0].nonnull
         self.starts = list(accumulate(counts, initial=0))
-        """The first position of each part, and the end of the last."""
+        """The number of each part's first position, and of the end."""
 
     def put(self, i: int, value: Any) -> None:
         number = bisect_right(self.starts, i) - 1
@@ -182,7 +183,7 @@ class JoinedPositions:
 
 
 def some(place: ResponsePositions, indexes: Sequence[int]) -> SomePositions:
-    """The positions of `place` at these indexes."""
+    """The positions with these numbers."""
     if isinstance(place, SomePositions):
         own = place.indexes
         return SomePositions(place.of, [own[i] for i in indexes])
@@ -190,12 +191,12 @@ def some(place: ResponsePositions, indexes: Sequence[int]) -> SomePositions:
 
 
 def order(failure: tuple[ResponsePositions, int, Exception]) -> list[int]:
-    """The failure's place in the response, to sort by."""
+    """The sort key of a failure: its rank in response order."""
     return ranks(failure[0], failure[1])
 
 
 def ranks(place: ResponsePositions | None, i: int) -> list[int]:
-    """A position's rank among its siblings, after that of each position above it."""
+    """The rank of a position among its siblings, after the ranks of all positions above it."""
     found = []
     while place is not None:
         base, i = place.base(i)

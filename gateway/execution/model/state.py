@@ -1,4 +1,4 @@
-"""What all parts of the executor may read, write and ask of one request's execution.
+"""The interface of one request's execution: what all parts of the executor may read, write and ask.
 
 `run.execution.Run` does the work. This base class is its interface for sources, completers, tasks
 and the fast path, which so need not import it; their compiled code reads its fields as C fields.
@@ -199,8 +199,8 @@ class State:
         raise NotImplementedError
 
     def given_before(self, field: Field, objs: Sequence[Any]) -> Any:
-        """What the field's resolver gave for these objects in an attempt that was given up: values,
-        or what waits for them; None if nothing."""
+        """The values that the field's resolver gave for these objects in an attempt that was given
+        up, or what waits for them; None if nothing."""
         raise NotImplementedError
 
     def make_again(

@@ -1,7 +1,7 @@
-"""What a value's class alone says of it: most columns hold one or two classes of plain values.
+"""Tells by a value's class whether the value is null, an exception or awaitable.
 
-graphql-core asks of each value whether it is awaitable, an exception or null. The answer hangs on
-the class but for a few odd ones, so a column asks it once for each class in it.
+graphql-core asks each value. The answer depends on the class alone, except for a few classes, so
+the executor asks once for each class in a column: most columns hold one or two.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from graphql.pyutils import Undefined
 
 NULLS = (type(None), type(Undefined))
 MOST = 10_000
-"""Classes remembered, so that classes made on the fly don't fill the memory."""
+"""The number of classes remembered: classes made at run time must not fill the memory."""
 
 PLAIN: set[type] = {str, int, float, bool, dict, list, tuple}
 _callable: dict[type, bool] = {}
@@ -65,7 +65,7 @@ def is_callable(kind: type) -> bool:
 
 
 def _answers_to_any_name(kind: type) -> bool:
-    """Such an object may have __await__ without its class."""
+    """Whether instances may have `__await__` although the class has none."""
     return any(
         "__getattr__" in base.__dict__
         or isinstance(base.__dict__.get("__getattribute__"), FunctionType)

@@ -1,4 +1,5 @@
-"""A field's arguments: worked out once a request, not once an object, where they may be shared."""
+"""Coerces a field's arguments (section "Coercing Field Arguments" of the specification): once a
+request, not once an object, where objects may share them."""
 
 from __future__ import annotations
 
@@ -43,8 +44,8 @@ _IMMUTABLE = (
 
 
 class Arguments:
-    """The arguments of one field of an operation. `convert` makes them the resolver's; `names` are
-    the resolver's own, if nothing else is to be converted."""
+    """The arguments of one field of an operation. `convert` turns coerced arguments into the
+    resolver's; `names` are the resolver's parameter names, if nothing else is to be converted."""
 
     def __init__(
         self, field: Field, convert: Convert | None, names: Mapping[str, str] | None = None
@@ -68,12 +69,12 @@ class Arguments:
 
     @property
     def sure(self) -> bool:
-        """Whether they are right in all requests."""
+        """Whether no request can have wrong arguments."""
         return self.none or self._constant is not None
 
     def _plan(self, given: dict[str, ValueNode]) -> list[tuple[str, Any, str | None, bool]] | None:
-        """For each argument: its name, its value if it is fixed, else the variable, and whether
-        null is refused. None when some variable is inside of a list or an input object."""
+        """For each argument: its name, its default or Undefined, its variable or None, and whether
+        null is refused. None when a variable stands inside of a list or an input object."""
         plan: list[tuple[str, Any, str | None, bool]] = []
         for name, argument in self._field.definition.args.items():
             out = argument.out_name or name
@@ -100,7 +101,7 @@ class Arguments:
         return values if self._convert is None else self._convert(values)
 
     def of(self, run: State) -> dict[str, Any]:
-        """Raises what graphql-core would, when they are wrong."""
+        """The arguments for one request. Raises graphql-core's errors when they are wrong."""
         if self.none:
             return {}
         if self._constant is not None:
@@ -124,7 +125,7 @@ class Arguments:
 
 
 def shareable(values: dict[str, Any]) -> bool:
-    """Whether a resolver can't change them for another."""
+    """Whether all values are immutable, so that no resolver can change them for another."""
     return all(isinstance(value, _IMMUTABLE) for value in values.values())
 
 

@@ -1,7 +1,7 @@
-"""What the completion of every type begins with: nulls and errors are taken out.
+"""The beginning of every value's completion: nulls and errors are taken out.
 
-As the section "Value Completion" of the GraphQL specification has it, and graphql-core's
-`complete_value`, whose messages these are.
+Section "Value Completion" of the specification. The messages are those of graphql-core's
+`complete_value`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import all_plain, kinds_of
 
 SLICE = 256
-"""Objects made, or values completed, before the clock is looked at."""
+"""Objects made, or values completed, between two looks at the clock."""
 
 
 class BaseCompleter:
-    """What all types share: nulls and errors are taken out first."""
+    """The base of all completers."""
 
     def __init__(self, field: Field, nonnull: bool) -> None:
         self.field, self.nonnull = field, nonnull
@@ -33,12 +33,13 @@ class BaseCompleter:
         place: ResponsePositions,
         kinds: set[type] | None = None,
     ) -> None:
-        """Put what stands in the response for these values, none of them awaitable any more, where
-        it belongs; `kinds` are their classes, if they are known."""
+        """Put the completed values, none of them awaitable, at their response positions. `kinds`
+        are the values' classes, if they are known."""
         raise NotImplementedError
 
     def fails(self, value: Any) -> bool:
-        """Whether a value is an error, or is null where none may be, as far as it says itself."""
+        """Whether a value is an error, or is null where null is not allowed, as far as the value
+        itself shows."""
         if value is None or value is Undefined:
             return self.nonnull
         return isinstance(value, Exception)
@@ -50,7 +51,7 @@ class BaseCompleter:
     def present(
         self, run: State, values: Sequence[Any], place: ResponsePositions, kinds: set[type] | None
     ) -> tuple[Sequence[Any], ResponsePositions]:
-        """The values that are neither null nor errors, and where they go."""
+        """The values that are neither null nor errors, and their positions. Errors are recorded."""
         if all_plain(kinds_of(values) if kinds is None else kinds):
             return values, place
         kept, indexes = [], []

@@ -1,4 +1,4 @@
-"""Bulk resolvers asked, once for a column of objects."""
+"""Calls bulk resolvers, once for all objects of a level."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from loaders.batches import Load
 def ask_and_begin(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPositions
 ) -> Sequence[Any] | None:
-    """The values, if they are there at once; else they are completed when they are."""
+    """The values, if they are there at once; else None, and they are completed when they arrive."""
     values = ask(run, field, source, objs, place)
     if values is None or (kinds := set(map(type, values))) <= PLAIN:
         return values
@@ -35,8 +35,9 @@ def ask_and_begin(
 def ask(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], place: ResponsePositions
 ) -> Sequence[Any] | None:
-    """What it gives for each (which may be awaitable), if that is there at once; else completed
-    when it is. What it gave before is not asked again."""
+    """A value, which may be awaitable, for each object, if they are there at once; else None, and
+    they are completed when they arrive. A resolver that was called in an attempt is not called
+    again."""
     found = run.given_before(field, objs)
     if found is None:
         found = start(run, field, source, objs, place)
@@ -48,7 +49,7 @@ def ask(
 def start(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], place: ResponsePositions | None
 ) -> Sequence[Any] | PendingField:
-    """What it gives for each, or what that goes to when it is there."""
+    """Call the resolver. Returns a value for each object, or the pending field."""
     function, arguments = source.function, source.arguments
     if run.serial_chain:
         run.extend_chain(place, len(objs))

@@ -1,4 +1,5 @@
-"""Objects, interfaces and unions completed: values of one object type become a group to be made."""
+"""Completes objects, interfaces and unions: values of one object type become a group (sections
+"Value Completion" and "Resolving Abstract Types" of the specification)."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from gateway.execution.tasks.frames import without_frame
 
 
 class CompositeCompleter(BaseCompleter):
-    """Objects, once their type is known."""
+    """The base of completers of objects."""
 
     def __init__(self, field: Field, nonnull: bool) -> None:
         super().__init__(field, nonnull)
@@ -43,7 +44,7 @@ class CompositeCompleter(BaseCompleter):
     def objects(
         self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: ResponsePositions
     ) -> None:
-        """Values said to be of a type, which may know better."""
+        """Complete values whose type was resolved; `is_type_of` may still refuse them."""
         if not values:
             return
         is_type_of = type_.is_type_of
@@ -66,7 +67,8 @@ class CompositeCompleter(BaseCompleter):
         answers: Sequence[Any],
         numbers: Sequence[int],
     ) -> None:
-        """Those of which the type says that they are its own; `numbers` are those answered."""
+        """Complete the values that `is_type_of` accepts, and record an error for the others.
+        `numbers` are the values that were answered for."""
         kept, indexes = [], []
         for number, answer in zip(numbers, answers, strict=True):
             if isinstance(answer, Exception):
@@ -95,9 +97,9 @@ class CompositeCompleter(BaseCompleter):
         place: ResponsePositions,
         *more: Any,
     ) -> list[Any]:
-        """What a function says of each value, or the error it raises.
+        """The answer of `is_type_of` or `resolve_type` for each value, or the error it raises.
 
-        The info it is given is the field's, also for the items of a list.
+        Items of a list get the info of the list's field.
         """
         if same_for_all(ask, 1):
             infos = [make_info(run, self.field, *field_position(place, 0))] * len(values)
@@ -120,16 +122,16 @@ class CompositeCompleter(BaseCompleter):
 
 
 class ObjectCompleter(CompositeCompleter):
-    """An object type."""
+    """Completes objects of one type."""
 
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
         self.type = type_
         self.any_class = type_.is_type_of is None
-        """Whether objects of any class are of the type."""
+        """Whether the type has no `is_type_of`, so that it takes objects of any class."""
 
     def is_of(self, values: Sequence[Any]) -> bool:
-        """Whether these are known to be of the type, as their classes say."""
+        """Whether the values' classes alone show that they are of the type."""
         return self.any_class or known_type(self.type, values)
 
     @cached_property
@@ -159,7 +161,7 @@ class ObjectCompleter(CompositeCompleter):
         else:
             try:
                 made = self._leaves(values)
-            except Exception:  # found again, and where
+            except Exception:  # the plain path finds the value again, with its position
                 run.complete_later(self._selection, values, place)
             else:
                 place.put_all(made)
@@ -169,7 +171,7 @@ class ObjectCompleter(CompositeCompleter):
 
 
 class AbstractCompleter(CompositeCompleter):
-    """An interface or a union."""
+    """Completes an interface or a union."""
 
     def __init__(self, field: Field, type_: GraphQLAbstractType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
@@ -235,7 +237,7 @@ class AbstractCompleter(CompositeCompleter):
                 self.objects(run, type_, [values[i] for i in indexes], some(place, indexes))
 
     def _valid(self, name: Any, value: Any) -> GraphQLObjectType:
-        """The type of this name. Raises GraphQLError, in graphql-core's words."""
+        """The object type of this name. Raises GraphQLError with graphql-core's message."""
         field, type_ = self.field, self.type
         schema = field.operation.schema
         if name is None:

@@ -1,5 +1,5 @@
-"""Errors told where they happened: as graphql-core's `located_error`, but a field's place in the
-document is worked out once, not for each of its errors."""
+"""Errors with their locations and paths: as graphql-core's `located_error`, but a field's locations
+in the document are worked out once, not for each error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from graphql import GraphQLError, located_error
 from gateway.execution.model.selection import Field
 
 _TELLS_ITSELF = ("message", "nodes", "source", "positions", "extensions")
-"""Attributes with which an error says for itself what graphql-core would find."""
+"""Attributes that graphql-core takes from the error itself."""
 
 
 def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLError:

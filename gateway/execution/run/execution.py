@@ -1,9 +1,9 @@
-"""One request's execution: groups in the order they are found, and what is waited for.
+"""Executes one request: works through the queue of groups, and waits for what is awaited.
 
-Work that is ready is done in rounds. A round makes group after group, breadth first, and starts
-every coroutine it meets; when nothing is left but waiting, its errors are settled, and the next
-round begins one turn of the loop after the first awaited value has arrived, with all that have
-arrived by then. What depends on a value that is still missing waits for it alone.
+Work is done in rounds. A round executes group after group, breadth first, and starts every
+coroutine that it meets. When nothing is left but waiting, the round's errors are settled. The next
+round begins one turn of the event loop after the first awaited value has arrived, with all values
+that have arrived by then. Only fields below a missing value wait for it.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from gateway.execution.tasks.resolver_task import ResolverTask
 from loaders.batches import Batch
 
 Again: TypeAlias = Callable[[], bool]
-"""Whether what was just run has to be run again."""
+"""Asks whether the step that was just run must be run again."""
 
 BUDGET = 0.004
-"""Seconds of work between rests, for responses of thousands of objects."""
+"""The seconds of work between rests, for responses of thousands of objects."""
 
 
 class Run(Response):
-    """The state of one execution."""
+    """The execution of one request."""
 
     __slots__ = (
         *("_again", "_arrivals", "_done", "_in_full", "_latest", "_since", "_steps", "_task"),
@@ -73,25 +73,25 @@ class Run(Response):
         self.objects_made = self.objects_since_rest = 0
         self._arrivals: list[Any] = []
         self._latest: list[int] = []
-        """The ranks of the latest of what is awaited in line."""
+        """The rank of the latest awaitable of the serial chain."""
         self._done = (0, 0)
-        """How many steps are done, and how many errors there were then."""
+        """The number of steps that are done, and the number of errors at that time."""
         self._unwanted = 0
-        """Cancelled coroutines that have not ended yet."""
+        """The number of cancelled coroutines that have not ended yet."""
         self._waiter: asyncio.Future[None] | None = None
         self._task: Any = None
         self._since = 0.0
 
     def variable_values(self) -> VariableValues:
-        """As graphql-core has them, with where they came from."""
+        """The variables as graphql-core has them, with their sources."""
         if self._values is None:
             self._values = self._in_full()
         return self._values
 
-    # -- the whole
+    # -- the operation
 
     async def execute(self) -> None:
-        """Fill `data` and `errors`."""
+        """Fill `data` and `errors` (section "Executing Operations" of the specification)."""
         self._task = task_of(self.loop)
         try:
             for step in self._steps:
@@ -127,8 +127,8 @@ class Run(Response):
             self._task = None
 
     def cut(self, seconds: float) -> None:
-        """Leave the steps that are done in the response; the field that was cut and the fields that
-        were not begun are null, each with an error."""
+        """Keep the steps that are done in the response. The field that was cut off and the fields
+        that were not begun are null, each with an error."""
         if self.data is None:
             return
         done, errors = self._done
@@ -143,9 +143,9 @@ class Run(Response):
             self.data[field.key] = None
 
     def _begin_step(self, step: Selection) -> tuple[Field, Any, ResponsePositions] | None:
-        """Begin it. A step's only field is awaited in the request's own task, if it is to be (then
-        it is returned, with what to await and its place): what it sets in its context is seen by
-        all that follows it, a mutation's next fields too, as under graphql-core."""
+        """Begin a root selection. A step's only field is awaited in the request's own task: then it
+        is returned, with its awaitable and positions. The context variables that it sets are seen
+        by all that follows, a mutation's next fields too, as under graphql-core."""
         field = _only_field(step)
         if field is None or self.next_field_context is not None:
             self.queue.append((step, [self.root], None, self.next_field_context))
@@ -161,7 +161,7 @@ class Run(Response):
         return None
 
     async def _work(self) -> None:
-        """Work until nothing is waited for."""
+        """Work until nothing is awaited."""
         self._since = self.loop.time()
         while True:
             queue = self.queue
@@ -183,7 +183,7 @@ class Run(Response):
                 await self._settle_failures()
             if self._fatal is not None:
                 raise self._fatal
-            if queue or self._failures:  # of what was an attempt until then
+            if queue or self._failures:  # failures of attempts that were given up just now
                 continue
             if not self._arrivals:
                 if not (self.waiting or self.loads):
@@ -204,7 +204,7 @@ class Run(Response):
                 waiting.flush()
 
     def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
-        """Do it, and later what follows from it, in a resolver's context."""
+        """Call a function, and later whatever follows from it, in a resolver's context."""
         if context is None:
             do(*given)
             return
@@ -215,14 +215,14 @@ class Run(Response):
             self.resolver_context = None
 
     def go_on(self) -> None:
-        """Leave the coroutine that was alone to itself."""
+        """Have the event loop continue the only task that waits."""
         lone = self.only_task
         if lone is not None:
             self.only_task = None
             lone.go_on_by_itself()
 
     async def _wait_for_more(self) -> None:
-        """Until some of what is waited for has arrived."""
+        """Wait until some awaited values have arrived."""
         lone, self.only_task = self.only_task, None
         loads, self.loads = self.loads, []
         if loads:
@@ -245,13 +245,13 @@ class Run(Response):
         if self._arrivals:
             return
         if all(isinstance(column, PendingBatch) for column in self.waiting):
-            # Whoever asked for them has gone, as one that waited no longer than so long.
+            # The callers stopped waiting for these batches: their own deadlines passed.
             self._discard([task for column in self.waiting for task in column.tasks])
         else:
             await self._wait()
 
     def _alone(self) -> Batch | None:
-        """The batch that is all that is waited for, if there is one and nobody asked for it."""
+        """The batch that everything waits for, if there is only one and nobody asked for it."""
         if len(self.loads) == 1 and not (self.waiting or self.only_task or self._unwanted):
             only = self.loads[0]
             if isinstance(only, PendingLoad):
@@ -261,9 +261,9 @@ class Run(Response):
         return None
 
     def _ask(self, loads: list[PendingLoad | ResolverTask], alone: bool) -> list[ResolverTask]:
-        """Ask the loaders, or load all batches at once: where these loads are all that is waited
-        for, nothing of this request can add to them any more. If all that loads these only makes
-        way for others, it is left to the caller to have it go on in the next turn."""
+        """Ask the loaders, or load all batches at once: if loads are all that is awaited, nothing
+        of this request can add a key. If all loading coroutines only yield to the event loop, they
+        are returned: the caller continues them in the next turn."""
         others = 0
         for column in self.waiting:
             others += column.left
@@ -307,7 +307,7 @@ class Run(Response):
         return []
 
     async def rest(self) -> None:
-        """Let others have the loop, if it was held for long."""
+        """Give way to the event loop if this run held it for long."""
         self.objects_since_rest = 0
         if self.loop.time() - self._since > BUDGET:
             self.go_on()
@@ -331,7 +331,7 @@ class Run(Response):
             self._waiter.set_result(None)
 
     async def _abandon(self) -> None:
-        """Cancel all that is pending, and wait until it has ended."""
+        """Cancel everything that is pending, and wait until it has ended."""
         self.go_on()
         for column in self.columns():
             if isinstance(column, PendingLoad):
@@ -352,7 +352,7 @@ class Run(Response):
                 self._waiter = None
 
     def _discard(self, tasks: list[ResolverTask]) -> None:
-        """Cancel coroutines whose outcome nothing hangs on any more."""
+        """Cancel coroutines whose result has no position in the response any more."""
         for task in tasks:
             if not task.unwanted:
                 task.unwanted = True
@@ -369,9 +369,9 @@ class Run(Response):
         completer: Completer,
         kinds: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
-        """The values that are there at once, which they are (None: all), and if known of what
-        classes, as for `values` already if these are given. The others are completed when they are
-        there."""
+        """Start the awaitables among values. Returns the values that are there at once, their
+        numbers (None: all), and their classes if known (`kinds`, if given). The other values are
+        completed when they arrive."""
         if kinds is None:
             kinds = set(map(type, values))
         if kinds <= PLAIN or (CoroutineType not in kinds and none_awaited(kinds)):
@@ -379,7 +379,7 @@ class Run(Response):
         return *self._begin(values, place, completing(completer, place), kinds), None
 
     def settle(self, values: Sequence[Any], place: ResponsePositions, completer: Completer) -> None:
-        """Complete those that are there, and the others when they are."""
+        """Complete values, those awaited when they arrive."""
         if len(values) > SLICE:
             self.queue.append((completer, values, place, self.resolver_context))
             return
@@ -389,7 +389,7 @@ class Run(Response):
             completer.complete(self, ready, at, kinds)
 
     def ask(self, values: Sequence[Any], place: ResponsePositions, then: Then) -> None:
-        """Call `then` with those that are there and which they are, and again with the others."""
+        """Call `then` with the values that are there, and again with those that arrive later."""
         ready, numbers = self._begin(values, place, then, set(map(type, values)))
         if ready:
             then(self, ready, numbers)
@@ -422,13 +422,14 @@ class Run(Response):
         return some_wait.open()
 
     def extend_chain(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
-        """So many more are awaited."""
+        """Note that `count` more values are awaited, `i` the first one: see
+        `State.serial_chain`."""
         path, above = ranks(place, i), self._latest
         self.serial_chain = count == 1 and path[: len(above)] == above
         self._latest = path
 
     def back(self) -> None:
-        """Be the current task again, after others were."""
+        """Make the request's task the current one again, after others were."""
         if self._task is None:
             leave(self.loop, None)
         else:
@@ -437,7 +438,8 @@ class Run(Response):
     def given_before(
         self, field: Field, objs: Sequence[Any]
     ) -> Sequence[Any] | PendingField | PendingColumn | None:
-        """What its resolver gave for these objects, or is about to give."""
+        """The values that the field's resolver gave for these objects in an attempt that was given
+        up, or what waits for them."""
         if self.given is None:
             return None
         found = self.given.get(field)
@@ -456,7 +458,8 @@ class Run(Response):
         place: ResponsePositions,
         given: dict[Field, Any],
     ) -> None:
-        """Group by group, with what resolvers gave or are about to give."""
+        """Make the objects of an attempt that was given up, group by group, with the values of its
+        resolvers."""
         queue, self.queue, self.given = self.queue, deque(), given
         try:
             execute_group(self, selection, objs, place)
@@ -468,16 +471,16 @@ class Run(Response):
                     queue.append(entry)
         finally:
             self.queue, self.given = queue, None
-            for values in given.values():  # of objects that are others at a second look
+            for values in given.values():  # given for objects that another reading replaced
                 drop(values)
 
     # -- errors
 
     async def _settle_failures(self) -> None:
-        """Turn this round's failures into errors and nulls, in the order of the response.
+        """Turn this round's failures into errors and nulls, in response order.
 
-        As graphql-core, which goes depth first: of the errors that make the same position null
-        the first is reported, and of those below it only what came before.
+        graphql-core goes depth first. Of the errors that null the same position it reports the
+        first, and of the errors below a nulled position only those that came before.
         """
         failures, self._failures = self._failures, []
         if len(failures) > SLICE:
@@ -490,16 +493,16 @@ class Run(Response):
             self.discard_unwanted(self.columns())
 
     def columns(self) -> list[Any]:
-        """Those of which something is waited for, or will be."""
+        """The pending columns, and the loads that the loaders were not told of."""
         return [*self.waiting, *(load for load in self.loads if isinstance(load, PendingLoad))]
 
     def divide(self) -> None:
-        """Have attempts made by groups of which some objects have now no place."""
+        """Tell all pending columns that some positions are gone."""
         for column in self.columns():
             column.divide()
 
     def discard_unwanted(self, waiting: Iterable[Any]) -> None:
-        """Cancel what now has no place in the response."""
+        """Cancel what has no position in the response any more."""
         unwanted = []
         for column in waiting:
             if not isinstance(column, PendingLoad):
@@ -514,7 +517,7 @@ class Run(Response):
                     self.loads.remove(column)
         self._discard(unwanted)
 
-    # -- what is told by those who wait
+    # -- called by pending columns
 
     def has_values(self, waiting: Pending) -> None:
         self._arrivals.append(waiting)
@@ -526,14 +529,14 @@ class Run(Response):
             self._wake()
 
     def failed_with(self, error: BaseException) -> None:
-        """What is no Exception ends the request, as it would graphql-core's."""
+        """End the request with a BaseException that is no Exception, as graphql-core does."""
         if self._fatal is None:
             self._fatal = error
         self._wake()
 
 
 def _only_field(step: Selection) -> Field | None:
-    """The only field of a step, if each object's value is resolved by itself."""
+    """The only field of a step, if it is resolved for each object by itself."""
     fields = step.fields
     apart = len(fields) == 1 and isinstance(fields[0].source, Attribute | Call)
     return fields[0] if apart else None

@@ -1,4 +1,5 @@
-"""One selection made for many objects at once."""
+"""Executes one selection set for many objects at once (section "Executing Selection Sets" of the
+specification)."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Group:
 def execute_group(
     run: State, selection: Selection, objs: Sequence[Any], place: ResponsePositions | None
 ) -> None:
-    """Resolve all fields of all objects; put them into the response, and go on below."""
+    """Resolve all fields of all objects, put the objects into the response, and complete the
+    values."""
     if place is not None and run.given is None and not run.serial_chain:
         try_fused = selection.try_fused
         if try_fused is not None and try_fused(run, objs, place):
@@ -70,7 +72,7 @@ def execute_group(
     work: Work | None = None
     try:
         if build.keyed:
-            raise FastPathMiss  # what reads them depends on their classes
+            raise FastPathMiss  # the code that reads them depends on their classes
         out = build.usual(objs, *columns)
     except Exception:
         work = Work(run, group)
@@ -90,8 +92,7 @@ def execute_group(
 
 
 class Work:
-    """What a slice of a large group needs while it is made, and any group in which something is
-    odd."""
+    """Makes the objects of a slice of a large group, or of a group with an unusual value."""
 
     __slots__ = ("_group", "_late", "_places", "_run")
 
@@ -108,7 +109,8 @@ class Work:
         return place
 
     def make(self) -> None:
-        """As `execute_group`, but for bulk fields, which are asked for all slices at once."""
+        """Make the slice's objects like `execute_group`, but without bulk fields: these are
+        resolved for all slices at once."""
         run, group = self._run, self._group
         build, objs = group.selection.builder, group.objs
         columns: list[Sequence[Any]] = []
@@ -137,7 +139,7 @@ class Work:
         self.complete_late()
 
     def later(self, field: Field, obj: Any, row: int) -> None:
-        """An attribute that isn't as usual: completed like a resolver's value."""
+        """Resolve an unusual attribute, to be completed like a resolver's value."""
         source = field.source
         assert isinstance(source, Attribute)
         try:

@@ -1,7 +1,8 @@
-"""The `info` that resolvers are given, made only for those that take it.
+"""The `info` that resolvers are given, made only for resolvers that take it.
 
-Most resolvers use what is the same for all objects of a field (`info.context`): those share one.
-For the others each object's is its own, and its path is worked out when it is asked.
+Most resolvers read only what is the same for all objects of a field, such as `info.context`: their
+objects share one info. For other resolvers each object has its own, whose path is worked out when
+it is read.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ SAME_FOR_ALL = {
     *("input_extensions", "is_awaitable", "operation", "parent_type", "python_name", "query"),
     *("return_type", "root_value", "schema", "selected_fields", "variable_values"),
 }
-"""Attributes of graphql-core's and strawberry's info that don't hang on the path."""
+"""Attributes of graphql-core's and strawberry's info that don't depend on the path."""
 _LOADS = {"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"}
 _SEES_ALL = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"}
 
 
 class LazyInfo(GraphQLResolveInfo[Any]):
-    """As graphql-core's, but its path and variables are worked out when they are asked."""
+    """The info of graphql-core, but its path and variables are worked out when they are read."""
 
     @cached_property
     def path(self) -> Path:
@@ -50,7 +51,7 @@ class LazyInfo(GraphQLResolveInfo[Any]):
 
 
 def path_of(place: ResponsePositions | None, i: int) -> Path | None:
-    """The path of a position; none at the root."""
+    """The path of a position; None at the root."""
     steps = []
     while place is not None:
         base, i = place.base(i)
@@ -76,7 +77,7 @@ _HELPERS = GraphQLResolveInfoHelpers(gather=_gather, track=track)
 
 
 def field_position(place: ResponsePositions, i: int) -> tuple[ResponsePositions, int]:
-    """The field whose value, or whose list's item, stands at a position."""
+    """The position of the field that a value, or a list item, belongs to."""
     base, i = place.base(i)
     while isinstance(base, ItemPositions):
         above, i = base.above(i)
@@ -88,7 +89,7 @@ def field_position(place: ResponsePositions, i: int) -> tuple[ResponsePositions,
 def make_info(
     run: State, field: Field, place: ResponsePositions | None, i: int
 ) -> GraphQLResolveInfo[Any]:
-    """The info of a position of the field."""
+    """The info for a position of the field."""
     of_field, of_schema, operation = field.about
     return tuple.__new__(
         LazyInfo,
@@ -101,9 +102,10 @@ def make_info(
 
 @lru_cache(10_000)
 def same_for_all(function: Callable[..., Any], parameter: str | int) -> bool:
-    """Whether a function uses of its info (a parameter's name or number) only what all share.
+    """Whether a function reads only the shared attributes of its info, which is the parameter with
+    this name or number.
 
-    It is read off the function's code; in doubt it isn't.
+    The function's bytecode tells. In doubt, the answer is False.
     """
     if not isinstance(function, FunctionType):
         return False
@@ -123,7 +125,7 @@ def same_for_all(function: Callable[..., Any], parameter: str | int) -> bool:
         if value != parameter and not (isinstance(value, tuple) and parameter in value):
             continue
         if this.opname in ("LOAD_CONST", "LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "KW_NAMES"):
-            continue  # the same word, as something else
+            continue  # the same name for something else
         if not (
             this.opname in _LOADS
             and after is not None

@@ -1,8 +1,8 @@
-"""Columns and groups of thousands, worked off in slices, so that others have the loop in between.
+"""Works off levels of thousands of objects in slices, with rests of the event loop in between.
 
-What the slices find below themselves is joined again: a level stays one group, whose bulk resolvers
-are called for thousands at a time. What a large response held is freed in slices too: to let go of
-200,000 objects at once takes almost as long as to make them.
+The groups below the slices are joined again: a level stays one group, so that a bulk resolver is
+called for thousands of objects at a time. Large responses are freed in slices, too: freeing 200,000
+objects at once takes almost as long as making them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.dropped import drop
 
 SLICES_AT_ONCE = 8
-"""Slices that a bulk resolver is called for at a time, and that are let go of at a time."""
+"""The slices that a bulk resolver is called for at a time, and that are freed at a time."""
 
 
 async def in_slices(run: State, entry: Entry) -> None:
@@ -101,7 +101,8 @@ def _ask(
     counts: Sequence[int],
     given: list[Entry],
 ) -> None:
-    """A bulk resolver, once for many slices. What it gives at once goes in when they are made."""
+    """Call a bulk resolver once for many slices. Values that are there at once are added to
+    `given`."""
     at = JoinedPositions([FieldPositions(group, field, field.nonnull) for group in groups], counts)
     values = ask(run, field, source, objs, at)
     if values is not None:
@@ -111,7 +112,7 @@ def _ask(
 def _slices(
     place: ResponsePositions | None, count: int
 ) -> Iterator[tuple[int, int, ResponsePositions]]:
-    """From which position to which, and where they go."""
+    """The first number, the end and the positions of each slice."""
     assert place is not None  # which only the root lacks, a single object
     for start in range(0, count, SLICE):
         stop = min(start + SLICE, count)
@@ -119,7 +120,7 @@ def _slices(
 
 
 class _Joined:
-    """Entries of the queue, those of one selection (or type of values) and context as one."""
+    """Entries of the queue. Those of one selection (or completer) and context are joined."""
 
     def __init__(self) -> None:
         self._found: dict[
@@ -127,7 +128,7 @@ class _Joined:
         ] = {}
 
     def add(self, entries: deque[Entry]) -> None:
-        """Take over these."""
+        """Move these entries here."""
         while entries:
             entry = what, values, place, context = entries.popleft()
             # One selection may stand at several fields, not all of which may be null.
@@ -153,14 +154,14 @@ class _Joined:
 
 
 def forget(entries: Iterable[Entry]) -> None:
-    """Drop values that were not completed yet."""
+    """Close the awaitables among values that were not completed yet."""
     for what, values, _, _ in entries:
         if isinstance(what, BaseCompleter):
             drop(list(values))
 
 
 async def flush(run: State, arrivals: list[Pending]) -> None:
-    """Go on with what has arrived, and with what hangs on one field as one group."""
+    """Continue with arrived values, and join the groups below one field."""
     below = _Joined()
     left = iter(arrivals)
     try:
@@ -177,7 +178,7 @@ async def flush(run: State, arrivals: list[Pending]) -> None:
 
 
 async def settle_failures(run: State, failures: list[Failure]) -> None:
-    """As `run.settle_failures`, for very many."""
+    """Settle thousands of failures like `run.settle_failures`, with rests."""
     climbs = False
     run.deferred_free += slices(failures)
     for part in slices(failures):
@@ -207,7 +208,7 @@ def slices(values: Sequence[Any]) -> list[Sequence[Any]]:
 
 
 def sweep(loop: AbstractEventLoop, litter: list[Sequence[Any]]) -> None:
-    """Let go of some slices in each turn of the loop, the last first."""
+    """Free some slices in each turn of the event loop, the last first."""
     if litter:
         del litter[-SLICES_AT_ONCE:]
         loop.call_soon(sweep, loop, litter)

@@ -1,4 +1,5 @@
-"""Scalars and enums completed: a column of values to what stands in the response for each."""
+"""Completes scalars and enums: coerces a column of values to what stands in the response (section
+"Result Coercion" of the specification)."""
 
 from __future__ import annotations
 
@@ -29,13 +30,13 @@ from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
 
 SIMPLE = {str, int, float, bool}
-"""Classes whose values can always be encoded."""
+"""Classes whose values can always be encoded as JSON."""
 LEAST, GREATEST = -(2**31), 2**31 - 1
 NULL = type(None)
 
 
 class LeafCompleter(BaseCompleter):
-    """A scalar or an enum."""
+    """Completes one scalar or enum type."""
 
     def __init__(self, field: Field, type_: GraphQLLeafType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
@@ -61,10 +62,10 @@ class LeafCompleter(BaseCompleter):
         place: ResponsePositions,
         kinds: set[type] | None = None,
     ) -> Sequence[Any]:
-        """What stands in the response for each; null for those that failed."""
+        """The coerced values; None for those that failed."""
         try:
             return self.usual(values, kinds_of(values) if kinds is None else kinds)
-        except Exception:  # found again, and where
+        except Exception:  # found again below, with its position
             awaited: dict[int, Any] = {}
             made = [self._one(run, value, place, i, awaited) for i, value in enumerate(values)]
             if awaited:
@@ -73,7 +74,7 @@ class LeafCompleter(BaseCompleter):
             return made
 
     def usual(self, values: Sequence[Any], kinds: set[type]) -> Sequence[Any]:
-        """The same where all is as usual. Raises if not, whatever it may be."""
+        """The coerced values, of a column without unusual values. Raises an Exception otherwise."""
         exact = self._exact
         if exact is None:
             return self._coerced(values, kinds)
@@ -122,7 +123,7 @@ class LeafCompleter(BaseCompleter):
     def _one(
         self, run: State, value: Any, place: ResponsePositions, i: int, awaited: dict[int, Any]
     ) -> Any:
-        """The response's value; null for one that failed, or that is now in `awaited`."""
+        """The coerced value; None for one that failed, or that is now in `awaited`."""
         try:
             if isinstance(value, Exception):
                 run.fail(place, i, value)
@@ -141,8 +142,8 @@ class LeafCompleter(BaseCompleter):
         return None
 
     def coerce(self, value: Any) -> Any:
-        """What stands in the response. Raises what graphql-core would, and TypeError where that is
-        to be awaited, or can't be encoded."""
+        """The coerced value. Raises graphql-core's errors, and TypeError for a value that can't be
+        encoded."""
         coerced = self._coerced_one(value)
         if type(coerced) not in SIMPLE:
             _check(coerced)
@@ -177,7 +178,7 @@ class LeafCompleter(BaseCompleter):
         v, exact = f"v{n}", self._exact
         null = "" if self.nonnull else f" or {v} is None"
         if self.type is GraphQLID:
-            # Ids that are numbers are as usual as ids that are strings.
+            # Numbers are as frequent as strings.
             check = f"(type({v}) is str or type({v}) is int{null})"
             return check, f"(str({v}) if type({v}) is int else {v})"
         if exact is not None:
@@ -196,7 +197,8 @@ class LeafCompleter(BaseCompleter):
         return "", f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
 
     def written(self) -> tuple[str, Callable[[Any], Any] | None]:
-        """What kind it is to written.Form, and what is written for a value if that is "other"."""
+        """The name of the type for JsonWriter, and the function that coerces a value if that name
+        is "other"."""
         if self.type is GraphQLID:
             return "ID", None
         for scalar, kind in _EXACT:
@@ -219,8 +221,8 @@ class LeafCompleter(BaseCompleter):
 
 
 class _Awaited(BaseCompleter):
-    """The awaitables that a scalar's own function returned: as under graphql-core, their values
-    stand in the response as they are."""
+    """Completes the awaitables that a scalar's own function returned: as under graphql-core, their
+    results stand in the response unchanged."""
 
     def complete(
         self,
@@ -241,7 +243,7 @@ class _Awaited(BaseCompleter):
 
 
 def _check(coerced: Any) -> None:
-    """Raises TypeError where a value is to be awaited first, or can't be encoded."""
+    """Raises TypeError where a coerced value is awaitable, or can't be encoded."""
     if is_awaitable(coerced):
         drop(coerced)
         raise TypeError
@@ -249,7 +251,7 @@ def _check(coerced: Any) -> None:
 
 
 class _Names(dict[Any, str]):
-    """The names of an enum's values, as they are met."""
+    """The names of an enum's values, added as values are met."""
 
     def __init__(self, leaf: LeafCompleter) -> None:
         super().__init__()
@@ -266,7 +268,7 @@ class _Names(dict[Any, str]):
 
 
 def _exact_kind(type_: GraphQLLeafType) -> type | None:
-    """The Python class whose values stand in the response as they are, if there is one."""
+    """The Python class whose values stand in the response unchanged, if there is one."""
     if isinstance(type_, GraphQLScalarType):
         for scalar, kind in _EXACT:
             if type_.coerce_output_value == scalar.coerce_output_value:

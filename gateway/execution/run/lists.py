@@ -1,4 +1,4 @@
-"""Lists completed: the items of all lists of a column as one column."""
+"""Completes lists: the items of all lists of a column are completed as one column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateway.execution.tasks.dropped import drop
 
 
 class ListCompleter(BaseCompleter):
-    """A list of anything."""
+    """Completes lists of one item type."""
 
     def __init__(self, field: Field, item: Completer, nonnull: bool) -> None:
         super().__init__(field, nonnull)
@@ -90,7 +90,7 @@ class ListCompleter(BaseCompleter):
         place: ResponsePositions,
         which: list[int] | None,
     ) -> None:
-        """`which` are the lists' positions in the place; None if it is each in turn."""
+        """`which` are the numbers of the lists' positions; None if each position has a list."""
         starts: list[int] = []
         flat: Sequence[Any] = lists[0][:]  # its owner may change it while others are waited for
         if len(lists) > 1:
@@ -111,7 +111,7 @@ class ListCompleter(BaseCompleter):
 
 
 async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
-    """What is left of a long iterable, with rests."""
+    """The rest of a long iterable, read with rests of the event loop."""
     try:
         size = 0
         while len(items) >= size + SLICE:
@@ -125,9 +125,9 @@ async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
 
 
 async def _gathered(items: AsyncIterable[Any], completer: Completer) -> list[Any]:
-    """All items, or those up to one that makes the list null, whatever may follow.
+    """All items of an async iterable, or those up to an item that nulls the list.
 
-    As graphql-core, which closes the iterator then, and awaits none of the items before its end.
+    As graphql-core, which closes the iterator at that item, and awaits no item before the end.
     """
     iterator = aiter(items)
     gathered = []

@@ -1,11 +1,12 @@
-"""The Python that makes a selection's objects: one comprehension over all its parents.
+"""Makes the objects of a selection with generated Python: one comprehension for all parents.
 
     def build(objs, c0):
         return [{'id': v0, 'name': x0, 'board': None} if (type(v0) is str) else miss()
                 for o, x0 in zip(objs, c0) for v0 in (o.id,)]
 
-Attributes are read and checked in place. What is not as usual (an error, a null where none may be,
-an attribute that is missing) raises, and `slow` makes those objects field by field instead.
+Attributes are read and checked in place. An unusual value (an error, a null that is not allowed, a
+missing attribute) raises; then the objects are made one by one, and the unusual object field by
+field.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Late: TypeAlias = "Callable[[Field, Any, int], None]"
 
 
 class FastPathMiss(Exception):
-    """A value that the generated code has no fast way for."""
+    """A value that generated or compiled code has no way to handle."""
 
 
 def miss() -> Any:
@@ -33,10 +34,10 @@ def miss() -> Any:
 
 
 class ObjectBuilder:
-    """Sorts a selection's fields by how they get into its objects.
+    """Sorts a selection's fields by how their values get into its objects.
 
-    Leaves that are attributes are read in the generated code; `columns` are leaves whose values a
-    resolver gives; `composite` are objects and lists, put in after their objects exist.
+    Leaves that are attributes are read by the generated code. `columns` are leaves that a resolver
+    gives. `composite` are objects and lists, added after the objects exist.
     """
 
     def __init__(self, selection: Selection) -> None:
@@ -54,8 +55,8 @@ class ObjectBuilder:
         self.called: list[
             tuple[Field, Attribute | Call | Bulk, Completer, LeafCompleter | None]
         ] = []
-        """Those whose values are got before the objects are made, in the response's order; with
-        their source, their completer, and the latter again if it is of leaves."""
+        """The fields that are resolved before the objects are made, in response order: with their
+        source, their completer, and the completer again if it is a leaf's."""
         for field in self.fields:
             if field not in inline and not isinstance(field.source, Constant):
                 completer = field.completer
@@ -67,13 +68,14 @@ class ObjectBuilder:
             if isinstance(source, Bulk)
         ]
         self.keyed = any(isinstance(f.source, Attribute) and f.source.keyed for f in inline)
-        """Whether attributes of a dict would be its items."""
+        """Whether an attribute is read by graphql-core's default resolver, from an item of a
+        mapping."""
         self.leaves_only = (
             self._generate(dicts=False)
             if len(inline) == len(self.fields) and not self.keyed
             else None
         )
-        """The generated code, where nothing else is to be done."""
+        """The generated code of a selection that has attribute leaves alone, else None."""
         self._made: dict[bool, Callable[..., list[dict[str, Any]]]] = {}
 
     @cached_property
@@ -82,7 +84,7 @@ class ObjectBuilder:
         return self._generate(dicts=False)
 
     def prepare(self) -> None:
-        """Generate the code that is used as a rule."""
+        """Generate the code that most requests use."""
         if self.leaves_only is None and not self.keyed:
             self._made[False] = self.usual
 
@@ -93,8 +95,8 @@ class ObjectBuilder:
         late: Late,
         first: int,
     ) -> list[dict[str, Any]]:
-        """The objects, their composite fields null as yet; `late(field, obj, row)` is told what
-        else is missing. `first` is the first one's row."""
+        """The objects, with None for composite fields. `late(field, obj, row)` is called for each
+        other missing value. `first` is the row of the first object."""
         dicts = False
         if self.keyed:
             kinds = kinds_of(objs)
@@ -166,7 +168,7 @@ class ObjectBuilder:
         return out
 
     def _one(self, obj: Any, given: list[Any], late: Late, row: int) -> dict[str, Any]:
-        """One object, whose attributes are only read here: they are completed like any values."""
+        """One object. Its attributes are reported to `late`, and completed like any values."""
         made: dict[str, Any] = {}
         columns = iter(given)
         for field in self.fields:
@@ -183,7 +185,8 @@ class ObjectBuilder:
 
 
 SHORT = 2_000
-"""Characters of code that is kept for other selections of the same fields."""
+"""The length of code, in characters, up to which compiled code is shared by selections of the same
+fields."""
 
 
 def compiled(source: str) -> CodeType:

@@ -26,7 +26,7 @@ class FieldReceiver:
         raise NotImplementedError
 
     def wanted(self) -> bool:
-        """Whether one of the objects is still part of the response."""
+        """Return True if an object is still part of the response."""
         raise NotImplementedError
 
 
@@ -67,7 +67,7 @@ class PendingField:
         """Nothing to do: the values are awaited together."""
 
     def reach(self, given: Any) -> None:
-        """Go on with what the resolver gave, in its context."""
+        """Continue with the resolver's values, in the resolver's context."""
         self._run.within(
             self._resolver_context, self._go_on, each(given, self._count, self._source)
         )
@@ -80,7 +80,7 @@ class PendingField:
             self.attempt.arrived(self.asked, values)
 
     def wanted(self, _: int) -> bool:
-        """Whether something hangs on it."""
+        """Return True if a value still has a position in the response."""
         if self.attempt is not None:
             return self.attempt.wanted()
         place = self._place
@@ -90,7 +90,7 @@ class PendingField:
 
 
 class PendingLoad(PendingField):
-    """The values of a column that are loaded without a coroutine's doing."""
+    """A field whose bulk resolver returned a load, which no coroutine awaits."""
 
     __slots__ = ("load",)
 
@@ -114,7 +114,7 @@ class PendingLoad(PendingField):
         self.load = load
 
     def go_on_by_itself(self) -> None:
-        """Be told when it is there."""
+        """Have the loader call back when the load is done."""
         self._run.waiting.add(self)
         self.load.tell(self.done)
 
@@ -130,14 +130,14 @@ class PendingLoad(PendingField):
             attempt.arrived(self.asked, values)
 
     def forget(self) -> None:
-        """Nothing hangs on it any more."""
+        """Stop waiting: the field has no position in the response any more."""
         self._run.waiting.discard(self)
         self.load.cancel()
 
 
 class PendingBulk(PendingColumn):
-    """The same for the one coroutine of a bulk resolver. Its context is its own: it would run
-    beside them in a loader's task as well."""
+    """The column of a bulk resolver's only coroutine. Its context variables don't matter: the
+    coroutine might as well run in a loader's task."""
 
     __slots__ = ("goal",)
 
@@ -148,7 +148,7 @@ class PendingBulk(PendingColumn):
         self.tasks, self.indexes, self.values = [], [], []
 
     def opened(self) -> bool:
-        """Whether it waits: else what it gave is there."""
+        """Whether the coroutine waits. If not, `values` has its result."""
         if self.values:
             return False
         self._open_now()
@@ -165,8 +165,8 @@ class PendingBulk(PendingColumn):
 
 
 class PendingBatch(PendingColumn):
-    """A loader's batch that is loaded by the run itself; `of` are those that wait for it, and
-    nobody tells those of them that are loads."""
+    """A loader's batch that the run loads itself. `of` are the loads and tasks that wait for it;
+    the run tells the loads, the batch the tasks."""
 
     __slots__ = ("_of",)
 
@@ -202,7 +202,7 @@ class PendingBatch(PendingColumn):
 
 
 def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
-    """What a bulk resolver gave, or raised, for each object."""
+    """The value for each object, from what a bulk resolver gave or raised."""
     if type(values) is list and len(values) == count:
         return values[:]  # the resolver may keep the list, and change it
     if isinstance(values, Exception):

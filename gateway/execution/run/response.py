@@ -1,4 +1,5 @@
-"""What a request's response is so far: its data and errors, and the nulls that climb."""
+"""A request's response: its data, its errors, and null propagation (section "Handling Execution
+Errors" of the specification)."""
 
 from __future__ import annotations
 
@@ -12,35 +13,37 @@ from gateway.execution.model.state import State
 from gateway.execution.run.errors import located
 
 Failure: TypeAlias = "tuple[ResponsePositions, int, Exception]"
-"""A position that failed, and why."""
+"""A response position that failed, and its error."""
 
 
 class Response(State):
-    """Positions fail in any order; when their order is known, errors and nulls are made of that."""
+    """Failures are recorded in any order. When all failures of a round are known, they become
+    errors and nulls in response order."""
 
     __slots__ = ("_failures", "_fatal", "data", "errors")
 
     def __init__(self) -> None:
         self.data: dict[str, Any] | None = {}
-        """Null when a null climbed to its top."""
+        """None after a null was propagated to the root."""
         self.errors: list[GraphQLError] = []
         self._failures: list[Failure] = []
         self._fatal: BaseException | None = None
-        """What is no Exception, and so ends the request."""
+        """A BaseException that is no Exception: it ends the request."""
         self.nulled = False
 
     def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
-        """Put the root's fields into the response."""
+        """Add root fields to the data, and return the data."""
         assert self.data is not None
         self.data.update(made)
         return self.data
 
     def fail(self, place: ResponsePositions, i: int, error: Exception) -> None:
-        """A position failed: its value is null, or that of what is above it."""
+        """Record a field error at a position."""
         self._failures.append((place, i, error))
 
     def settle_failures(self, failures: Sequence[Failure]) -> bool:
-        """Those in their order. Whether a null climbed."""
+        """Write the failures, given in response order, as errors and nulls. Return whether a null
+        was propagated."""
         swept = False
         for place, i, error in failures:
             path = self._path(place, i)
@@ -53,7 +56,7 @@ class Response(State):
         return swept
 
     def _path(self, place: ResponsePositions, i: int) -> list[str | int] | None:
-        """Where it is; None if it, or what is above it, is null already."""
+        """The path of a position; None if the position, or one above it, is null already."""
         if self.data is None:
             return None
         path: list[str | int] = []
@@ -72,7 +75,8 @@ class Response(State):
         return not self.nulled or self._path(place, i) is not None
 
     def _nullify(self, base: Base, i: int) -> bool:
-        """Make the nearest position that may be null so. Whether that is one above."""
+        """Null the nearest nullable position, at or above the failed one. Return whether it was
+        above."""
         climbed = False
         while base.nonnull:
             climbed = True

@@ -19,25 +19,26 @@ from gateway.execution.tasks.frames import without_frame
 
 
 class Constant:
-    """The same value for all objects: __typename."""
+    """The same value for all objects: `__typename`."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 class Attribute:
-    """An attribute of the object; if `keyed`, as graphql-core's default resolver has it: a
-    mapping's item, null when it is missing, and called when it can be."""
+    """An attribute of each object. With `keyed`, as graphql-core's default resolver has it: an item
+    of a mapping, None when it is missing, and called when it can be."""
 
     def __init__(self, name: str, keyed: bool, arguments: Arguments) -> None:
         self.name, self.keyed, self.arguments = name, keyed, arguments
         self._get = attrgetter(name)
         self._plain = name.isidentifier() and not keyword.iskeyword(name)
         self.placeless = not keyed
-        """Whether it asks for no path, as what is called may."""
+        """Whether the source needs no response position, as a called attribute does for its
+        info."""
 
     def of_object(self, o: str) -> str:
-        """The expression that reads it."""
+        """The Python expression that reads it from `o`."""
         return f"{o}.{self.name}" if self._plain else f"getattr({o}, {self.name!r})"
 
     def start(
@@ -56,7 +57,7 @@ class Attribute:
                 values = list(map(self._get, objs))
             if not any_callable(kinds_of(values)):
                 return values
-        except Exception:  # one of them, or its attribute, is different: one by one
+        except Exception:  # an object, or its attribute, is unusual: one by one
             pass
         return [self._or_error(run, field, obj, place, i) for i, obj in enumerate(objs)]
 
@@ -71,7 +72,7 @@ class Attribute:
     def of(
         self, run: State, field: Field, obj: Any, place: ResponsePositions | None, i: int
     ) -> Any:
-        """One object's. Raises what reading or calling it does."""
+        """The value of one object. Raises what reading or calling the attribute does."""
         if not self.keyed:
             return getattr(obj, self.name)
         value = obj.get(self.name) if isinstance(obj, Mapping) else getattr(obj, self.name, None)
@@ -86,7 +87,7 @@ def _has_mapping(kinds: set[type]) -> bool:
 
 
 class Call:
-    """A function called for each object, in a generated loop."""
+    """A function that is called for each object, in a generated loop."""
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class Call:
         self._new_info, self._shared_info = new_info, shared_info
         self._expression = expression if arguments.none else _with_keywords(expression)
         self.placeless = shared_info
-        """Whether it asks for no path."""
+        """Whether the source needs no response position: no info, or a shared one."""
 
     def start(
         self, run: State, field: Field, objs: Sequence[Any], place: ResponsePositions | None
@@ -131,7 +132,7 @@ def _with_keywords(expression: str) -> str:
 
 
 class Bulk:
-    """A function called once with all objects."""
+    """A function that is called once with all objects."""
 
     def __init__(self, function: Callable[..., Any], arguments: Arguments) -> None:
         self.function = function

@@ -1,7 +1,8 @@
-"""Abstract types and `is_type_of` answered once a class, where the answer hangs on nothing else.
+"""Answers `is_type_of` and `resolve_type` once for a class, where the answer depends on the class
+alone.
 
 That is known of strawberry's own functions, for objects of plain strawberry types, and of functions
-that say so themselves with an attribute `by_class = True`.
+with an attribute `by_class = True`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _names: WeakKeyDictionary[GraphQLAbstractType, dict[type, str]] = WeakKeyDiction
 
 
 def known_type(type_: GraphQLObjectType, values: Sequence[Any]) -> bool:
-    """Whether `is_type_of` is true of all these values, and so of all of their classes."""
+    """Whether `is_type_of` is true for all these values, as their classes show."""
     is_type_of = type_.is_type_of
     said = getattr(is_type_of, "by_class", False)
     if not (said or is_type_of_by_class(is_type_of, values)):
@@ -46,7 +47,7 @@ def known_type(type_: GraphQLObjectType, values: Sequence[Any]) -> bool:
 def names_by_class(
     schema: GraphQLSchema, type_: GraphQLAbstractType, values: Sequence[Any]
 ) -> list[str] | None:
-    """The name of each value's type; None where a value must be asked itself."""
+    """The name of each value's type; None where the values must be asked one by one."""
     if not resolve_type_by_class(type_.resolve_type, values):
         return None
     names = _names.get(type_)

@@ -1,4 +1,4 @@
-"""What is awaited at one place: the coroutines of a column, and what they gave so far."""
+"""The base of pending columns, with the fields that compiled code writes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ class Column:
     __slots__ = ("base", "indexes", "left", "tasks", "values")
 
     base: Context | None
-    """What all had when they began. To compare it with one that wasn't changed is to compare two
-    pointers; one in which something was set to what equals it counts as not changed."""
+    """The context of all tasks when they began. Comparing it with an unchanged one compares two
+    pointers; a context with a variable set to an equal value counts as unchanged."""
     left: int
-    """How many are waited for, once all have begun."""
+    """The number of awaited values, once all tasks have begun."""
     tasks: list[Any]
-    """Those that did not end in their first step, until all have ended."""
+    """The tasks that did not end in their first step, until all have ended."""
     indexes: list[int]
     values: list[Any]
 
     def set_apart(self, task: Any) -> None:
-        """Its value is to go on in its own context."""
+        """Complete a task's value in the task's own context."""
         raise NotImplementedError
 
     def arrived(self, task: Any, value: Any) -> None:
@@ -30,5 +30,5 @@ class Column:
         raise NotImplementedError
 
     def first_or_last(self) -> None:
-        """What arrives is the first of this round, or the last of all."""
+        """Note that the next value is the first of this round, or the last of all."""
         raise NotImplementedError

@@ -17,12 +17,12 @@ from gateway.execution.tasks.current import task_of
 
 
 class Deadlines:
-    """Of one event loop at a time."""
+    """The deadlines of one event loop at a time."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.running: dict[Deadline, None] = {}
-        """By the moment they end."""
+        """The running deadlines, by the moment they end."""
         self._loop: AbstractEventLoop | None = None
         self._armed = False
 
@@ -53,7 +53,7 @@ class Deadlines:
 
 
 class Deadline:
-    """One request's."""
+    """The deadline of one request."""
 
     __slots__ = ("_all", "_cancelling", "_expired", "_task", "_token", "ends")
 

@@ -1,4 +1,4 @@
-"""What is done with awaitables that nobody is going to await, so that nothing of them is left."""
+"""Ends awaitables that nobody is going to await."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 
 def drop(value: Any) -> None:
-    """Close the coroutines and cancel the tasks in a resolver's value that has no place.
+    """Close the coroutines and cancel the tasks in a resolver's value that has no position.
 
-    A future that is no task may be another's as well, such as a loader's: it is left to itself.
+    A future that is no task may be shared, as a loader's: it is left alone.
     """
     if type(value) is CoroutineType:
         value.close()
@@ -26,6 +26,6 @@ def drop(value: Any) -> None:
 
 
 def observe(future: Future[Any]) -> None:
-    """See a future's error, of which asyncio complains otherwise."""
+    """Read a future's error, so that asyncio doesn't complain that nobody did."""
     if not future.cancelled():
         future.exception()

@@ -19,11 +19,11 @@ from loaders.batches import Load
 
 
 class PendingColumn(Column):
-    """The coroutines of one column. `then(run, values, numbers)` is called with what has arrived
-    (`numbers` are the values' positions, None for all of the column in order).
+    """The tasks of one column. `then(run, values, numbers)` is called with the values that have
+    arrived (`numbers` are their numbers, None for the whole column in order).
 
-    Of one that changed its context the value goes on in that context, apart from the others: as
-    with graphql-core what hangs on it sees the change, and nothing beside it does.
+    The value of a task that changed its context variables is completed in the task's own context:
+    as under graphql-core, the fields below see the change, and no other field does.
     """
 
     __slots__ = ("_apart", "_opened", "_place", "_resolver_context", "_run", "_then", "_total")
@@ -33,13 +33,13 @@ class PendingColumn(Column):
         self._opened = False
         self._resolver_context = run.resolver_context
         self._apart: dict[int, Context] | None = None
-        """The contexts of those, by their index, that changed theirs."""
+        """The contexts of tasks that changed theirs, by index."""
         self.base = copy_context()
         self.left = 0
         self.tasks, self.indexes, self.values = [], [], []
 
     def start(self, index: int, awaitable: Any) -> None:
-        """Drive an awaitable's first step; the caller makes its own task current again."""
+        """Run an awaitable's first step; the caller makes its own task current again."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
         run = self._run
         run.go_on()
@@ -55,19 +55,21 @@ class PendingColumn(Column):
                 run.only_task = task
 
     def start_all(self, coros: Sequence[Any]) -> None:
-        """The same for a whole column of coroutines, each of which goes on by itself."""
+        """Run the first step of a whole column's coroutines, which the event loop then
+        continues."""
         self._run.go_on()
         start_all(self, self._run.loop, coros, ResolverTask)
 
     def _open_now(self) -> None:
-        """All have begun: from now on what arrives is for another round."""
+        """Note that all tasks have begun: values that arrive later belong to another round."""
         self._opened = True
         self.left = len(self.tasks)
         if self.tasks:
             self._run.waiting.add(self)
 
     def open(self) -> tuple[list[Any], list[int] | None]:
-        """What ended in its first step; from now on what arrives is for another round."""
+        """The values that arrived in the first step, and their numbers. Values that arrive later
+        belong to another round."""
         self._open_now()
         apart = self._apart
         if apart is None:
@@ -80,13 +82,13 @@ class PendingColumn(Column):
         return values, numbers
 
     def set_apart(self, task: ResolverTask) -> None:
-        """Its value is to go on in its own context."""
+        """Complete a task's value in the task's own context."""
         if self._apart is None:
             self._apart = {}
         self._apart[task.index] = task._context
 
     def arrived(self, task: ResolverTask, value: Any) -> None:
-        """A coroutine ended with this value, or raised this Exception."""
+        """A task returned this value, or raised this Exception."""
         if self._opened:
             if task.unwanted:
                 drop(value)
@@ -101,7 +103,7 @@ class PendingColumn(Column):
         self.values.append(value)
 
     def first_or_last(self) -> None:
-        """What arrives is the first of this round, or the last of all."""
+        """Note that the next value is the first of this round, or the last of all."""
         if not self.left:
             self._run.waiting.discard(self)
             self.tasks = []
@@ -109,7 +111,7 @@ class PendingColumn(Column):
             self._run.has_values(self)
 
     def ended(self, task: ResolverTask, error: BaseException) -> None:
-        """A coroutine was cancelled, or raised what is no Exception."""
+        """A task was cancelled, or raised a BaseException that is no Exception."""
         if task.unwanted:
             self._run.unwanted_ended()
             return
@@ -118,7 +120,7 @@ class PendingColumn(Column):
         self._run.failed_with(error)
 
     def one_less(self) -> None:
-        """To wait for, without a value."""
+        """Count one task less, which gives no value."""
         self.left -= 1
         if not self.left:
             self._run.waiting.discard(self)
@@ -137,7 +139,7 @@ class PendingColumn(Column):
         return values, None
 
     def flush(self) -> None:
-        """Go on with what has arrived, as far as the response still has a place for it."""
+        """Continue with the arrived values that still have a position in the response."""
         apart, self._apart = self._apart, None
         values, numbers = self._take()
         run = self._run
@@ -175,7 +177,7 @@ class PendingColumn(Column):
 
 
 def completing(completer: Completer, place: ResponsePositions) -> Then:
-    """What has values completed where they belong."""
+    """A function that completes values at their positions."""
 
     def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
         completer.complete(run, values, place if numbers is None else some(place, numbers))

@@ -1,10 +1,10 @@
-"""Coroutines driven without an asyncio.Task each.
+"""Drives coroutines of resolvers without an asyncio.Task each.
 
-A `ResolverTask` runs its coroutine's first step at once, inside the request's own task, and each later
-step when the future it waits for is done, just as asyncio.Task does. To the coroutine it is the
-current task: `asyncio.timeout`, `TaskGroup`, `current_task().cancel()` and context variables work
-as in a task of its own. Most coroutines of a request wait once, or never; a task's creation and
-first wake-up through the loop is what is saved.
+A ResolverTask runs its coroutine's first step at once, inside the request's own task, and each
+later step when the awaited future is done, as asyncio.Task does. To the coroutine it is the current
+task: `asyncio.timeout`, `TaskGroup`, `current_task().cancel()` and context variables work as in a
+task of its own. Most coroutines of a request wait once or never: what is saved is the creation of a
+task and its first wake-up through the event loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from gateway.execution.tasks.frames import without_frame
 
 _names = itertools.count(1)
 FORGIVING = sys.version_info >= (3, 13)
-"""Whether a task whose cancellations are all taken back is not cancelled, as asyncio has it."""
+"""Whether a task is not cancelled when all its cancellations were taken back, as in this version of
+asyncio."""
 
 
 class Sink(Protocol):
@@ -42,7 +43,7 @@ class Sink(Protocol):
 
 
 class ResolverTask(SteppedTask):
-    """Stands for one coroutine where asyncio looks for its task."""
+    """The task of one coroutine, with asyncio.Task's interface."""
 
     _asyncio_future_blocking = False
     _cancels = 0
@@ -54,8 +55,8 @@ class ResolverTask(SteppedTask):
     # -- running
 
     def go_on_by_itself(self) -> None:
-        """After the first step, and in the same turn of the loop: wake up when what is waited for
-        is done."""
+        """Have the event loop continue the coroutine; called after the first step, in the same
+        turn."""
         waits, self.waits = self.waits, None
         if self._fut_waiter is not None:
             waits.add_done_callback(self._wakeup, context=self._context)
@@ -65,8 +66,8 @@ class ResolverTask(SteppedTask):
 
     @coroutine
     def carry(self, task: Any) -> Generator[Any, Any, None]:
-        """After the first step: go on to the end inside `task`, the current one, which so waits
-        for nothing else. A turn of the loop less than by itself."""
+        """Run to the end inside `task`, the current one, which meanwhile waits for nothing else.
+        This takes a turn of the event loop less than a callback."""
         loop = self._loop
         error: BaseException | None = None
         while not self.done_:
@@ -110,7 +111,7 @@ class ResolverTask(SteppedTask):
                     enter(loop, task)
 
     def _resume(self, error: BaseException | None) -> None:
-        """The next turn of the loop, after a bare yield, or after one that was wrong."""
+        """Continue after a bare yield, or throw the error of a wrong one."""
         if error is None:
             self._wakeup(None)
             return
@@ -128,7 +129,7 @@ class ResolverTask(SteppedTask):
             error = None  # whose traceback holds this frame
 
     def _wait(self, waits: Any) -> None:
-        """For what the coroutine yielded."""
+        """Wait for the future that the coroutine yielded."""
         if (type(waits) is not Future or waits._loop is not self._loop) and not self._may_wait(
             waits
         ):
@@ -150,7 +151,7 @@ class ResolverTask(SteppedTask):
         )
 
     def _begun(self, waits: Any) -> None:
-        """The first step ended with something to wait for."""
+        """Note what the first step waits for."""
         self.waits = waits
         if self._may_wait(waits):
             waits._asyncio_future_blocking = False  # others may wait for it in this turn
@@ -159,7 +160,7 @@ class ResolverTask(SteppedTask):
                 self._must_cancel = False
 
     def _ended_at_once(self, value: Any) -> None:
-        """The first step was the last one."""
+        """Take the result of a coroutine that ended in its first step."""
         if self._must_cancel:
             self._stopped(value)
             return
@@ -183,7 +184,7 @@ class ResolverTask(SteppedTask):
             self.sink.ended(self, error)
 
     def _bad_yield(self, waits: Any) -> RuntimeError | None:
-        """What is wrong with what the coroutine waits for; None if it only makes way."""
+        """The error in what the coroutine yielded; None for a bare yield."""
         blocking = getattr(waits, "_asyncio_future_blocking", None)
         if waits is None:
             return None
@@ -211,7 +212,7 @@ class ResolverTask(SteppedTask):
         return CancelledError() if self._message is None else CancelledError(self._message)
 
     def _cancelled_at(self, future: Any) -> BaseException:
-        """The same, when the coroutine won't read the future's outcome: it counts as read."""
+        """The CancelledError to throw at a done future. The future's outcome counts as read."""
         if future is not None:
             try:
                 value = future.result()

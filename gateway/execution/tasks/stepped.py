@@ -1,6 +1,5 @@
-"""Coroutines stepped without an asyncio.Task each: what a request with plain resolvers does most,
-apart from all else of `tasks` and `waiting`, so that compiled code (`driven.pyx`) can do the same.
-"""
+"""Steps coroutines: the part of resolver tasks that most requests use, apart from all else, so that
+compiled code (`stepped_in_c.pyx`) can replace it."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from gateway.execution.tasks.frames import without_frame
 
 
 class SteppedTask:
-    """A coroutine's. What isn't as usual is left to the class derived from it, `tasks.ResolverTask`."""
+    """One coroutine. Rare cases are left to the derived class, `ResolverTask`."""
 
     __slots__ = (
         *("_callbacks", "_context", "_coro", "_fut_waiter", "_loop", "_must_cancel", "_result"),
@@ -25,7 +24,7 @@ class SteppedTask:
     def __init__(
         self, loop: AbstractEventLoop, coro: Coroutine[Any, Any, Any], sink: Column, index: int
     ) -> None:
-        """Its outcome goes to `sink`, as that of the column's position `index`."""
+        """Pass the outcome to `sink`, as the value with this index."""
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = copy_context()
         self._callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
@@ -33,12 +32,13 @@ class SteppedTask:
         self._result: Any = None
         self._must_cancel = self.done_ = False
         self.unwanted = False
-        """Whether it was cancelled because nothing in the response hangs on it any more."""
+        """Whether the task was cancelled because its value has no position in the response any
+        more."""
         self.waits: Any = None
-        """What its first step ended with, until it goes on."""
+        """The awaited object of the first step, until the task continues."""
 
     def begin(self) -> None:
-        """The first step, from inside another task, which the caller makes current again."""
+        """Run the first step inside another task, which the caller makes current again."""
         enter(self._loop, self)
         try:
             waits = self._context.run(self._coro.send, None)
@@ -51,17 +51,17 @@ class SteppedTask:
                 self._begun(waits)
 
     def makes_way(self) -> bool:
-        """Whether it was begun, and waits for the next turn of the loop alone."""
+        """Whether the task only yielded to the event loop in its first step."""
         return self.waits is None and not self.done_
 
     def go_on(self) -> None:
-        """In the next turn, from inside another task, which the caller makes current again."""
+        """Continue in the next turn, inside another task, which the caller makes current again."""
         self._context.run(self._wakeup, None)
 
     def _wakeup(self, future: Any) -> None:
-        """The future it waited for is done: asyncio calls this in the coroutine's context.
+        """The awaited future is done: asyncio calls this in the coroutine's context.
 
-        Its result, or exception, is read inside the coroutine, by the future's own `__await__`.
+        The coroutine reads the result, or the exception, itself, in the future's own `__await__`.
         """
         self._fut_waiter = None
         if self._must_cancel:
@@ -74,7 +74,7 @@ class SteppedTask:
         except StopIteration as stop:
             if self._must_cancel or self._callbacks is not None or self.unwanted:
                 self._stopped(stop.value)
-            else:  # the same in short, for most end here
+            else:  # as `_stopped`, without its calls: most tasks end here
                 self.done_ = True
                 self._coro = None  # type: ignore[assignment]
                 self._result = value = stop.value
@@ -118,7 +118,7 @@ class SteppedTask:
 def start_all(
     column: Column, loop: AbstractEventLoop, coros: Sequence[Any], make: type[SteppedTask]
 ) -> None:
-    """The first step of each of a column's coroutines, which then goes on by itself."""
+    """Run the first step of each coroutine of a column; the event loop continues it."""
     indexes, values, tasks = column.indexes, column.values, column.tasks
     for i, coro in enumerate(coros):
         task = make(loop, coro, column, i)
@@ -143,7 +143,7 @@ def start_all(
 
 
 def changed(context: Context, base: Context | None) -> bool:
-    """Whether something was set in it."""
+    """Whether a variable was set in a context."""
     try:
         return context != base
     except Exception:  # of values that can't be compared
