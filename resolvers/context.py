@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NewType
 
-from datasources.errors import BadInput, Unauthenticated
+from datasources.errors import BadInput, RequestError, Unauthenticated
 from datasources.ids import InvalidId, Kind, parse
 from datasources.protocols import Stores
 from feed_engine.feeds.settings import Feeds
@@ -49,9 +49,9 @@ class Context:
         self.readings = Readings(self.loaders)
 
     @property
-    def torn(self) -> bool:
-        """Whether what is answered is of several moments, between which people moved pins."""
-        return self.readings.torn or self.loaders.torn
+    def fault(self) -> RequestError | None:
+        """The error of the answer as a whole, beside those of its fields."""
+        return self.readings.fault
 
     def again(self) -> bool:
         """Whether the field of the root that was just read has to be read again, for that."""

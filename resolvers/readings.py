@@ -7,10 +7,15 @@ first reading: the same fields ask for it in the same order each time.
 from dataclasses import dataclass
 from typing import Any
 
+from datasources.errors import Conflict
 from loaders import Loaders
 
 READINGS = 5
 """The maximum number of readings of a field."""
+TORN = (
+    "Pins were moved from board to board whenever this was read: one of them may be shown on two "
+    "boards, or on none. Read it again."
+)
 
 
 @dataclass(slots=True)
@@ -37,6 +42,11 @@ class Readings:
             self._kept.append(Kept())
         self._asked += 1
         return self._kept[self._asked - 1]
+
+    @property
+    def fault(self) -> Conflict | None:
+        """The error of an answer that shows several moments between which pins were moved."""
+        return Conflict(TORN) if self.torn or self._loaders.torn else None
 
     def again(self) -> bool:
         """Whether the field that was just read, with all below it, has to be read again."""

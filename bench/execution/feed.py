@@ -156,7 +156,7 @@ class Unmoved:
     """The part of a context that our executor needs, where no pins are moved."""
 
     __slots__ = ()
-    torn = False
+    fault = None
 
     def again(self) -> bool:
         return False

@@ -36,7 +36,7 @@ class Overloaded(Exception):
 
     @staticmethod
     def error() -> GraphQLError:
-        """What the client is told."""
+        """The error that the client is told."""
         message = "Too many new documents arrive at once. Send it again."
         return GraphQLError(message, extensions={"code": "UNAVAILABLE"})
 
@@ -106,8 +106,8 @@ class Aside:
         """The interpreter's own, while the thread works."""
 
     async def do(self, length: int, work: Callable[[], T]) -> T:
-        """What `work` gives or raises; `length` says about how long it takes, in any unit. Raises
-        Overloaded. Cancelled before it was begun, it is never done."""
+        """The result of `work`, or its error. `length` says about how long the work takes, in any
+        unit. Raises Overloaded. Work that is cancelled before it began is never done."""
         piece = _Piece((length, next(self._numbers)), work, asyncio.get_running_loop())
         with self._lock:
             insort(self._waiting, piece)

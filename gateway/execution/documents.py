@@ -25,7 +25,7 @@ from gateway.execution.limits import Limits
 from gateway.execution.reading import Reader
 
 BYTES_A_NODE = 400
-"""Of a syntax tree without its tokens, measured."""
+"""The bytes of a node of a syntax tree without its tokens, measured."""
 BYTES_A_DOCUMENT = 4_000
 SMALL = 400
 """Characters of a document that is read at once: that takes as long as any small request."""
@@ -37,7 +37,7 @@ REFUSED = 64
 
 @dataclass(slots=True)
 class Stats:
-    """What the cache of documents did. `fallbacks` are requests that graphql-core ran; `refused`
+    """Counts of the cache of documents. `fallbacks` are requests that graphql-core ran; `refused`
     are documents that were refused, those remembered not counted."""
 
     hits: int = 0
@@ -72,7 +72,7 @@ class Document:
             self.kept.grown(taken)
 
     def forget(self) -> None:
-        """It is out of the cache: let go of its plans, which are in cycles."""
+        """Drop its plans, which are in cycles: the document is out of the cache."""
         self.kept = None
         for operation in self._operations.values():
             operation.plan.forget()

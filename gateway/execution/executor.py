@@ -21,11 +21,6 @@ from resolvers.context import Context
 A_SELECTION = 10
 """The cost of compiling a selection again, for other values of @skip and @include: it takes as long
 as running what costs as much. The first time is paid for with the document's characters."""
-_TORN = GraphQLError(
-    "Pins were moved from board to board whenever this was read: one of them may be shown on two "
-    "boards, or on none. Read it again.",
-    extensions={"code": "CONFLICT"},
-)
 
 
 class Result:
@@ -179,8 +174,8 @@ class Executor:
         errors = outcome.errors
         if errors and self.documents.hiding is not None:
             hide(self.documents.hiding, errors, query, variables)
-        if context.torn:
-            errors.append(_TORN)
+        if (fault := context.fault) is not None:
+            errors.append(GraphQLError(str(fault), original_error=fault))
         if not errors:
             return Result(outcome.parts, [])
         if len(errors) <= FEW:

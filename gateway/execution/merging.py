@@ -65,7 +65,8 @@ class _Member:
 
     @property
     def shape(self) -> tuple[Any, ...] | None:
-        """What two types of one response name must have in common; None of an unknown field."""
+        """The part of a type that two fields with one response name must share; None of an unknown
+        field."""
         if self.definition is None:
             return None
         wrappers, type_ = [], self.definition.type

@@ -61,7 +61,7 @@ def _count(causes: Causes, errors: Iterable[GraphQLError]) -> None:
 
 
 def _origin(cause: Exception) -> object:
-    """What a store said, or where else it was raised."""
+    """The words of a store's error, or the place where any other error was raised."""
     trace = cause.__traceback__
     if trace is None or isinstance(cause, PinwayError):
         return str(cause)

@@ -3,7 +3,6 @@ from typing import Any
 
 import orjson
 
-class FastPathMiss(Exception): ...
 class Ahead: ...
 
 class JsonWriter:

@@ -25,6 +25,8 @@ from gateway.execution.fused.text cimport Text, put, put_bytes, put_int, put_str
 
 import orjson
 
+from gateway.execution.run.object_builder import FastPathMiss
+
 cdef extern from *:
     object PyObject_GetAttr(object owner, object name)
     PyObject **PySequence_Fast_ITEMS(object items)
@@ -38,10 +40,6 @@ cdef dict KINDS = {
 }
 cdef enum: ROOM = 256  # bytes for an object, at first
 cdef enum: STEP = 4  # rows between one step of fetching and the next
-
-
-class FastPathMiss(Exception):
-    """A value that isn't what it has to be, or a column that is too short."""
 
 
 cdef struct Column:

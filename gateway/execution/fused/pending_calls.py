@@ -74,7 +74,7 @@ class PendingCalls(PendingColumn):
         if not self._together:
             PendingColumn.first_or_last(self)
         elif not self.left:
-            self._run.waiting.discard(self)
+            self._run.remove_pending(self)
             self.tasks = []
             self._run.has_values(self)
 

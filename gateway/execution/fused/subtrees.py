@@ -14,15 +14,12 @@ from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.composites import ObjectCompleter
 from gateway.execution.run.leaves import LeafCompleter
 from gateway.execution.run.lists import ListCompleter
+from gateway.execution.run.object_builder import FastPathMiss
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
 MOST = 512
 """The number of columns at most. Selections of more columns are made level by level until fewer are
 left: paths that share selections would make a subtree far larger than the document."""
-
-
-class FastPathMiss(Exception):
-    """A field needs a place, whatever its values are, or none has values to be got."""
 
 
 def subtree_of(selection: Selection) -> Subtree | None:
@@ -55,7 +52,7 @@ class _ObjectNodes:
 
     def node(self, selection: Selection) -> ObjectNode:
         if selection in self._selections:
-            raise FastPathMiss  # what is given to a field would be given to it in two places
+            raise FastPathMiss  # State.given has one entry for each field
         self._selections.add(selection)
         node = ObjectNode(selection, self._number())
         for field in selection.fields:

@@ -8,6 +8,10 @@ cdef class State:
 
     cpdef complete_later(self, what, values, place)
     cpdef count(self, Py_ssize_t made)
+    cpdef hold_back(self, load)
+    cpdef wait_alone(self, task)
+    cpdef add_pending(self, column)
+    cpdef remove_pending(self, column)
     cpdef fail(self, place, Py_ssize_t i, error)
     cpdef alive(self, place, i)
     cpdef place_root(self, dict made)

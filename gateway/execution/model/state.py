@@ -32,12 +32,17 @@ class Resumable(Protocol):
 class Pending(Protocol):
     """A column of values of which some are awaited."""
 
-    left: int
-    """How many."""
-    values: Sequence[Any]
-    """The arrived values that were not taken over yet."""
-    tasks: Sequence[Any]
-    """The tasks that were not finished in their first step."""
+    @property
+    def left(self) -> int:
+        """The number of awaited values."""
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """The arrived values that were not taken over yet."""
+
+    @property
+    def tasks(self) -> Sequence[Any]:
+        """The tasks that were not finished in their first step."""
 
     def flush(self) -> None:
         """Continue with the arrived values."""
@@ -131,6 +136,26 @@ class State:
         """Objects were made outside the queue."""
         self.objects_made += made
         self.objects_since_rest += made
+
+    def free_later(self, values: Sequence[Any]) -> None:
+        """Free a slice of a large list after the response, not at once."""
+        self.deferred_free.append(values)
+
+    def hold_back(self, load: Resumable) -> None:
+        """Keep a load, or a task that awaits one, from its loader until the round's end."""
+        self.loads.append(load)
+
+    def wait_alone(self, task: Resumable) -> None:
+        """Keep the only task that waits without a callback, as long as it is the only one."""
+        self.only_task = task
+
+    def add_pending(self, column: Pending) -> None:
+        """Some values of a column are awaited."""
+        self.waiting.add(column)
+
+    def remove_pending(self, column: Pending) -> None:
+        """No value of a column is awaited any more."""
+        self.waiting.discard(column)
 
     def fail(self, place: ResponsePositions, i: int, error: Exception) -> None:
         """Record a field error at a response position."""

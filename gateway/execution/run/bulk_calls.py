@@ -63,7 +63,7 @@ def start(
     if isinstance(values, Load):
         if not values.done():
             load = PendingLoad(run, field, source, place, len(objs), values)
-            run.loads.append(load)
+            run.hold_back(load)
             return load
         values = values.result()
     elif type(values) is CoroutineType or is_awaitable(values):

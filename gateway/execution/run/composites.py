@@ -166,7 +166,7 @@ class ObjectCompleter(CompositeCompleter):
             else:
                 place.put_all(made)
                 if run.sliced:
-                    run.deferred_free.append(made)
+                    run.free_later(made)
                 run.count(len(values))
 
 

@@ -65,7 +65,7 @@ def _completing(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, No
     try:
         for start, stop, at in _slices(place, len(values)):
             part = values[start:stop]
-            run.deferred_free.append(part)
+            run.free_later(part)
             done = stop
             yield run.settle, part, at, completer
     finally:
@@ -86,9 +86,9 @@ def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
             yield _ask, run, field, source, some_objs, groups[first:last], counts[first:last], given
     for group, start in zip(groups, starts, strict=True):
         group.objs = objs[start : start + SLICE]
-        run.deferred_free.append(group.objs)
+        run.free_later(group.objs)
         yield (Work(run, group).make,)
-        run.deferred_free.append(group.out)
+        run.free_later(group.out)
     run.queue.extend(given)
 
 

@@ -115,11 +115,11 @@ class PendingLoad(PendingField):
 
     def go_on_by_itself(self) -> None:
         """Have the loader call back when the load is done."""
-        self._run.waiting.add(self)
+        self._run.add_pending(self)
         self.load.tell(self.done)
 
     def done(self) -> None:
-        self._run.waiting.discard(self)
+        self._run.remove_pending(self)
         self._run.has_values(self)
 
     def flush(self) -> None:
@@ -131,7 +131,7 @@ class PendingLoad(PendingField):
 
     def forget(self) -> None:
         """Stop waiting: the field has no position in the response any more."""
-        self._run.waiting.discard(self)
+        self._run.remove_pending(self)
         self.load.cancel()
 
 
@@ -175,7 +175,7 @@ class PendingBatch(PendingColumn):
         self.left, self.indexes, self.values, self._of = 1, [], [], of
         task = ResolverTask(self._run.loop, batch.load(), self, 0)
         self.base, self.tasks = task._context, [task]
-        self._run.waiting.add(self)
+        self._run.add_pending(self)
 
     def begin(self) -> ResolverTask:
         task: ResolverTask = self.tasks[0]

@@ -48,11 +48,11 @@ class PendingColumn(Column):
         if not task.done_:
             self.tasks.append(task)
             if isinstance(task.waits, Load):
-                run.loads.append(task)
+                run.hold_back(task)
             elif run.waiting or len(self.tasks) > 1:
                 task.go_on_by_itself()
             else:
-                run.only_task = task
+                run.wait_alone(task)
 
     def start_all(self, coros: Sequence[Any]) -> None:
         """Run the first step of a whole column's coroutines, which the event loop then
@@ -65,7 +65,7 @@ class PendingColumn(Column):
         self._opened = True
         self.left = len(self.tasks)
         if self.tasks:
-            self._run.waiting.add(self)
+            self._run.add_pending(self)
 
     def open(self) -> tuple[list[Any], list[int] | None]:
         """The values that arrived in the first step, and their numbers. Values that arrive later
@@ -105,7 +105,7 @@ class PendingColumn(Column):
     def first_or_last(self) -> None:
         """Note that the next value is the first of this round, or the last of all."""
         if not self.left:
-            self._run.waiting.discard(self)
+            self._run.remove_pending(self)
             self.tasks = []
         if not self.indexes:
             self._run.has_values(self)
@@ -123,7 +123,7 @@ class PendingColumn(Column):
         """Count one task less, which gives no value."""
         self.left -= 1
         if not self.left:
-            self._run.waiting.discard(self)
+            self._run.remove_pending(self)
             self.tasks = []
 
     def _take(self) -> tuple[list[Any], list[int] | None]:

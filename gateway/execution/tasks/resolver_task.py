@@ -30,7 +30,7 @@ asyncio."""
 
 
 class Sink(Protocol):
-    """Takes the outcomes of tasks: `tasks.waiting.PendingColumn`."""
+    """Takes the outcomes of tasks: `tasks.pending_column.PendingColumn`."""
 
     def arrived(self, task: Any, value: Any) -> None:
         """A task ended with a value, or raised an Exception."""

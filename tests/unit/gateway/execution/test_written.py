@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.execution.fused.json_writer import FastPathMiss, JsonWriter
+from gateway.execution.fused.json_writer import JsonWriter
+from gateway.execution.run.object_builder import FastPathMiss
 
 KINDS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "String": (st.text(), lambda v: v),
