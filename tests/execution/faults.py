@@ -176,7 +176,7 @@ FAULTS = (
     Fault(
         "who waited for an attempt that was given up is not told where the values go",
         "run/pending.py",
-        "self._place, self.attempt, self.asked = place, None, None",
+        "self._positions, self.attempt, self.fetch = positions, None, None",
         "pass",
         compiled=True,
     ),

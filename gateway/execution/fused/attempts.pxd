@@ -8,8 +8,8 @@ cdef class ObjectNode:
     cdef public object writer, selection
     cdef public bint leafy
     cdef public Py_ssize_t number
-    cdef public list asked
-    cdef public dict shown
+    cdef public list fetches
+    cdef public dict outputs
 
 
 cdef class FieldOutput:
@@ -21,14 +21,14 @@ cdef class FieldOutput:
 
 cdef class FieldFetch:
     cdef public object field
-    cdef public FieldOutput shown
-    cdef public bint more, patient
+    cdef public FieldOutput output
+    cdef public bint can_wait, has_fields_below
 
     cdef void ask(self, Attempt attempt, objs) except *
 
 
 cdef class Attempt(FieldReceiver):
-    cdef public object place, subtree
+    cdef public object positions, subtree
     cdef public State run
     cdef public list columns
     cdef public dict given
@@ -39,12 +39,12 @@ cdef class Attempt(FieldReceiver):
     cdef bint _over
 
     cpdef begin(self)
-    @cython.locals(asked=FieldFetch)
+    @cython.locals(fetch=FieldFetch)
     cdef void ask(self, ObjectNode node, objs) except *
-    cdef take(self, FieldFetch asked, values)
-    cpdef arrived(self, asked, values)
+    cdef take(self, FieldFetch fetch, values)
+    cpdef arrived(self, fetch, values)
     @cython.locals(below=Attempt, node=ObjectNode)
-    cpdef is_usual(self, FieldFetch asked, values)
+    cpdef is_usual(self, FieldFetch fetch, values)
     cpdef wanted(self)
     cpdef divide(self)
     cdef list _alive(self)

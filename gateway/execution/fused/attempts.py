@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gateway.execution.model.positions import ResponsePositions
+from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.run.pending import FieldReceiver
@@ -28,13 +28,13 @@ PASSED = 256
 class ObjectNode:
     """The objects of one type at one place of a subtree: a node of the tree of objects."""
 
-    __slots__ = ("asked", "leafy", "number", "selection", "shown", "writer")
+    __slots__ = ("fetches", "leafy", "number", "outputs", "selection", "writer")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
-        self.asked: list[FieldFetch] = []
+        self.fetches: list[FieldFetch] = []
         """The fields whose values are fetched before the objects are written, in response order."""
-        self.shown: dict[Field, FieldOutput] = {}
+        self.outputs: dict[Field, FieldOutput] = {}
         """The outputs of these fields."""
         self.leafy = False
         """Whether leaves are read from the objects."""
@@ -62,13 +62,13 @@ class FieldOutput:
 class FieldFetch:
     """A field whose values are fetched, for all objects of a node."""
 
-    __slots__ = ("field", "more", "patient", "shown")
+    __slots__ = ("can_wait", "field", "has_fields_below", "output")
 
-    def __init__(self, field: Field, shown: FieldOutput) -> None:
-        self.field, self.shown = field, shown
-        self.more = False
+    def __init__(self, field: Field, output: FieldOutput) -> None:
+        self.field, self.output = field, output
+        self.has_fields_below = False
         """Whether there are fields to be fetched below its values."""
-        self.patient = False
+        self.can_wait = False
         """Whether no value can have more to be awaited, nor null an object above."""
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
@@ -84,11 +84,11 @@ class Subtree:
         """The size is a number of columns."""
         self.tried = self.failed = self._passed = 0
 
-    def __call__(self, run: State, objs: Sequence[Any], place: ResponsePositions) -> bool:
+    def __call__(self, run: State, objs: Sequence[Any], positions: Positions) -> bool:
         """Take over these objects with everything below them. Returns whether that was done."""
         if not self.promising():
             return False
-        Attempt(run, self, objs, place).begin()
+        Attempt(run, self, objs, positions).begin()
         return True
 
     def promising(self) -> bool:
@@ -115,13 +115,13 @@ class Attempt(FieldReceiver):
 
     __slots__ = (
         *("_resolver_context", "_count", "_found", "_objs", "_over"),
-        *("columns", "given", "place", "run", "subtree", "waits"),
+        *("columns", "given", "positions", "run", "subtree", "waits"),
     )
 
     def __init__(
-        self, run: State, subtree: Subtree, objs: Sequence[Any], place: ResponsePositions
+        self, run: State, subtree: Subtree, objs: Sequence[Any], positions: Positions
     ) -> None:
-        self.run, self.subtree, self._objs, self.place = run, subtree, objs, place
+        self.run, self.subtree, self._objs, self.positions = run, subtree, objs, positions
         self.columns: list[Any] = [None] * subtree.size
         """The objects of each node, or their leaves written already; and the values of each fetched
         field."""
@@ -150,36 +150,36 @@ class Attempt(FieldReceiver):
         if node.leafy:
             self._found.append(node)
         self._count += len(objs)
-        if node.asked:
+        if node.fetches:
             node.writer.foresee(objs)
-        for asked in node.asked:
-            asked.ask(self, objs)
+        for fetch in node.fetches:
+            fetch.ask(self, objs)
 
-    def take(self, asked: FieldFetch, values: Sequence[Any]) -> None:
+    def take(self, fetch: FieldFetch, values: Sequence[Any]) -> None:
         """Take a field's values. Lists are copied: their owner may change them while other fields
         are awaited, and the plain path reads them if the attempt is given up."""
-        if asked.shown.of_lists:
+        if fetch.output.of_lists:
             values = [value[:] if type(value) is list else value for value in values]
-        self.given[asked.field] = values
-        asked.shown.take(self, values)
+        self.given[fetch.field] = values
+        fetch.output.take(self, values)
 
-    def arrived(self, asked: FieldFetch, values: Sequence[Any]) -> None:
+    def arrived(self, fetch: FieldFetch, values: Sequence[Any]) -> None:
         """Take a field's awaited values."""
         if self._over:
             drop(values)
             return
         self.waits -= 1
         try:
-            self.take(asked, values)
+            self.take(fetch, values)
             self._go_on()
         except Exception:
             self._give_up()
 
-    def is_usual(self, asked: FieldFetch, values: Sequence[Any]) -> bool:
+    def is_usual(self, fetch: FieldFetch, values: Sequence[Any]) -> bool:
         """Whether some of a field's values, with no fields to be fetched below them, are usual."""
-        below = Attempt(self.run, self.subtree, (), self.place)
+        below = Attempt(self.run, self.subtree, (), self.positions)
         try:
-            asked.shown.take(below, values)
+            fetch.output.take(below, values)
             for node in below._found:
                 below._look_at(node)
         except Exception:
@@ -199,7 +199,7 @@ class Attempt(FieldReceiver):
 
     def _alive(self) -> list[bool]:
         """Tell for each object whether it is still part of the response."""
-        return [self.run.alive(self.place, i) for i in range(len(self._objs))]
+        return [self.run.alive(self.positions, i) for i in range(len(self._objs))]
 
     def _go_on(self) -> None:
         if not self.waits:
@@ -224,7 +224,7 @@ class Attempt(FieldReceiver):
     def _finish(self) -> None:
         made = self.subtree.write(self.columns)
         self._over = True
-        self.place.put_all(made)
+        self.positions.put_all(made)
         self.run.count(self._count - len(made))
 
     def give_up(self) -> None:
@@ -235,4 +235,4 @@ class Attempt(FieldReceiver):
     def _give_up(self) -> None:
         self._over = True
         self.subtree.give_up()
-        self.run.make_again(self.subtree.root.selection, self._objs, self.place, self.given)
+        self.run.make_again(self.subtree.root.selection, self._objs, self.positions, self.given)

@@ -64,15 +64,15 @@ cdef extern from *:
         __builtin_prefetch(owner);
     }
     PART_OF_OTHERS void fetch_place(const Layout *layout, PyObject *owner) {
-        PyObject **place = place_of(layout, owner);
-        if (place)
-            __builtin_prefetch(place);
+        PyObject **positions = place_of(layout, owner);
+        if (positions)
+            __builtin_prefetch(positions);
     }
     PART_OF_OTHERS void fetch_value(const Layout *layout, PyObject *owner) {
-        PyObject **place = place_of(layout, owner);
-        if (place) {
-            __builtin_prefetch(*place);
-            __builtin_prefetch((char *)*place + 64);
+        PyObject **positions = place_of(layout, owner);
+        if (positions) {
+            __builtin_prefetch(*positions);
+            __builtin_prefetch((char *)*positions + 64);
         }
     }
     """

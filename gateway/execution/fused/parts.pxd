@@ -4,7 +4,7 @@ from gateway.execution.run.bulk_calls cimport start
 from gateway.execution.fused.attempts cimport FieldFetch, Attempt, FieldOutput, ObjectNode
 from gateway.execution.run.sources cimport Bulk
 from gateway.execution.run.pending cimport PendingField
-from gateway.execution.model.value_classes cimport kinds_of
+from gateway.execution.model.value_classes cimport classes_of
 
 
 cdef class Values(FieldOutput):
@@ -21,7 +21,7 @@ cdef class Composed(FieldOutput):
     cdef Py_ssize_t _number
     cdef public ObjectNode node
 
-    cdef void go_on(self, Attempt attempt, objs, set kinds) except *
+    cdef void go_on(self, Attempt attempt, objs, set classes) except *
 
 
 cdef class One(Composed):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gateway.execution.fused.attempts import Attempt, FieldFetch, FieldOutput, ObjectNode, WriterOf
 from gateway.execution.fused.pending_calls import PendingCalls
 from gateway.execution.model.selection import Field
-from gateway.execution.model.value_classes import PLAIN, all_plain, kinds_of
+from gateway.execution.model.value_classes import PLAIN, all_plain, classes_of
 from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.bulk_calls import start
 from gateway.execution.run.composites import ObjectCompleter
@@ -44,7 +44,7 @@ class Values(FieldOutput):
         writer.column(self._number)
 
     def _usual(self, values: Sequence[Any]) -> Sequence[Any]:
-        return self._leaf.usual(values, kinds_of(values))
+        return self._leaf.usual(values, classes_of(values))
 
 
 class Composed(FieldOutput):
@@ -56,9 +56,9 @@ class Composed(FieldOutput):
         self._number, self._completer, self.node = number, completer, node
         self._is_of = None if completer.any_class else completer.is_of
 
-    def go_on(self, attempt: Attempt, objs: Sequence[Any], kinds: set[type]) -> None:
+    def go_on(self, attempt: Attempt, objs: Sequence[Any], classes: set[type]) -> None:
         """Fetch the fields below these objects. Raises FastPathMiss for unusual classes."""
-        if not (kinds <= PLAIN or all_plain(kinds)):
+        if not (classes <= PLAIN or all_plain(classes)):
             raise FastPathMiss
         if self._is_of is not None and not self._is_of(objs):
             raise FastPathMiss
@@ -76,14 +76,14 @@ class One(Composed):
         self.of_lists = False
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        kinds = kinds_of(values)
-        if NULL in kinds:
+        classes = classes_of(values)
+        if NULL in classes:
             if self._completer.nonnull:
                 raise FastPathMiss
             attempt.columns[self._number] = values
-            kinds.discard(NULL)
+            classes.discard(NULL)
             values = [value for value in values if value is not None]
-        self.go_on(attempt, values, kinds)
+        self.go_on(attempt, values, classes)
 
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         writer.one(writer_of(self.node), self._number)
@@ -101,7 +101,7 @@ class Many(Composed):
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         flat, lengths = flattened(values)
         attempt.columns[self._number] = lengths
-        self.go_on(attempt, flat, kinds_of(flat))
+        self.go_on(attempt, flat, classes_of(flat))
 
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         writer.many(writer_of(self.node), self._number)
@@ -112,15 +112,15 @@ class Read(FieldFetch):
 
     __slots__ = ("_source",)
 
-    def __init__(self, field: Field, shown: FieldOutput, source: Attribute | Call) -> None:
-        FieldFetch.__init__(self, field, shown)
+    def __init__(self, field: Field, output: FieldOutput, source: Attribute | Call) -> None:
+        FieldFetch.__init__(self, field, output)
         self._source = source
-        self.more = isinstance(shown, Composed) and bool(shown.node.asked)
-        self.patient = isinstance(shown, Values) and shown.settled
+        self.has_fields_below = isinstance(output, Composed) and bool(output.node.fetches)
+        self.can_wait = isinstance(output, Values) and output.settled
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         values: Sequence[Any] = self._source.start(attempt.run, self.field, objs, None)
-        if type(values[0]) is CoroutineType and kinds_of(values) == {CoroutineType}:
+        if type(values[0]) is CoroutineType and classes_of(values) == {CoroutineType}:
             waiting = PendingCalls(attempt, self, values)
             if waiting.opened():
                 attempt.given[self.field] = waiting
@@ -135,15 +135,15 @@ class Bulked(FieldFetch):
 
     __slots__ = ("_source",)
 
-    def __init__(self, field: Field, shown: FieldOutput, source: Bulk) -> None:
-        FieldFetch.__init__(self, field, shown)
+    def __init__(self, field: Field, output: FieldOutput, source: Bulk) -> None:
+        FieldFetch.__init__(self, field, output)
         self._source = source
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         found = start(attempt.run, self.field, self._source, objs, None)
         if isinstance(found, PendingField):
             attempt.given[self.field] = goal = found
-            goal.attempt, goal.asked = attempt, self
+            goal.attempt, goal.fetch = attempt, self
             attempt.waits += 1
         else:
             attempt.take(self, found)
@@ -156,7 +156,7 @@ def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
         if type(only) is not list or len(only) > SLICE:
             raise FastPathMiss
         return only, [len(only)]
-    if kinds_of(lists) != {list}:
+    if classes_of(lists) != {list}:
         raise FastPathMiss
     lengths = list(map(len, lists))
     if sum(lengths) > SLICE:

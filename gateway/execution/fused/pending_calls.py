@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.execution.fused.attempts import Attempt, FieldFetch
-from gateway.execution.model.positions import ResponsePositions
+from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Completer
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.pending_column import PendingColumn, completing
@@ -23,10 +23,10 @@ class PendingCalls(PendingColumn):
     __slots__ = ("_attempt", "_kept", "_read", "_together")
 
     def __init__(self, attempt: Attempt, read: FieldFetch, coros: Sequence[Any]) -> None:
-        PendingColumn.__init__(self, attempt.run, attempt.place, _nowhere, len(coros))
+        PendingColumn.__init__(self, attempt.run, attempt.positions, _nowhere, len(coros))
         self._attempt: Attempt | None = attempt
         self._read = read
-        self._together = read.patient
+        self._together = read.can_wait
         """Whether values wait unchecked for the last one: nothing depends on them."""
         self._kept: list[tuple[int, Any]] = []
         """The values that were checked, with their indexes."""
@@ -50,9 +50,13 @@ class PendingCalls(PendingColumn):
         """Whether the column has so many objects."""
         return self._total == count
 
-    def move(self, place: ResponsePositions, completer: Completer) -> None:
+    def move(self, positions: Positions, completer: Completer) -> None:
         """Complete the values at these positions, after the attempt was given up."""
-        self._attempt, self._place, self._then = None, place, completing(completer, place)
+        self._attempt, self._positions, self._then = (
+            None,
+            positions,
+            completing(completer, positions),
+        )
         told = bool(self.values) and not self._together
         self._together = False
         self._take_back()
@@ -99,7 +103,11 @@ class PendingCalls(PendingColumn):
         attempt = self._attempt
         assert attempt is not None
         read = self._read
-        if self._apart is None and not read.more and attempt.is_usual(read, self.values):
+        if (
+            self._apart is None
+            and not read.has_fields_below
+            and attempt.is_usual(read, self.values)
+        ):
             self._kept.extend(zip(self.indexes, self.values, strict=True))
             self.indexes, self.values = [], []
         else:

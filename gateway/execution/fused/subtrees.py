@@ -29,7 +29,7 @@ def subtree_of(selection: Selection) -> Subtree | None:
     try:
         nodes = _ObjectNodes()
         root = nodes.node(selection)
-        if not root.asked:
+        if not root.fetches:
             return None
     except FastPathMiss:
         return None
@@ -63,11 +63,11 @@ class _ObjectNodes:
             if attribute and isinstance(field.completer, LeafCompleter):
                 node.leafy = True
             else:
-                node.shown[field] = shown = self._shown(field)
-                node.asked.append(_asked(field, shown))
+                node.outputs[field] = output = self._output_of(field)
+                node.fetches.append(_fetch_of(field, output))
         return node
 
-    def _shown(self, field: Field) -> FieldOutput:
+    def _output_of(self, field: Field) -> FieldOutput:
         completer = field.completer
         if isinstance(completer, LeafCompleter):
             return Values(self._number(), completer, listed=False)
@@ -84,10 +84,10 @@ class _ObjectNodes:
         return self.node(completer.selection(completer.type))
 
 
-def _asked(field: Field, shown: FieldOutput) -> FieldFetch:
+def _fetch_of(field: Field, output: FieldOutput) -> FieldFetch:
     source = field.source
     if isinstance(source, Bulk):
-        return Bulked(field, shown, source)
+        return Bulked(field, output, source)
     if isinstance(source, Attribute | Call) and source.placeless:
-        return Read(field, shown, source)
+        return Read(field, output, source)
     raise FastPathMiss

@@ -28,9 +28,9 @@ def writer_of(node: ObjectNode) -> JsonWriter:
     writer = json_writer.JsonWriter(node.number)
     for field in node.selection.fields:
         writer.key(field.key)
-        shown, source = node.shown.get(field), field.source
-        if shown is not None:
-            shown.add_to(writer, writer_of)
+        output, source = node.outputs.get(field), field.source
+        if output is not None:
+            output.add_to(writer, writer_of)
         elif isinstance(source, Constant):
             writer.constant(source.value)
         else:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from gateway.execution.model.selection import Field
 
 Base: TypeAlias = "FieldPositions | ItemPositions"
-ResponsePositions: TypeAlias = "FieldPositions | ItemPositions | SomePositions | JoinedPositions"
+Positions: TypeAlias = "FieldPositions | ItemPositions | SomePositions | JoinedPositions"
 
 
 NONE: Set[int] = frozenset()
@@ -24,7 +24,7 @@ class Parents(Protocol):
     """The objects of one group: `run.groups.Group`."""
 
     @property
-    def place(self) -> ResponsePositions | None:
+    def positions(self) -> Positions | None:
         """The objects' own positions; None for the root."""
 
     @property
@@ -57,9 +57,9 @@ class FieldPositions:
     def base(self, i: int) -> tuple[Base, int]:
         return self, i
 
-    def above(self, i: int) -> tuple[ResponsePositions | None, int]:
+    def above(self, i: int) -> tuple[Positions | None, int]:
         """The position of the object that has the field; None for the root's fields."""
-        return self.group.place, i
+        return self.group.positions, i
 
     def step(self, i: int) -> tuple[str | int, int, str | None]:
         """The last key of the path, its rank among its siblings, and the type that has the
@@ -74,7 +74,7 @@ class ItemPositions:
 
     def __init__(
         self,
-        of: ResponsePositions,
+        of: Positions,
         field: Field,
         which: Sequence[int] | None,
         lists: list[list[Any]],
@@ -114,7 +114,7 @@ class ItemPositions:
     def base(self, i: int) -> tuple[Base, int]:
         return self, i
 
-    def above(self, i: int) -> tuple[ResponsePositions | None, int]:
+    def above(self, i: int) -> tuple[Positions | None, int]:
         number, _ = self._find(i)
         return self.of, number if self.which is None else self.which[number]
 
@@ -159,7 +159,7 @@ class JoinedPositions:
 
     __slots__ = ("nonnull", "parts", "starts")
 
-    def __init__(self, parts: Sequence[ResponsePositions], counts: Iterable[int]) -> None:
+    def __init__(self, parts: Sequence[Positions], counts: Iterable[int]) -> None:
         self.parts = parts
         self.nonnull: bool = parts[0].nonnull
         self.starts = list(accumulate(counts, initial=0))
@@ -182,25 +182,25 @@ class JoinedPositions:
         return self.parts[number].base(i - self.starts[number])
 
 
-def some(place: ResponsePositions, indexes: Sequence[int]) -> SomePositions:
+def some(positions: Positions, indexes: Sequence[int]) -> SomePositions:
     """The positions with these numbers."""
-    if isinstance(place, SomePositions):
-        own = place.indexes
-        return SomePositions(place.of, [own[i] for i in indexes])
-    return SomePositions(place, indexes)
+    if isinstance(positions, SomePositions):
+        own = positions.indexes
+        return SomePositions(positions.of, [own[i] for i in indexes])
+    return SomePositions(positions, indexes)
 
 
-def order(failure: tuple[ResponsePositions, int, Exception]) -> list[int]:
+def order(failure: tuple[Positions, int, Exception]) -> list[int]:
     """The sort key of a failure: its rank in response order."""
     return ranks(failure[0], failure[1])
 
 
-def ranks(place: ResponsePositions | None, i: int) -> list[int]:
+def ranks(positions: Positions | None, i: int) -> list[int]:
     """The rank of a position among its siblings, after the ranks of all positions above it."""
     found = []
-    while place is not None:
-        base, i = place.base(i)
+    while positions is not None:
+        base, i = positions.base(i)
         found.append(base.step(i)[1])
-        place, i = base.above(i)
+        positions, i = base.above(i)
     found.reverse()
     return found

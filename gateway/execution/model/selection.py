@@ -35,9 +35,9 @@ class Completer(Protocol):
     nonnull: bool
 
     def complete(
-        self, run: Any, values: Sequence[Any], place: Any, kinds: set[type] | None = None
+        self, run: Any, values: Sequence[Any], positions: Any, classes: set[type] | None = None
     ) -> None:
-        """Put the completed values, none of them awaitable, at their response positions. `kinds`
+        """Put the completed values, none of them awaitable, at their response positions. `classes`
         are the values' classes, if they are known."""
 
     def fails(self, value: Any) -> bool:
@@ -48,7 +48,7 @@ class Completer(Protocol):
 class TryFused(Protocol):
     """The fast path of one selection (see `fused`)."""
 
-    def __call__(self, run: Any, objs: Sequence[Any], place: Any) -> bool:
+    def __call__(self, run: Any, objs: Sequence[Any], positions: Any) -> bool:
         """Take over these objects with everything below them. Returns whether that was done."""
 
 

@@ -6,14 +6,14 @@ cdef class State:
     cdef public set waiting
     cdef public Py_ssize_t objects_made, objects_since_rest
 
-    cpdef complete_later(self, what, values, place)
+    cpdef complete_later(self, what, values, positions)
     cpdef count(self, Py_ssize_t made)
     cpdef hold_back(self, load)
     cpdef wait_alone(self, task)
     cpdef add_pending(self, column)
     cpdef remove_pending(self, column)
-    cpdef fail(self, place, Py_ssize_t i, error)
-    cpdef alive(self, place, i)
+    cpdef fail(self, positions, Py_ssize_t i, error)
+    cpdef alive(self, positions, i)
     cpdef place_root(self, dict made)
     cpdef has_values(self, waiting)
     cpdef go_on(self)

@@ -14,10 +14,10 @@ from typing import Any, Protocol, TypeAlias
 
 from graphql.execution.values import VariableValues
 
-from gateway.execution.model.positions import ResponsePositions
+from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Completer, Field, Selection
 
-Entry: TypeAlias = "tuple[Any, Sequence[Any], ResponsePositions | None, Context | None]"
+Entry: TypeAlias = "tuple[Any, Sequence[Any], Positions | None, Context | None]"
 """A Selection and its objects, or a Completer and its values; their response positions; the context
 to work in, None for the request's own."""
 
@@ -127,10 +127,13 @@ class State:
     # -- what others tell it
 
     def complete_later(
-        self, what: Selection | Completer, values: Sequence[Any], place: ResponsePositions | None
+        self,
+        what: Selection | Completer,
+        values: Sequence[Any],
+        positions: Positions | None,
     ) -> None:
         """Queue the objects of a selection, or values to be completed."""
-        self.queue.append((what, values, place, self.resolver_context))
+        self.queue.append((what, values, positions, self.resolver_context))
 
     def count(self, made: int) -> None:
         """Objects were made outside the queue."""
@@ -157,7 +160,7 @@ class State:
         """No value of a column is awaited any more."""
         self.waiting.discard(column)
 
-    def fail(self, place: ResponsePositions, i: int, error: Exception) -> None:
+    def fail(self, positions: Positions, i: int, error: Exception) -> None:
         """Record a field error at a response position."""
         raise NotImplementedError
 
@@ -179,7 +182,7 @@ class State:
 
     # -- what others ask of it
 
-    def alive(self, place: ResponsePositions, i: int) -> bool:
+    def alive(self, positions: Positions, i: int) -> bool:
         """Whether a response position is still part of the response."""
         raise NotImplementedError
 
@@ -190,20 +193,20 @@ class State:
     def begin(
         self,
         values: Sequence[Any],
-        place: ResponsePositions,
+        positions: Positions,
         completer: Completer,
-        kinds: set[type] | None = None,
+        classes: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
         """Start the awaitables among values. Returns the values that are there at once, their
         numbers (None: all), and their classes if known. The others are completed when they
         arrive."""
         raise NotImplementedError
 
-    def settle(self, values: Sequence[Any], place: ResponsePositions, completer: Completer) -> None:
+    def settle(self, values: Sequence[Any], positions: Positions, completer: Completer) -> None:
         """Complete values, those awaited when they arrive."""
         raise NotImplementedError
 
-    def ask(self, values: Sequence[Any], place: ResponsePositions, then: Then) -> None:
+    def ask(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
         """Call `then` with the values that are there, and again with those that arrive later."""
         raise NotImplementedError
 
@@ -211,7 +214,7 @@ class State:
         """Call a function, and later whatever follows from it, in a resolver's context."""
         raise NotImplementedError
 
-    def extend_chain(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
+    def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
         """More values are awaited, `i` the first one: see `in_line`."""
         raise NotImplementedError
 
@@ -232,7 +235,7 @@ class State:
         self,
         selection: Selection,
         objs: Sequence[Any],
-        place: ResponsePositions,
+        positions: Positions,
         given: dict[Field, Any],
     ) -> None:
         """Make the objects of an attempt that was given up level by level."""
@@ -252,7 +255,7 @@ class State:
         """Tell all pending columns that some positions are gone."""
         raise NotImplementedError
 
-    def settle_failures(self, failures: Sequence[tuple[ResponsePositions, int, Exception]]) -> bool:
+    def settle_failures(self, failures: Sequence[tuple[Positions, int, Exception]]) -> bool:
         """Turn failures, in response order, into errors and nulls. Returns whether a null was
         propagated."""
         raise NotImplementedError

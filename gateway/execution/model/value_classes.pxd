@@ -1,1 +1,1 @@
-cpdef set kinds_of(values)
+cpdef set classes_of(values)

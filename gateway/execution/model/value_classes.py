@@ -18,18 +18,18 @@ PLAIN: set[type] = {str, int, float, bool, dict, list, tuple}
 _callable: dict[type, bool] = {}
 
 
-def all_plain(kinds: set[type]) -> bool:
+def all_plain(classes: set[type]) -> bool:
     """Whether no value of these classes is null, an exception or awaitable."""
-    return kinds <= PLAIN or all(map(is_plain, kinds))
+    return classes <= PLAIN or all(map(is_plain, classes))
 
 
-def none_awaited(kinds: set[type]) -> bool:
+def none_awaited(classes: set[type]) -> bool:
     """Whether no value of these classes is awaitable."""
-    return kinds <= PLAIN or all(
+    return classes <= PLAIN or all(
         kind in NULLS
         or is_plain(kind)
         or (issubclass(kind, Exception) and not hasattr(kind, "__await__"))
-        for kind in kinds
+        for kind in classes
     )
 
 
@@ -50,9 +50,9 @@ def is_plain(kind: type) -> bool:
     return plain
 
 
-def any_callable(kinds: Iterable[type]) -> bool:
+def any_callable(classes: Iterable[type]) -> bool:
     """Whether values of one of these classes can be called."""
-    return any(map(is_callable, kinds))
+    return any(map(is_callable, classes))
 
 
 def is_callable(kind: type) -> bool:
@@ -73,5 +73,5 @@ def _answers_to_any_name(kind: type) -> bool:
     )
 
 
-def kinds_of(values: Iterable[Any]) -> set[type]:
+def classes_of(values: Iterable[Any]) -> set[type]:
     return set(map(type, values))

@@ -11,10 +11,10 @@ from typing import Any
 
 from graphql.pyutils import Undefined
 
-from gateway.execution.model.positions import ResponsePositions, some
+from gateway.execution.model.positions import Positions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.model.value_classes import all_plain, kinds_of
+from gateway.execution.model.value_classes import all_plain, classes_of
 
 SLICE = 256
 """Objects made, or values completed, between two looks at the clock."""
@@ -30,10 +30,10 @@ class BaseCompleter:
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
-        kinds: set[type] | None = None,
+        positions: Positions,
+        classes: set[type] | None = None,
     ) -> None:
-        """Put the completed values, none of them awaitable, at their response positions. `kinds`
+        """Put the completed values, none of them awaitable, at their response positions. `classes`
         are the values' classes, if they are known."""
         raise NotImplementedError
 
@@ -49,19 +49,23 @@ class BaseCompleter:
         return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
 
     def present(
-        self, run: State, values: Sequence[Any], place: ResponsePositions, kinds: set[type] | None
-    ) -> tuple[Sequence[Any], ResponsePositions]:
+        self,
+        run: State,
+        values: Sequence[Any],
+        positions: Positions,
+        classes: set[type] | None,
+    ) -> tuple[Sequence[Any], Positions]:
         """The values that are neither null nor errors, and their positions. Errors are recorded."""
-        if all_plain(kinds_of(values) if kinds is None else kinds):
-            return values, place
+        if all_plain(classes_of(values) if classes is None else classes):
+            return values, positions
         kept, indexes = [], []
         for i, value in enumerate(values):
             if value is None or value is Undefined:
                 if self.nonnull:
-                    run.fail(place, i, self.null_error())
+                    run.fail(positions, i, self.null_error())
             elif isinstance(value, Exception):
-                run.fail(place, i, value)
+                run.fail(positions, i, value)
             else:
                 kept.append(value)
                 indexes.append(i)
-        return kept, some(place, indexes)
+        return kept, some(positions, indexes)

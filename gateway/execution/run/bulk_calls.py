@@ -8,7 +8,7 @@ from typing import Any
 
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.model.positions import FieldPositions, ResponsePositions, some
+from gateway.execution.model.positions import FieldPositions, Positions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import PLAIN
@@ -19,40 +19,40 @@ from loaders.batches import Load
 
 
 def ask_and_begin(
-    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: FieldPositions
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: FieldPositions
 ) -> Sequence[Any] | None:
     """The values, if they are there at once; else None, and they are completed when they arrive."""
-    values = ask(run, field, source, objs, place)
-    if values is None or (kinds := set(map(type, values))) <= PLAIN:
+    values = ask(run, field, source, objs, positions)
+    if values is None or (classes := set(map(type, values))) <= PLAIN:
         return values
-    ready, numbers, _ = run.begin(values, place, field.completer, kinds)
+    ready, numbers, _ = run.begin(values, positions, field.completer, classes)
     if numbers is None:
         return ready
-    field.completer.complete(run, ready, some(place, numbers))
+    field.completer.complete(run, ready, some(positions, numbers))
     return None
 
 
 def ask(
-    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: ResponsePositions
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: Positions
 ) -> Sequence[Any] | None:
     """A value, which may be awaitable, for each object, if they are there at once; else None, and
     they are completed when they arrive. A resolver that was called in an attempt is not called
     again."""
     found = run.given_before(field, objs)
     if found is None:
-        found = start(run, field, source, objs, place)
+        found = start(run, field, source, objs, positions)
     elif isinstance(found, PendingField):
-        found.move(place, field.completer)
+        found.move(positions, field.completer)
     return None if isinstance(found, PendingField) else found
 
 
 def start(
-    run: State, field: Field, source: Bulk, objs: Sequence[Any], place: ResponsePositions | None
+    run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: Positions | None
 ) -> Sequence[Any] | PendingField:
     """Call the resolver. Returns a value for each object, or the pending field."""
     function, arguments = source.function, source.arguments
     if run.serial_chain:
-        run.extend_chain(place, len(objs))
+        run.extend_chain(positions, len(objs))
     try:
         if arguments is None:
             values = function(run.context, objs)
@@ -62,12 +62,12 @@ def start(
         return [without_frame(error)] * len(objs)
     if isinstance(values, Load):
         if not values.done():
-            load = PendingLoad(run, field, source, place, len(objs), values)
+            load = PendingLoad(run, field, source, positions, len(objs), values)
             run.hold_back(load)
             return load
         values = values.result()
     elif type(values) is CoroutineType or is_awaitable(values):
-        waiting = PendingBulk(run, PendingField(run, field, source, place, len(objs)))
+        waiting = PendingBulk(run, PendingField(run, field, source, positions, len(objs)))
         waiting.start(0, values)
         run.back()
         if waiting.opened():

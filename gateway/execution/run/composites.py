@@ -16,7 +16,7 @@ from graphql import (
 )
 from graphql.pyutils import inspect
 
-from gateway.execution.model.positions import ResponsePositions, some
+from gateway.execution.model.positions import Positions, some
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import PLAIN
@@ -42,28 +42,32 @@ class CompositeCompleter(BaseCompleter):
         return found
 
     def objects(
-        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: ResponsePositions
+        self,
+        run: State,
+        type_: GraphQLObjectType,
+        values: Sequence[Any],
+        positions: Positions,
     ) -> None:
         """Complete values whose type was resolved; `is_type_of` may still refuse them."""
         if not values:
             return
         is_type_of = type_.is_type_of
         if is_type_of is None or known_type(type_, values):
-            self.group(run, type_, values, place)
+            self.group(run, type_, values, positions)
             return
-        answers = self._asked(run, is_type_of, values, place)
+        answers = self._asked(run, is_type_of, values, positions)
 
         def then(run: State, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
-            self._kept(run, type_, values, place, answers, numbers or range(len(values)))
+            self._kept(run, type_, values, positions, answers, numbers or range(len(values)))
 
-        run.ask(answers, place, then)
+        run.ask(answers, positions, then)
 
     def _kept(
         self,
         run: State,
         type_: GraphQLObjectType,
         values: Sequence[Any],
-        place: ResponsePositions,
+        positions: Positions,
         answers: Sequence[Any],
         numbers: Sequence[int],
     ) -> None:
@@ -72,13 +76,13 @@ class CompositeCompleter(BaseCompleter):
         kept, indexes = [], []
         for number, answer in zip(numbers, answers, strict=True):
             if isinstance(answer, Exception):
-                run.fail(place, number, answer)
+                run.fail(positions, number, answer)
             elif answer:
                 kept.append(values[number])
                 indexes.append(number)
             else:
                 run.fail(
-                    place,
+                    positions,
                     number,
                     GraphQLError(
                         f"Expected value of type '{type_}' but got: {inspect(values[number])}.",
@@ -87,14 +91,14 @@ class CompositeCompleter(BaseCompleter):
                 )
         if kept:
             whole = len(kept) == len(values)
-            self.group(run, type_, kept, place if whole else some(place, indexes))
+            self.group(run, type_, kept, positions if whole else some(positions, indexes))
 
     def _asked(
         self,
         run: State,
         ask: Callable[..., Any],
         values: Sequence[Any],
-        place: ResponsePositions,
+        positions: Positions,
         *more: Any,
     ) -> list[Any]:
         """The answer of `is_type_of` or `resolve_type` for each value, or the error it raises.
@@ -102,10 +106,11 @@ class CompositeCompleter(BaseCompleter):
         Items of a list get the info of the list's field.
         """
         if same_for_all(ask, 1):
-            infos = [make_info(run, self.field, *field_position(place, 0))] * len(values)
+            infos = [make_info(run, self.field, *field_position(positions, 0))] * len(values)
         else:
             infos = [
-                make_info(run, self.field, *field_position(place, i)) for i in range(len(values))
+                make_info(run, self.field, *field_position(positions, i))
+                for i in range(len(values))
             ]
         answers = []
         for value, info in zip(values, infos, strict=True):
@@ -116,9 +121,13 @@ class CompositeCompleter(BaseCompleter):
         return answers
 
     def group(
-        self, run: State, type_: GraphQLObjectType, values: Sequence[Any], place: ResponsePositions
+        self,
+        run: State,
+        type_: GraphQLObjectType,
+        values: Sequence[Any],
+        positions: Positions,
     ) -> None:
-        run.complete_later(self.selection(type_), values, place)
+        run.complete_later(self.selection(type_), values, positions)
 
 
 class ObjectCompleter(CompositeCompleter):
@@ -147,24 +156,24 @@ class ObjectCompleter(CompositeCompleter):
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
-        kinds: set[type] | None = None,
+        positions: Positions,
+        classes: set[type] | None = None,
     ) -> None:
-        if kinds is None or not kinds <= PLAIN:
-            values, place = self.present(run, values, place, kinds)
+        if classes is None or not classes <= PLAIN:
+            values, positions = self.present(run, values, positions, classes)
         if not values:
             return
         if not self.is_of(values):
-            self.objects(run, self.type, values, place)
+            self.objects(run, self.type, values, positions)
         elif self._leaves is None or len(values) > SLICE:
-            run.complete_later(self._selection, values, place)
+            run.complete_later(self._selection, values, positions)
         else:
             try:
                 made = self._leaves(values)
             except Exception:  # the plain path finds the value again, with its position
-                run.complete_later(self._selection, values, place)
+                run.complete_later(self._selection, values, positions)
             else:
-                place.put_all(made)
+                positions.put_all(made)
                 if run.sliced:
                     run.free_later(made)
                 run.count(len(values))
@@ -181,29 +190,29 @@ class AbstractCompleter(CompositeCompleter):
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
-        kinds: set[type] | None = None,
+        positions: Positions,
+        classes: set[type] | None = None,
     ) -> None:
-        values, place = self.present(run, values, place, kinds)
+        values, positions = self.present(run, values, positions, classes)
         if not values:
             return
         names = names_by_class(self.field.operation.schema, self.type, values)
         if names is not None:
-            self._typed(run, values, place, names, range(len(values)))
+            self._typed(run, values, positions, names, range(len(values)))
             return
         resolve = self.type.resolve_type or default_type_resolver
-        answers = self._asked(run, resolve, values, place, self.type)
+        answers = self._asked(run, resolve, values, positions, self.type)
 
         def then(run: State, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
-            self._typed(run, values, place, names, numbers or range(len(values)))
+            self._typed(run, values, positions, names, numbers or range(len(values)))
 
-        run.ask(answers, place, then)
+        run.ask(answers, positions, then)
 
     def _typed(
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
+        positions: Positions,
         names: Sequence[Any],
         numbers: Sequence[int],
     ) -> None:
@@ -216,12 +225,12 @@ class AbstractCompleter(CompositeCompleter):
                 else:
                     found.append(number)
             elif isinstance(name, Exception):
-                run.fail(place, number, name)
+                run.fail(positions, number, name)
             else:
                 try:
                     type_name = self._valid(name, values[number]).name
                 except GraphQLError as error:
-                    run.fail(place, number, error)
+                    run.fail(positions, number, error)
                 else:
                     by_type.setdefault(type_name, []).append(number)
         for name, indexes in by_type.items():
@@ -229,12 +238,12 @@ class AbstractCompleter(CompositeCompleter):
                 type_ = self._valid(name, None)
             except GraphQLError as error:
                 for number in indexes:
-                    run.fail(place, number, error)
+                    run.fail(positions, number, error)
                 continue
             if len(indexes) == len(values):
-                self.objects(run, type_, values, place)
+                self.objects(run, type_, values, positions)
             else:
-                self.objects(run, type_, [values[i] for i in indexes], some(place, indexes))
+                self.objects(run, type_, [values[i] for i in indexes], some(positions, indexes))
 
     def _valid(self, name: Any, value: Any) -> GraphQLObjectType:
         """The object type of this name. Raises GraphQLError with graphql-core's message."""

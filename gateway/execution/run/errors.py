@@ -20,9 +20,12 @@ def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLErr
     except Exception:  # raised by the error's own __str__, or by a property of it
         message = f"{type(error).__name__} (its text can't be made)"
     made = GraphQLError(message, path=path, original_error=error)
-    place = field.in_document
-    made.nodes, made.locations = list(field.nodes), place.locations and list(place.locations)
-    made.source, made.positions = place.source, place.positions
+    found = field.in_document
+    made.nodes, made.locations = (
+        list(field.nodes),
+        found.locations and list(found.locations),
+    )
+    made.source, made.positions = found.source, found.positions
     return made
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.model.positions import FieldPositions, ResponsePositions, order, ranks, some
+from gateway.execution.model.positions import FieldPositions, Positions, order, ranks, some
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import Pending, Then
 from gateway.execution.model.value_classes import PLAIN, none_awaited
@@ -103,12 +103,12 @@ class Run(Response):
                     self.serial_chain, self._latest = len(self._steps) > 1, []
                     first = self._begin_step(step)
                     if first is not None:
-                        field, value, place = first
+                        field, value, positions = first
                         try:
                             value = await value
                         except Exception as error:
                             value = without_frame(error)
-                        field.completer.complete(self, [value], place, {type(value)})
+                        field.completer.complete(self, [value], positions, {type(value)})
                         del first, value  # which would be kept until the end, and may be large
                     await self._work()
                     if self._again is None or not self._again():
@@ -142,7 +142,7 @@ class Run(Response):
                 return
             self.data[field.key] = None
 
-    def _begin_step(self, step: Selection) -> tuple[Field, Any, ResponsePositions] | None:
+    def _begin_step(self, step: Selection) -> tuple[Field, Any, Positions] | None:
         """Begin a root selection. A step's only field is awaited in the request's own task: then it
         is returned, with its awaitable and positions. The context variables that it sets are seen
         by all that follows, a mutation's next fields too, as under graphql-core."""
@@ -153,11 +153,11 @@ class Run(Response):
         assert isinstance(field.source, Attribute | Call)
         group = Group(step, [self.root], None)
         group.out = [self.place_root({field.key: None})]
-        place = FieldPositions(group, field, field.nonnull)
-        (value,) = field.source.start(self, field, group.objs, place)
+        positions = FieldPositions(group, field, field.nonnull)
+        (value,) = field.source.start(self, field, group.objs, positions)
         if type(value) is CoroutineType or is_awaitable(value):
-            return field, value, place
-        field.completer.complete(self, [value], place, {type(value)})
+            return field, value, positions
+        field.completer.complete(self, [value], positions, {type(value)})
         return None
 
     async def _work(self) -> None:
@@ -167,14 +167,14 @@ class Run(Response):
             queue = self.queue
             while queue:
                 entry = queue.popleft()
-                selection, objs, place, context = entry
+                selection, objs, positions, context = entry
                 count = len(objs)
                 if count > SLICE or isinstance(selection, BaseCompleter):
                     await in_slices(self, entry)
                 elif context is None:
-                    execute_group(self, selection, objs, place)
+                    execute_group(self, selection, objs, positions)
                 else:
-                    self.within(context, execute_group, self, selection, objs, place)
+                    self.within(context, execute_group, self, selection, objs, positions)
                 self.objects_made += count
                 self.objects_since_rest += count
                 if self.objects_since_rest > SLICE:
@@ -365,41 +365,41 @@ class Run(Response):
     def begin(
         self,
         values: Sequence[Any],
-        place: ResponsePositions,
+        positions: Positions,
         completer: Completer,
-        kinds: set[type] | None = None,
+        classes: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
         """Start the awaitables among values. Returns the values that are there at once, their
-        numbers (None: all), and their classes if known (`kinds`, if given). The other values are
+        numbers (None: all), and their classes if known (`classes`, if given). The other values are
         completed when they arrive."""
-        if kinds is None:
-            kinds = set(map(type, values))
-        if kinds <= PLAIN or (CoroutineType not in kinds and none_awaited(kinds)):
-            return values, None, kinds
-        return *self._begin(values, place, completing(completer, place), kinds), None
+        if classes is None:
+            classes = set(map(type, values))
+        if classes <= PLAIN or (CoroutineType not in classes and none_awaited(classes)):
+            return values, None, classes
+        return *self._begin(values, positions, completing(completer, positions), classes), None
 
-    def settle(self, values: Sequence[Any], place: ResponsePositions, completer: Completer) -> None:
+    def settle(self, values: Sequence[Any], positions: Positions, completer: Completer) -> None:
         """Complete values, those awaited when they arrive."""
         if len(values) > SLICE:
-            self.queue.append((completer, values, place, self.resolver_context))
+            self.queue.append((completer, values, positions, self.resolver_context))
             return
-        ready, numbers, kinds = self.begin(values, place, completer)
+        ready, numbers, classes = self.begin(values, positions, completer)
         if ready:
-            at = place if numbers is None else some(place, numbers)
-            completer.complete(self, ready, at, kinds)
+            at = positions if numbers is None else some(positions, numbers)
+            completer.complete(self, ready, at, classes)
 
-    def ask(self, values: Sequence[Any], place: ResponsePositions, then: Then) -> None:
+    def ask(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
         """Call `then` with the values that are there, and again with those that arrive later."""
-        ready, numbers = self._begin(values, place, then, set(map(type, values)))
+        ready, numbers = self._begin(values, positions, then, set(map(type, values)))
         if ready:
             then(self, ready, numbers)
 
     def _begin(
-        self, values: Sequence[Any], place: ResponsePositions, then: Then, kinds: set[type]
+        self, values: Sequence[Any], positions: Positions, then: Then, classes: set[type]
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
-        if len(values) > 1 and kinds == {CoroutineType}:
+        if len(values) > 1 and classes == {CoroutineType}:
             self.serial_chain = False
-            waiting = PendingColumn(self, place, then, len(values))
+            waiting = PendingColumn(self, positions, then, len(values))
             waiting.start_all(values)
             self.back()
             return waiting.open()
@@ -407,11 +407,11 @@ class Run(Response):
         for i, value in enumerate(values):
             if type(value) is CoroutineType or is_awaitable(value):
                 if some_wait is None:
-                    some_wait = PendingColumn(self, place, then, len(values))
+                    some_wait = PendingColumn(self, positions, then, len(values))
                     some_wait.indexes.extend(range(i))
                     some_wait.values.extend(values[:i])
                 if self.serial_chain:
-                    self.extend_chain(place, 1, i)
+                    self.extend_chain(positions, 1, i)
                 some_wait.start(i, value)
             elif some_wait is not None:
                 some_wait.indexes.append(i)
@@ -421,10 +421,10 @@ class Run(Response):
         self.back()
         return some_wait.open()
 
-    def extend_chain(self, place: ResponsePositions | None, count: int, i: int = 0) -> None:
+    def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
         """Note that `count` more values are awaited, `i` the first one: see
         `State.serial_chain`."""
-        path, above = ranks(place, i), self._latest
+        path, above = ranks(positions, i), self._latest
         self.serial_chain = count == 1 and path[: len(above)] == above
         self._latest = path
 
@@ -455,14 +455,14 @@ class Run(Response):
         self,
         selection: Selection,
         objs: Sequence[Any],
-        place: ResponsePositions,
+        positions: Positions,
         given: dict[Field, Any],
     ) -> None:
         """Make the objects of an attempt that was given up, group by group, with the values of its
         resolvers."""
         queue, self.queue, self.given = self.queue, deque(), given
         try:
-            execute_group(self, selection, objs, place)
+            execute_group(self, selection, objs, positions)
             while self.queue:
                 entry = below, objs, place_below, _ = self.queue.popleft()
                 if len(objs) <= SLICE and not isinstance(below, BaseCompleter):
@@ -486,7 +486,7 @@ class Run(Response):
         if len(failures) > SLICE:
             await settle_failures(self, failures)
             return
-        if any(place.nonnull for place, _, _ in failures):
+        if any(positions.nonnull for positions, _, _ in failures):
             failures.sort(key=order)
         if self.settle_failures(failures):
             self.divide()

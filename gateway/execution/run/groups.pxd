@@ -4,9 +4,9 @@ from gateway.execution.model.state cimport State
 
 
 cdef class Group:
-    cdef public object objs, place, selection
+    cdef public object objs, positions, selection
     cdef public list out
 
 
 @cython.locals(group=Group)
-cpdef execute_group(State run, selection, objs, place)
+cpdef execute_group(State run, selection, objs, positions)

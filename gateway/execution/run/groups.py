@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.execution.model.positions import FieldPositions, ResponsePositions, some
+from gateway.execution.model.positions import FieldPositions, Positions, some
 from gateway.execution.model.selection import Completer, Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import PLAIN
@@ -20,26 +20,26 @@ from gateway.execution.tasks.pending_column import PendingColumn
 class Group:
     """Objects of one type at one place of the operation, and what the response has of each."""
 
-    __slots__ = ("objs", "out", "place", "selection")
+    __slots__ = ("objs", "out", "positions", "selection")
 
     def __init__(
-        self, selection: Selection, objs: Sequence[Any], place: ResponsePositions | None
+        self, selection: Selection, objs: Sequence[Any], positions: Positions | None
     ) -> None:
-        self.selection, self.objs, self.place = selection, objs, place
+        self.selection, self.objs, self.positions = selection, objs, positions
         self.out: list[dict[str, Any]] = []
 
 
 def execute_group(
-    run: State, selection: Selection, objs: Sequence[Any], place: ResponsePositions | None
+    run: State, selection: Selection, objs: Sequence[Any], positions: Positions | None
 ) -> None:
     """Resolve all fields of all objects, put the objects into the response, and complete the
     values."""
-    if place is not None and run.given is None and not run.serial_chain:
+    if positions is not None and run.given is None and not run.serial_chain:
         try_fused = selection.try_fused
-        if try_fused is not None and try_fused(run, objs, place):
+        if try_fused is not None and try_fused(run, objs, positions):
             return
     build = selection.builder
-    group = Group(selection, objs, place)
+    group = Group(selection, objs, positions)
     columns: list[Sequence[Any]] = []
     ready: list[tuple[Completer, Sequence[Any], FieldPositions, Sequence[int] | None, Any]] = []
     for field, source, completer, leaf in build.called:
@@ -51,21 +51,21 @@ def execute_group(
                 if leaf is not None:
                     columns.append([None] * len(objs))
                 continue
-            values, kinds = given, None
+            values, classes = given, None
         else:
             before: Any = run.given_before(field, objs)
             if isinstance(before, PendingColumn):
                 before.move(at, completer)
-                values, numbers, kinds = (), (), None
+                values, numbers, classes = (), (), None
             else:
                 values = source.start(run, field, objs, at) if before is None else before
-                kinds = set(map(type, values))
-                if not kinds <= PLAIN:
-                    values, numbers, kinds = run.begin(values, at, completer, kinds)
+                classes = set(map(type, values))
+                if not classes <= PLAIN:
+                    values, numbers, classes = run.begin(values, at, completer, classes)
         if leaf is None:
-            ready.append((completer, values, at, numbers, kinds))
+            ready.append((completer, values, at, numbers, classes))
         elif numbers is None:
-            columns.append(leaf.column(run, values, at, kinds))
+            columns.append(leaf.column(run, values, at, classes))
         else:
             columns.append([None] * len(objs))
             ready.append((leaf, values, at, numbers, None))
@@ -77,14 +77,14 @@ def execute_group(
     except Exception:
         work = Work(run, group)
         out = build(objs, columns, work.later, 0)
-    if place is None:
+    if positions is None:
         group.out = [run.place_root(out[0])]
     else:
         group.out = out
-        place.put_all(out)
-    for completer, values, at, numbers, kinds in ready:
+        positions.put_all(out)
+    for completer, values, at, numbers, classes in ready:
         if numbers is None:
-            completer.complete(run, values, at, kinds)
+            completer.complete(run, values, at, classes)
         elif values:
             completer.complete(run, values, some(at, numbers))
     if work is not None:
@@ -101,12 +101,12 @@ class Work:
         self._places: dict[str, FieldPositions] = {}
         self._late: dict[str, tuple[Field, list[Any], list[int]]] | None = None
 
-    def _place(self, field: Field) -> FieldPositions:
-        place = self._places.get(field.key)
-        if place is None:
-            place = FieldPositions(self._group, field, field.nonnull)
-            self._places[field.key] = place
-        return place
+    def _positions(self, field: Field) -> FieldPositions:
+        positions = self._places.get(field.key)
+        if positions is None:
+            positions = FieldPositions(self._group, field, field.nonnull)
+            self._places[field.key] = positions
+        return positions
 
     def make(self) -> None:
         """Make the slice's objects like `execute_group`, but without bulk fields: these are
@@ -120,20 +120,20 @@ class Work:
                 if leaf is not None:
                     columns.append([None] * len(objs))
                 continue
-            at = self._place(field)
-            values, numbers, kinds = run.begin(source.start(run, field, objs, at), at, completer)
+            at = self._positions(field)
+            values, numbers, classes = run.begin(source.start(run, field, objs, at), at, completer)
             if leaf is not None and numbers is None:
-                columns.append(leaf.column(run, values, at, kinds))
+                columns.append(leaf.column(run, values, at, classes))
                 continue
             if leaf is not None:
                 columns.append([None] * len(objs))
-            ready.append((completer, values, at, numbers, kinds))
+            ready.append((completer, values, at, numbers, classes))
         group.out = build(objs, columns, self.later, 0)
-        assert group.place is not None
-        group.place.put_all(group.out)
-        for completer, values, at, numbers, kinds in ready:
+        assert group.positions is not None
+        group.positions.put_all(group.out)
+        for completer, values, at, numbers, classes in ready:
             if numbers is None:
-                completer.complete(run, values, at, kinds)
+                completer.complete(run, values, at, classes)
             elif values:
                 completer.complete(run, values, some(at, numbers))
         self.complete_late()
@@ -143,7 +143,7 @@ class Work:
         source = field.source
         assert isinstance(source, Attribute)
         try:
-            value = source.of(self._run, field, obj, self._place(field), row)
+            value = source.of(self._run, field, obj, self._positions(field), row)
         except Exception as error:
             value = without_frame(error)
         if self._late is None:
@@ -156,4 +156,4 @@ class Work:
         run = self._run
         if self._late is not None:
             for field, values, rows in self._late.values():
-                run.settle(values, some(self._place(field), rows), field.completer)
+                run.settle(values, some(self._positions(field), rows), field.completer)

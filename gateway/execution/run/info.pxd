@@ -1,3 +1,3 @@
 from gateway.execution.model.state cimport State
 
-cpdef make_info(State run, field, place, i)
+cpdef make_info(State run, field, positions, i)

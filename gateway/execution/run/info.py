@@ -19,7 +19,7 @@ from graphql.execution.values import VariableValues
 from graphql.pyutils import Path, gather_with_cancel, is_awaitable
 from graphql.type import GraphQLResolveInfoHelpers
 
-from gateway.execution.model.positions import ItemPositions, ResponsePositions
+from gateway.execution.model.positions import ItemPositions, Positions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
 from gateway.execution.tasks.dropped import observe
@@ -39,8 +39,8 @@ class LazyInfo(GraphQLResolveInfo[Any]):
 
     @cached_property
     def path(self) -> Path:
-        place, i = tuple.__getitem__(self, 4)
-        found = path_of(place, i)
+        positions, i = tuple.__getitem__(self, 4)
+        found = path_of(positions, i)
         assert found is not None
         return found
 
@@ -50,13 +50,13 @@ class LazyInfo(GraphQLResolveInfo[Any]):
         return found
 
 
-def path_of(place: ResponsePositions | None, i: int) -> Path | None:
+def path_of(positions: Positions | None, i: int) -> Path | None:
     """The path of a position; None at the root."""
     steps = []
-    while place is not None:
-        base, i = place.base(i)
+    while positions is not None:
+        base, i = positions.base(i)
         steps.append(base.step(i))
-        place, i = base.above(i)
+        positions, i = base.above(i)
     path: Path | None = None
     for key, _, typename in reversed(steps):
         path = Path(path, key, typename)
@@ -76,9 +76,9 @@ def _gather(values: Sequence[Any]) -> Any:
 _HELPERS = GraphQLResolveInfoHelpers(gather=_gather, track=track)
 
 
-def field_position(place: ResponsePositions, i: int) -> tuple[ResponsePositions, int]:
+def field_position(positions: Positions, i: int) -> tuple[Positions, int]:
     """The position of the field that a value, or a list item, belongs to."""
-    base, i = place.base(i)
+    base, i = positions.base(i)
     while isinstance(base, ItemPositions):
         above, i = base.above(i)
         assert above is not None
@@ -87,14 +87,14 @@ def field_position(place: ResponsePositions, i: int) -> tuple[ResponsePositions,
 
 
 def make_info(
-    run: State, field: Field, place: ResponsePositions | None, i: int
+    run: State, field: Field, positions: Positions | None, i: int
 ) -> GraphQLResolveInfo[Any]:
     """The info for a position of the field."""
     of_field, of_schema, operation = field.about
     return tuple.__new__(
         LazyInfo,
         (
-            *(*of_field, (place, i), *of_schema, run.root, operation),
+            *(*of_field, (positions, i), *of_schema, run.root, operation),
             *(run.variable_values, run.context, is_awaitable, None, _HELPERS),
         ),
     )

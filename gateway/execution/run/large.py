@@ -18,7 +18,7 @@ from gateway.collector import set_aside
 from gateway.execution.model.positions import (
     FieldPositions,
     JoinedPositions,
-    ResponsePositions,
+    Positions,
     order,
     some,
 )
@@ -60,10 +60,10 @@ async def in_slices(run: State, entry: Entry) -> None:
 
 
 def _completing(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
-    completer, values, place, _ = entry
+    completer, values, positions, _ = entry
     done = 0
     try:
-        for start, stop, at in _slices(place, len(values)):
+        for start, stop, at in _slices(positions, len(values)):
             part = values[start:stop]
             run.free_later(part)
             done = stop
@@ -74,8 +74,8 @@ def _completing(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, No
 
 
 def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
-    selection, objs, place, _ = entry
-    groups = [Group(selection, [], at) for _, _, at in _slices(place, len(objs))]
+    selection, objs, positions, _ = entry
+    groups = [Group(selection, [], at) for _, _, at in _slices(positions, len(objs))]
     starts = range(0, len(objs), SLICE)
     counts = [min(SLICE, len(objs) - start) for start in starts]
     given: list[Entry] = []
@@ -109,39 +109,35 @@ def _ask(
         given.append((field.completer, values, at, run.resolver_context))
 
 
-def _slices(
-    place: ResponsePositions | None, count: int
-) -> Iterator[tuple[int, int, ResponsePositions]]:
+def _slices(positions: Positions | None, count: int) -> Iterator[tuple[int, int, Positions]]:
     """The first number, the end and the positions of each slice."""
-    assert place is not None  # which only the root lacks, a single object
+    assert positions is not None  # which only the root lacks, a single object
     for start in range(0, count, SLICE):
         stop = min(start + SLICE, count)
-        yield start, stop, some(place, range(start, stop))
+        yield start, stop, some(positions, range(start, stop))
 
 
 class _Joined:
     """Entries of the queue. Those of one selection (or completer) and context are joined."""
 
     def __init__(self) -> None:
-        self._found: dict[
-            Any, tuple[list[Any], list[ResponsePositions | None], list[int], Entry]
-        ] = {}
+        self._found: dict[Any, tuple[list[Any], list[Positions | None], list[int], Entry]] = {}
 
     def add(self, entries: deque[Entry]) -> None:
         """Move these entries here."""
         while entries:
-            entry = what, values, place, context = entries.popleft()
+            entry = what, values, positions, context = entries.popleft()
             # One selection may stand at several fields, not all of which may be null.
-            key = what, id(context), None if place is None else place.nonnull
+            key = what, id(context), None if positions is None else positions.nonnull
             found = self._found.get(key)
             if found is None:
-                self._found[key] = [], [place], [len(values)], entry
+                self._found[key] = [], [positions], [len(values)], entry
                 continue
             all_values, places, counts, first = found
             if not all_values:
                 all_values += first[1]
             all_values += values
-            places.append(place)
+            places.append(positions)
             counts.append(len(values))
 
     def entries(self) -> Iterator[Entry]:
@@ -149,7 +145,9 @@ class _Joined:
             if len(places) == 1:
                 yield first
             else:
-                joined = JoinedPositions([place for place in places if place is not None], counts)
+                joined = JoinedPositions(
+                    [positions for positions in places if positions is not None], counts
+                )
                 yield first[0], values, joined, first[3]
 
 
@@ -182,7 +180,7 @@ async def settle_failures(run: State, failures: list[Failure]) -> None:
     climbs = False
     run.deferred_free += slices(failures)
     for part in slices(failures):
-        climbs = climbs or any(place.nonnull for place, _, _ in part)
+        climbs = climbs or any(positions.nonnull for positions, _, _ in part)
         await run.rest()
     ordered = iter(failures)
     if climbs:

@@ -21,10 +21,10 @@ from graphql import (
 from graphql.pyutils import Undefined, inspect, is_awaitable
 
 from gateway.execution.encode import dumps
-from gateway.execution.model.positions import ResponsePositions, some
+from gateway.execution.model.positions import Positions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.model.value_classes import all_plain, is_callable, is_plain, kinds_of
+from gateway.execution.model.value_classes import all_plain, classes_of, is_callable, is_plain
 from gateway.execution.run.base_completer import BaseCompleter
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
@@ -50,40 +50,40 @@ class LeafCompleter(BaseCompleter):
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
-        kinds: set[type] | None = None,
+        positions: Positions,
+        classes: set[type] | None = None,
     ) -> None:
-        place.put_all(self.column(run, values, place, kinds))
+        positions.put_all(self.column(run, values, positions, classes))
 
     def column(
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
-        kinds: set[type] | None = None,
+        positions: Positions,
+        classes: set[type] | None = None,
     ) -> Sequence[Any]:
         """The coerced values; None for those that failed."""
         try:
-            return self.usual(values, kinds_of(values) if kinds is None else kinds)
+            return self.usual(values, classes_of(values) if classes is None else classes)
         except Exception:  # found again below, with its position
             awaited: dict[int, Any] = {}
-            made = [self._one(run, value, place, i, awaited) for i, value in enumerate(values)]
+            made = [self._one(run, value, positions, i, awaited) for i, value in enumerate(values)]
             if awaited:
-                completer, at = _Awaited(self.field, self.nonnull), some(place, list(awaited))
+                completer, at = _Awaited(self.field, self.nonnull), some(positions, list(awaited))
                 run.complete_later(completer, list(awaited.values()), at)
             return made
 
-    def usual(self, values: Sequence[Any], kinds: set[type]) -> Sequence[Any]:
+    def usual(self, values: Sequence[Any], classes: set[type]) -> Sequence[Any]:
         """The coerced values, of a column without unusual values. Raises an Exception otherwise."""
         exact = self._exact
         if exact is None:
-            return self._coerced(values, kinds)
-        if kinds == {exact} or not kinds:
+            return self._coerced(values, classes)
+        if classes == {exact} or not classes:
             if self._in_range(values):
                 return values
         elif (
             not self.nonnull
-            and kinds <= {exact, NULL}
+            and classes <= {exact, NULL}
             and self._in_range([value for value in values if value is not None])
         ):
             return values
@@ -96,16 +96,16 @@ class LeafCompleter(BaseCompleter):
             return bool(min(values) >= LEAST and max(values) <= GREATEST)
         return self._exact is not float or all(map(isfinite, values))
 
-    def _coerced(self, values: Sequence[Any], kinds: set[type]) -> list[Any]:
+    def _coerced(self, values: Sequence[Any], classes: set[type]) -> list[Any]:
         if isinstance(self.type, GraphQLEnumType):
             names = self._names
-            if NULL in kinds and not self.nonnull:
+            if NULL in classes and not self.nonnull:
                 return [None if value is None else names[value] for value in values]
             return [names[value] for value in values]
         coerce = self._coerce
-        if all_plain(kinds):
+        if all_plain(classes):
             coerced = [coerce(value) for value in values]
-        elif not self.nonnull and all_plain(kinds - {NULL}):
+        elif not self.nonnull and all_plain(classes - {NULL}):
             coerced = [None if value is None else coerce(value) for value in values]
         else:
             raise TypeError
@@ -121,15 +121,15 @@ class LeafCompleter(BaseCompleter):
         return coerced
 
     def _one(
-        self, run: State, value: Any, place: ResponsePositions, i: int, awaited: dict[int, Any]
+        self, run: State, value: Any, positions: Positions, i: int, awaited: dict[int, Any]
     ) -> Any:
         """The coerced value; None for one that failed, or that is now in `awaited`."""
         try:
             if isinstance(value, Exception):
-                run.fail(place, i, value)
+                run.fail(positions, i, value)
             elif value is None or value is Undefined:
                 if self.nonnull:
-                    run.fail(place, i, self.null_error())
+                    run.fail(positions, i, self.null_error())
             else:
                 coerced = self._coerced_one(value)
                 if not is_awaitable(coerced):
@@ -138,7 +138,7 @@ class LeafCompleter(BaseCompleter):
                     return coerced
                 awaited[i] = coerced
         except Exception as error:
-            run.fail(place, i, error)
+            run.fail(positions, i, error)
         return None
 
     def coerce(self, value: Any) -> Any:
@@ -228,8 +228,8 @@ class _Awaited(BaseCompleter):
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
-        kinds: set[type] | None = None,
+        positions: Positions,
+        classes: set[type] | None = None,
     ) -> None:
         for i, value in enumerate(values):
             try:
@@ -237,9 +237,9 @@ class _Awaited(BaseCompleter):
                     raise value
                 dumps(value)
             except Exception as error:
-                run.fail(place, i, without_frame(error))
+                run.fail(positions, i, without_frame(error))
             else:
-                place.put(i, value)
+                positions.put(i, value)
 
 
 def _check(coerced: Any) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from graphql import GraphQLError
 from graphql.pyutils import is_async_iterable, is_iterable
 
-from gateway.execution.model.positions import ItemPositions, ResponsePositions, some
+from gateway.execution.model.positions import ItemPositions, Positions, some
 from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
-from gateway.execution.model.value_classes import kinds_of
+from gateway.execution.model.value_classes import classes_of
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.tasks.dropped import drop
 
@@ -30,13 +30,13 @@ class ListCompleter(BaseCompleter):
         self,
         run: State,
         values: Sequence[Any],
-        place: ResponsePositions,
-        kinds: set[type] | None = None,
+        positions: Positions,
+        classes: set[type] | None = None,
     ) -> None:
-        if values and (kinds_of(values) if kinds is None else kinds) == {list}:
-            self._complete(run, values, place, None)
+        if values and (classes_of(values) if classes is None else classes) == {list}:
+            self._complete(run, values, positions, None)
             return
-        values, place = self.present(run, values, place, kinds)
+        values, positions = self.present(run, values, positions, classes)
         lists: list[Sequence[Any]] = []
         which = []
         streams, streamed = [], []
@@ -50,7 +50,7 @@ class ListCompleter(BaseCompleter):
             elif not is_iterable(value):
                 field = self.field
                 run.fail(
-                    place,
+                    positions,
                     i,
                     GraphQLError(
                         "Expected Iterable, but did not find one for field"
@@ -64,7 +64,7 @@ class ListCompleter(BaseCompleter):
                     items.extend(islice(iterator, SLICE))
                 except Exception as error:
                     drop(items)
-                    run.fail(place, i, error)
+                    run.fail(positions, i, error)
                 else:
                     if len(items) == SLICE:
                         streams.append(_read_on(iterator, items))
@@ -73,9 +73,9 @@ class ListCompleter(BaseCompleter):
                     lists.append(items)
                     which.append(i)
         if lists:
-            self._complete(run, lists, place, which)
+            self._complete(run, lists, positions, which)
         if streams:
-            run.settle(streams, some(place, streamed), self)
+            run.settle(streams, some(positions, streamed), self)
 
     def fails(self, value: Any) -> bool:
         if super().fails(value):
@@ -87,7 +87,7 @@ class ListCompleter(BaseCompleter):
         self,
         run: State,
         lists: Sequence[Sequence[Any]],
-        place: ResponsePositions,
+        positions: Positions,
         which: list[int] | None,
     ) -> None:
         """`which` are the numbers of the lists' positions; None if each position has a list."""
@@ -101,11 +101,11 @@ class ListCompleter(BaseCompleter):
             flat = joined
         made: list[list[Any]] = [[None] * len(items) for items in lists]
         item = self.item
-        items_at = ItemPositions(place, self.field, which, made, starts, item.nonnull)
+        items_at = ItemPositions(positions, self.field, which, made, starts, item.nonnull)
         if which is None:
-            place.put_all(made)
+            positions.put_all(made)
         else:
-            place.put_some(which, made)
+            positions.put_some(which, made)
         if flat:
             run.settle(flat, items_at, item)
 

@@ -18,7 +18,7 @@ from types import CodeType
 from typing import Any, TypeAlias, cast
 
 from gateway.execution.model.selection import Completer, Field, Selection
-from gateway.execution.model.value_classes import kinds_of
+from gateway.execution.model.value_classes import classes_of
 from gateway.execution.run.leaves import LeafCompleter
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
@@ -99,9 +99,9 @@ class ObjectBuilder:
         other missing value. `first` is the row of the first object."""
         dicts = False
         if self.keyed:
-            kinds = kinds_of(objs)
-            dicts = kinds == {dict}
-            if not dicts and any(issubclass(kind, Mapping) for kind in kinds):
+            classes = classes_of(objs)
+            dicts = classes == {dict}
+            if not dicts and any(issubclass(kind, Mapping) for kind in classes):
                 return [
                     self._one(obj, [column[i] for column in columns], late, first + i)
                     for i, obj in enumerate(objs)

@@ -8,14 +8,14 @@ from loaders.batches cimport Batch, Load
 
 
 cdef class FieldReceiver:
-    cpdef arrived(self, asked, values)
+    cpdef arrived(self, fetch, values)
     cpdef wanted(self)
 
 
 cdef class PendingField:
-    cdef public object asked
+    cdef public object fetch
     cdef public FieldReceiver attempt
-    cdef object _resolver_context, _field, _place
+    cdef object _resolver_context, _field, _positions
     cdef Bulk _source
     cdef State _run
     cdef Py_ssize_t _count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.execution.model.positions import ResponsePositions
+from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Completer, Field
 from gateway.execution.model.state import State
 from gateway.execution.run.sources import Bulk
@@ -21,8 +21,8 @@ class FieldReceiver:
 
     __slots__ = ()
 
-    def arrived(self, asked: Any, values: Sequence[Any]) -> None:
-        """The values of a field, which `PendingField.asked` names."""
+    def arrived(self, fetch: Any, values: Sequence[Any]) -> None:
+        """The values of a field, which `PendingField.fetch` names."""
         raise NotImplementedError
 
     def wanted(self) -> bool:
@@ -32,36 +32,45 @@ class FieldReceiver:
 
 class PendingField:
     """A field whose bulk resolver is awaited. The values go to response positions, or to a field
-    (`asked`) of an attempt of the fast path."""
+    (`fetch`) of an attempt of the fast path."""
 
     __slots__ = (
         "_count",
         "_field",
-        "_place",
+        "_positions",
         "_resolver_context",
         "_run",
         "_source",
-        "asked",
         "attempt",
+        "fetch",
     )
 
-    asked: Any
+    fetch: Any
     attempt: FieldReceiver | None
 
     def __init__(
-        self, run: State, field: Field, source: Bulk, place: ResponsePositions | None, count: int
+        self,
+        run: State,
+        field: Field,
+        source: Bulk,
+        positions: Positions | None,
+        count: int,
     ) -> None:
         self._run, self._field, self._source = run, field, source
-        self._place, self._count, self._resolver_context = place, count, run.resolver_context
-        self.attempt = self.asked = None
+        self._positions, self._count, self._resolver_context = (
+            positions,
+            count,
+            run.resolver_context,
+        )
+        self.attempt = self.fetch = None
 
     def is_for(self, count: int) -> bool:
         """Whether the plain path can take the values for so many objects (see `State.given`)."""
         return True
 
-    def move(self, place: ResponsePositions, completer: Completer) -> None:
+    def move(self, positions: Positions, completer: Completer) -> None:
         """Complete the values at these positions, after an attempt was given up."""
-        self._place, self.attempt, self.asked = place, None, None
+        self._positions, self.attempt, self.fetch = positions, None, None
 
     def divide(self) -> None:
         """Nothing to do: the values are awaited together."""
@@ -73,20 +82,20 @@ class PendingField:
         )
 
     def _go_on(self, values: Sequence[Any]) -> None:
-        if self.attempt is None or self.asked is None:
-            assert self._place is not None
-            self._run.settle(values, self._place, self._field.completer)
+        if self.attempt is None or self.fetch is None:
+            assert self._positions is not None
+            self._run.settle(values, self._positions, self._field.completer)
         else:
-            self.attempt.arrived(self.asked, values)
+            self.attempt.arrived(self.fetch, values)
 
     def wanted(self, _: int) -> bool:
         """Return True if a value still has a position in the response."""
         if self.attempt is not None:
             return self.attempt.wanted()
-        place = self._place
-        if place is None:
+        positions = self._positions
+        if positions is None:
             return False
-        return True in [self._run.alive(place, i) for i in range(self._count)]
+        return True in [self._run.alive(positions, i) for i in range(self._count)]
 
 
 class PendingLoad(PendingField):
@@ -103,14 +112,18 @@ class PendingLoad(PendingField):
         run: State,
         field: Field,
         source: Bulk,
-        place: ResponsePositions | None,
+        positions: Positions | None,
         count: int,
         load: Load,
     ) -> None:
-        # As PendingField's, in short: a load is what a page has most of.
+        # As PendingField's, without the call: a page waits mostly for loads.
         self._run, self._field, self._source = run, field, source
-        self._place, self._count, self._resolver_context = place, count, self._run.resolver_context
-        self.attempt = self.asked = None
+        self._positions, self._count, self._resolver_context = (
+            positions,
+            count,
+            self._run.resolver_context,
+        )
+        self.attempt = self.fetch = None
         self.load = load
 
     def go_on_by_itself(self) -> None:
@@ -127,7 +140,7 @@ class PendingLoad(PendingField):
         if attempt is None or self._resolver_context is not None or len(values) != self._count:
             self.reach(values)
         else:  # as `reach` does, without a copy of the list, which is the load's own
-            attempt.arrived(self.asked, values)
+            attempt.arrived(self.fetch, values)
 
     def forget(self) -> None:
         """Stop waiting: the field has no position in the response any more."""

@@ -8,8 +8,8 @@ cdef class Response(State):
     cdef object _fatal
 
     cpdef place_root(self, dict made)
-    cpdef fail(self, place, Py_ssize_t i, error)
+    cpdef fail(self, positions, Py_ssize_t i, error)
     cpdef bint settle_failures(self, failures)
-    cdef _path(self, place, i)
-    cpdef alive(self, place, i)
+    cdef _path(self, positions, i)
+    cpdef alive(self, positions, i)
     cdef bint _nullify(self, base, i)

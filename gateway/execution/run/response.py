@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 from graphql import GraphQLError
 
-from gateway.execution.model.positions import Base, ResponsePositions, mark_dead
+from gateway.execution.model.positions import Base, Positions, mark_dead
 from gateway.execution.model.state import State
 from gateway.execution.run.errors import located
 
-Failure: TypeAlias = "tuple[ResponsePositions, int, Exception]"
+Failure: TypeAlias = "tuple[Positions, int, Exception]"
 """A response position that failed, and its error."""
 
 
@@ -37,30 +37,30 @@ class Response(State):
         self.data.update(made)
         return self.data
 
-    def fail(self, place: ResponsePositions, i: int, error: Exception) -> None:
+    def fail(self, positions: Positions, i: int, error: Exception) -> None:
         """Record a field error at a position."""
-        self._failures.append((place, i, error))
+        self._failures.append((positions, i, error))
 
     def settle_failures(self, failures: Sequence[Failure]) -> bool:
         """Write the failures, given in response order, as errors and nulls. Return whether a null
         was propagated."""
         swept = False
-        for place, i, error in failures:
-            path = self._path(place, i)
+        for positions, i, error in failures:
+            path = self._path(positions, i)
             if path is None:
                 continue
-            base, j = place.base(i)
+            base, j = positions.base(i)
             self.errors.append(located(error, base.field, path))
             swept |= self._nullify(base, j)
         self.nulled |= swept
         return swept
 
-    def _path(self, place: ResponsePositions, i: int) -> list[str | int] | None:
+    def _path(self, positions: Positions, i: int) -> list[str | int] | None:
         """The path of a position; None if the position, or one above it, is null already."""
         if self.data is None:
             return None
         path: list[str | int] = []
-        above: ResponsePositions | None = place
+        above: Positions | None = positions
         while above is not None:
             base, i = above.base(i)
             if i in base.dead:
@@ -70,9 +70,9 @@ class Response(State):
         path.reverse()
         return path
 
-    def alive(self, place: ResponsePositions, i: int) -> bool:
+    def alive(self, positions: Positions, i: int) -> bool:
         """Whether a position is still part of the response."""
-        return not self.nulled or self._path(place, i) is not None
+        return not self.nulled or self._path(positions, i) is not None
 
     def _nullify(self, base: Base, i: int) -> bool:
         """Null the nearest nullable position, at or above the failed one. Return whether it was

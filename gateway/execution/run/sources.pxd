@@ -9,7 +9,7 @@ cdef class Attribute:
     cdef object _get
     cdef bint _plain
 
-    cpdef list start(self, State run, field, objs, place)
+    cpdef list start(self, State run, field, objs, positions)
 
 
 cdef class Call:
@@ -18,7 +18,7 @@ cdef class Call:
     cdef Arguments _arguments
     cdef bint _shared_info
 
-    cpdef list start(self, State run, field, objs, place)
+    cpdef list start(self, State run, field, objs, positions)
 
 
 cdef class Bulk:

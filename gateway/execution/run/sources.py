@@ -9,10 +9,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from gateway.execution.model.positions import ResponsePositions
+from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.model.value_classes import any_callable, kinds_of
+from gateway.execution.model.value_classes import any_callable, classes_of
 from gateway.execution.run.arguments import Arguments, shareable
 from gateway.execution.run.info import make_info
 from gateway.execution.tasks.frames import without_frame
@@ -42,48 +42,46 @@ class Attribute:
         return f"{o}.{self.name}" if self._plain else f"getattr({o}, {self.name!r})"
 
     def start(
-        self, run: State, field: Field, objs: Sequence[Any], place: ResponsePositions | None
+        self, run: State, field: Field, objs: Sequence[Any], positions: Positions | None
     ) -> list[Any]:
         try:
             if not self.keyed:
                 return list(map(self._get, objs))
-            kinds = kinds_of(objs)
-            if kinds == {dict}:
+            classes = classes_of(objs)
+            if classes == {dict}:
                 name = self.name
                 values = [o.get(name) for o in objs]
-            elif _has_mapping(kinds):
+            elif _has_mapping(classes):
                 raise AttributeError
             else:
                 values = list(map(self._get, objs))
-            if not any_callable(kinds_of(values)):
+            if not any_callable(classes_of(values)):
                 return values
         except Exception:  # an object, or its attribute, is unusual: one by one
             pass
-        return [self._or_error(run, field, obj, place, i) for i, obj in enumerate(objs)]
+        return [self._or_error(run, field, obj, positions, i) for i, obj in enumerate(objs)]
 
     def _or_error(
-        self, run: State, field: Field, obj: Any, place: ResponsePositions | None, i: int
+        self, run: State, field: Field, obj: Any, positions: Positions | None, i: int
     ) -> Any:
         try:
-            return self.of(run, field, obj, place, i)
+            return self.of(run, field, obj, positions, i)
         except Exception as error:
             return without_frame(error)
 
-    def of(
-        self, run: State, field: Field, obj: Any, place: ResponsePositions | None, i: int
-    ) -> Any:
+    def of(self, run: State, field: Field, obj: Any, positions: Positions | None, i: int) -> Any:
         """The value of one object. Raises what reading or calling the attribute does."""
         if not self.keyed:
             return getattr(obj, self.name)
         value = obj.get(self.name) if isinstance(obj, Mapping) else getattr(obj, self.name, None)
         if callable(value):
-            info = make_info(run, field, place, i)
+            info = make_info(run, field, positions, i)
             return value(info, **self.arguments.of(run))
         return value
 
 
-def _has_mapping(kinds: set[type]) -> bool:
-    return any(issubclass(kind, Mapping) for kind in kinds)
+def _has_mapping(classes: set[type]) -> bool:
+    return any(issubclass(kind, Mapping) for kind in classes)
 
 
 class Call:
@@ -104,7 +102,7 @@ class Call:
         """Whether the source needs no response position: no info, or a shared one."""
 
     def start(
-        self, run: State, field: Field, objs: Sequence[Any], place: ResponsePositions | None
+        self, run: State, field: Field, objs: Sequence[Any], positions: Positions | None
     ) -> list[Any]:
         """A value, an awaitable or an exception for each object."""
         count = len(objs)
@@ -118,10 +116,10 @@ class Call:
         each_info = False
         if self._new_info is not None:
             if self._shared_info or count == 1:
-                infos = self._new_info(make_info(run, field, place, 0))
+                infos = self._new_info(make_info(run, field, positions, 0))
             else:
                 each_info = True
-                infos = [self._new_info(make_info(run, field, place, i)) for i in range(count)]
+                infos = [self._new_info(make_info(run, field, positions, i)) for i in range(count)]
         return _caller(self._expression, each_info, each)(
             self._function, objs, run.context, infos, kws
         )

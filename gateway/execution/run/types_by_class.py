@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from graphql import GraphQLAbstractType, GraphQLObjectType, GraphQLSchema
 
-from gateway.execution.model.value_classes import kinds_of
+from gateway.execution.model.value_classes import classes_of
 from gateway.execution.strawberry_details import (
     is_type_of_by_class,
     resolve_type_by_class,
@@ -33,8 +33,8 @@ def known_type(type_: GraphQLObjectType, values: Sequence[Any]) -> bool:
     known = _known.get(type_)
     if known is None:
         known = _known[type_] = set()
-    kinds = kinds_of(values)
-    if kinds <= known:
+    classes = classes_of(values)
+    if classes <= known:
         return True
     for value in values:
         if type(value) not in known:
@@ -57,7 +57,7 @@ def names_by_class(
         return [names[type(value)] for value in values]
     except KeyError:
         pass
-    for kind in kinds_of(values) - names.keys():
+    for kind in classes_of(values) - names.keys():
         name = simple_name(kind)
         found = schema.get_type(name) if name else None
         if not isinstance(found, GraphQLObjectType) or not schema.is_sub_type(type_, found):

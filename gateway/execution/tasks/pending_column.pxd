@@ -3,7 +3,7 @@ from gateway.execution.tasks.column cimport Column
 
 
 cdef class PendingColumn(Column):
-    cdef object _resolver_context, _apart, _place, _then
+    cdef object _resolver_context, _apart, _positions, _then
     cdef State _run
     cdef bint _opened
     cdef Py_ssize_t _total

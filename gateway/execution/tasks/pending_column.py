@@ -7,7 +7,7 @@ from contextvars import Context, copy_context
 from types import CoroutineType
 from typing import Any
 
-from gateway.execution.model.positions import ResponsePositions, some
+from gateway.execution.model.positions import Positions, some
 from gateway.execution.model.selection import Completer
 from gateway.execution.model.state import State, Then
 from gateway.execution.tasks.column import Column
@@ -26,10 +26,10 @@ class PendingColumn(Column):
     as under graphql-core, the fields below see the change, and no other field does.
     """
 
-    __slots__ = ("_apart", "_opened", "_place", "_resolver_context", "_run", "_then", "_total")
+    __slots__ = ("_apart", "_opened", "_positions", "_resolver_context", "_run", "_then", "_total")
 
-    def __init__(self, run: State, place: ResponsePositions, then: Then, total: int) -> None:
-        self._run, self._place, self._then, self._total = run, place, then, total
+    def __init__(self, run: State, positions: Positions, then: Then, total: int) -> None:
+        self._run, self._positions, self._then, self._total = run, positions, then, total
         self._opened = False
         self._resolver_context = run.resolver_context
         self._apart: dict[int, Context] | None = None
@@ -162,7 +162,7 @@ class PendingColumn(Column):
             run.within(self._resolver_context, self._then, run, values, numbers)
 
     def wanted(self, index: int) -> bool:
-        return self._run.alive(self._place, index)
+        return self._run.alive(self._positions, index)
 
     def divide(self) -> None:
         """Nothing to do: each value has its own position already."""
@@ -171,16 +171,16 @@ class PendingColumn(Column):
         """Whether the plain path can take the values for so many objects (see `State.given`)."""
         return False
 
-    def move(self, place: ResponsePositions, completer: Completer) -> None:
+    def move(self, positions: Positions, completer: Completer) -> None:
         """Complete the values at these positions, after an attempt was given up."""
         raise NotImplementedError
 
 
-def completing(completer: Completer, place: ResponsePositions) -> Then:
+def completing(completer: Completer, positions: Positions) -> Then:
     """A function that completes values at their positions."""
 
     def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
-        completer.complete(run, values, place if numbers is None else some(place, numbers))
+        completer.complete(run, values, positions if numbers is None else some(positions, numbers))
 
     return then
 
