@@ -31,7 +31,8 @@ def without(*arguments: str) -> None:
     "tests",
     [
         f"{UNIT}/test_again.py {UNIT}/test_bulk.py {UNIT}/test_calls.py {UNIT}/test_coroutines.py",
-        f"{UNIT}/test_large.py {UNIT}/test_loads.py {UNIT}/test_nulls.py tests/unit/loaders",
+        f"{UNIT}/test_large.py {UNIT}/test_loads.py {UNIT}/test_nulls.py {UNIT}/test_values.py"
+        " tests/unit/loaders",
         "tests/execution/test_concurrency.py tests/execution/test_fairness.py"
         " tests/execution/test_context_variables.py",
     ],
