@@ -1,5 +1,5 @@
 cdef class Waiter:
-    cdef int wake(self, KeyFuture promise) except -1
+    cdef int wake(self, KeyFuture future) except -1
 
 
 cdef class KeyFuture:

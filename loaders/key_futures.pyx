@@ -1,6 +1,6 @@
 # cython: language_level=3
-"""As `singles`, compiled: who asks for a key has a promise in assign_slots of an asyncio.Future, and all
-who wait in compiled code (`Waiter`) are woken by one callback of the loop."""
+"""The compiled form of `single_keys`: each caller gets a KeyFuture in place of an asyncio.Future,
+and all compiled waiters (`Waiter`) are woken by one callback of the event loop."""
 
 from asyncio import CancelledError, InvalidStateError
 from contextvars import copy_context
@@ -33,18 +33,18 @@ cdef enum: PENDING, VALUE, ERROR, CANCELLED
 
 
 cdef class Waiter:
-    """What waits without a callback."""
+    """The base of compiled code that waits without a callback."""
 
-    cdef int wake(self, KeyFuture promise) except -1:
-        """The promise is done."""
+    cdef int wake(self, KeyFuture future) except -1:
+        """The future is done."""
         raise NotImplementedError
 
 
 cdef class KeyFuture:
-    """To asyncio a future: what it does, and nothing besides."""
+    """The future of one key, with the interface of asyncio.Future."""
 
     cdef bint tell(self, Waiter waiter):
-        """Whether it will wake this one when it is done."""
+        """Register a waiter. Returns whether the future will wake it."""
         if self.state != PENDING or self.waiter is not None or self.callbacks is not None:
             return False
         self.waiter = waiter
@@ -150,7 +150,7 @@ cdef class KeyFuture:
         return self.__next__()
 
     def throw(self, kind, value=None, traceback=None):
-        """As the iterator of asyncio's futures: raise what is thrown where it is awaited."""
+        """Raise an error at the await, as the iterator of asyncio's futures does."""
         error = kind if isinstance(kind, BaseException) else value
         if not isinstance(error, BaseException):
             error = kind() if error is None else kind(error)
@@ -163,10 +163,10 @@ cdef class KeyFuture:
         return f"<KeyFuture {('pending', 'finished', 'finished', 'cancelled')[self.state]}>"
 
 
-cdef PyObject *next_of(PyObject *promise) except NULL:
+cdef PyObject *next_of(PyObject *future) except NULL:
     """`KeyFuture.__next__`, which ends with a value without the exception and the traceback that
     Cython's methods make for it."""
-    cdef KeyFuture self = <KeyFuture> promise
+    cdef KeyFuture self = <KeyFuture> future
     if self.state == VALUE:
         stop_with(self.value)
         return NULL
@@ -175,7 +175,7 @@ cdef PyObject *next_of(PyObject *promise) except NULL:
             raise RuntimeError("await wasn't used with future")
         self._asyncio_future_blocking = True
         Py_INCREF(self)
-        return promise
+        return future
     self.result()
     return NULL
 
@@ -183,76 +183,76 @@ cdef PyObject *next_of(PyObject *promise) except NULL:
 set_iternext(KeyFuture, <Next> next_of)
 
 
-def wake_all(list promises):
-    """Those who wait for these, in compiled code."""
-    cdef KeyFuture promise
+def wake_all(list futures):
+    """Wake the compiled waiters of these futures."""
+    cdef KeyFuture future
     cdef Waiter waiter
-    for promise in promises:
-        waiter, promise.waiter = promise.waiter, None
+    for future in futures:
+        waiter, future.waiter = future.waiter, None
         try:
-            waiter.wake(promise)
+            waiter.wake(future)
         except Exception as error:  # the others are woken all the same
-            promise._loop.call_exception_handler(
-                {"message": f"could not wake {waiter!r}", "exception": error, "future": promise}
+            future._loop.call_exception_handler(
+                {"message": f"could not wake {waiter!r}", "exception": error, "future": future}
             )
 
 
 cdef class SingleKeyBatch:
     cdef object loop
     cdef dict slots
-    cdef list asked, promises
+    cdef list asked, pending
     cdef Py_ssize_t start
 
     def __init__(self, loop, dict slots, Py_ssize_t start):
         self.loop, self.slots, self.start = loop, slots, start
-        self.asked, self.promises = [], []
+        self.asked, self.pending = [], []
 
     def ask(self, key):
         cdef Py_ssize_t new = self.start + len(self.asked), slot = self.slots.setdefault(key, new)
-        cdef KeyFuture promise
+        cdef KeyFuture future
         if slot < self.start:
             return None
-        promise = KeyFuture.__new__(KeyFuture)
-        promise._loop = self.loop
+        future = KeyFuture.__new__(KeyFuture)
+        future._loop = self.loop
         if slot == new:
             self.asked.append(key)
-            self.promises.append(promise)
+            self.pending.append(future)
         else:
-            before = self.promises[slot - self.start]
+            before = self.pending[slot - self.start]
             if type(before) is KeyFuture:
-                self.promises[slot - self.start] = [before, promise]
+                self.pending[slot - self.start] = [before, future]
             else:
-                (<list> before).append(promise)
-        return promise
+                (<list> before).append(future)
+        return future
 
     def keys(self):
         return self.asked
 
     def futures(self):
-        return [[each] if type(each) is KeyFuture else each for each in self.promises]
+        return [[each] if type(each) is KeyFuture else each for each in self.pending]
 
     def end(self, given):
         cdef list woken = []
-        for asked, value in zip(self.promises, given, strict=True):
+        for asked, value in zip(self.pending, given, strict=True):
             if type(asked) is KeyFuture:
                 self.settle(asked, value, woken)
             else:
-                for promise in <list> asked:
-                    self.settle(promise, value, woken)
+                for future in <list> asked:
+                    self.settle(future, value, woken)
         self.wake(woken)
 
-    cdef settle(self, KeyFuture promise, value, list woken):
-        if promise.state != PENDING:
+    cdef settle(self, KeyFuture future, value, list woken):
+        if future.state != PENDING:
             return
-        promise.settle(ERROR if isinstance(value, BaseException) else VALUE, value)
-        if promise.waiter is not None:
-            woken.append(promise)
-        if promise.callbacks is not None:
+        future.settle(ERROR if isinstance(value, BaseException) else VALUE, value)
+        if future.waiter is not None:
+            woken.append(future)
+        if future.callbacks is not None:
             self.wake(woken)
-            promise.schedule_callbacks()
+            future.schedule_callbacks()
 
     cdef wake(self, list woken):
-        """In one callback."""
+        """Wake waiters in one callback of the event loop."""
         if woken:
             self.loop.call_soon(wake_all, woken[:])
             woken.clear()

@@ -50,7 +50,7 @@ class Context:
 
     @property
     def fault(self) -> RequestError | None:
-        """The error of the answer as a whole, beside those of its fields."""
+        """The error of the answer as a whole, beside its fields' errors."""
         return self.readings.fault
 
     def again(self) -> bool:

@@ -152,6 +152,16 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     return [[module, *sorted(needs & left.keys())] for module, needs in sorted(left.items())]
 
 
+def test_a_circle_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c", "x"}, "c": set()}) == []
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d"}}) == [
+        ["a", "b"],
+        ["b", "c"],
+        ["c", "b"],
+        ["d", "d"],
+    ]
+
+
 def test_no_import_leads_back_to_where_it_started() -> None:
     """Imports for type checkers alone are counted, too."""
     modules = all_modules()

@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, nonecheck=False
-"""The objects of a subtree written as JSON, straight from their attributes.
+"""Writes the objects of a subtree as JSON, straight from their attributes.
 
-What `subtrees` makes as dicts and orjson then writes, in one pass and without the dicts. Where a
-value isn't as usual it raises, as the generated code does. The bytes are orjson's, to the last.
+The plain way makes dicts, which orjson writes; here both are one pass without dicts. An unusual
+value raises FastPathMiss or another Exception. The bytes are orjson's, to the last.
 """
 
 cimport cython
@@ -65,8 +65,8 @@ cdef struct Field:
 @cython.final
 @cython.freelist(16)
 cdef class Ahead:
-    """What could be written of objects before what is below them is there: of each the text before
-    each field that is not its own, and the text after the last."""
+    """The leaves of objects, written before the fields below them have arrived: for each object the
+    text before each field that is not a leaf, and the text after the last."""
 
     cdef Text text
     cdef Py_ssize_t *ends  # of those texts, one after the other
@@ -84,7 +84,7 @@ cdef class Ahead:
         PyMem_Free(self.ends)
 
     cdef void end(self) noexcept:
-        """Of a text."""
+        """Note the end of a text."""
         self.ends[self.begun] = self.text.size
         self.begun += 1
 
@@ -95,7 +95,7 @@ cdef class Ahead:
 
 @cython.final
 cdef class JsonWriter:
-    """How the objects of one type at one place are written: told field by field, `end` last."""
+    """The writer of the objects of one type at one place. It is told field by field, `end` last."""
 
     cdef int number  # the objects' column
     cdef int most  # the last column that is asked for
@@ -124,31 +124,32 @@ cdef class JsonWriter:
         self.text += dumps(value)
 
     def attribute(self, str name, str kind, bint nonnull, shown):
-        """A leaf read from the object: one of KINDS; of any "other", `shown` says what is written
-        for a value."""
+        """Add a leaf that is read from the object. `kind` is a key of KINDS; for "other", `shown`
+        coerces a value."""
         cdef Field *field = self._add(ATTRIBUTE, 0)
         self.held += [name, shown]
         field.name, field.shown = <PyObject *> name, <PyObject *> shown
         field.kind, field.nonnull = KINDS[kind], nonnull
 
     def column(self, int number):
-        """Values that are written as they are, one for each of the objects."""
+        """Add a column of completed values, one for each object."""
         self._add(COLUMN, number)
 
     def one(self, JsonWriter writer not None, int number):
-        """An object; where that column is there, null in the rows in which it is null."""
+        """Add an object field. If the column is there, null is written in the rows in which it has
+        None."""
         self._below(ONE, writer, number)
 
     def many(self, JsonWriter writer not None, int number):
-        """As many objects as the column says."""
+        """Add a list field. The column has the lists' lengths."""
         self._below(MANY, writer, number)
 
     def end(self):
         self.last = bytes(self.text) + b"}"
 
     def foresee(self, objs):
-        """Have the processor fetch where the attributes of these objects are: who asks for others
-        of them, such as keys, finds those there, too."""
+        """Prefetch the places of these objects' attributes: resolvers that read other attributes,
+        such as keys, find them in the processor's cache, too."""
         cdef PyObject **owners
         cdef Py_ssize_t count, row
         cdef int i
@@ -162,8 +163,8 @@ cdef class JsonWriter:
                 fetch_place(&self.fields[i].layout, owners[row])
 
     def ahead(self, objs):
-        """What is theirs, in place of the objects of the writer's column. Raises whatever where a
-        leaf of one of these isn't as usual."""
+        """Write the objects' leaves. Returns an Ahead, which replaces the objects in their column.
+        Raises an Exception where a leaf is unusual."""
         cdef tuple owners = tuple(objs)
         cdef Py_ssize_t row, count = PyTuple_GET_SIZE(owners)
         cdef Ahead ahead = Ahead(count, self.others + 1, count * ROOM)
@@ -177,7 +178,8 @@ cdef class JsonWriter:
         return ahead
 
     def write(self, list columns):
-        """Each of the writer's own objects, for orjson to take over. Raises whatever."""
+        """Write the writer's own objects, for orjson to include. Raises an Exception where a value
+        is unusual."""
         cdef Py_ssize_t n = len(columns), i
         cdef list held = []  # what the columns point to
         cdef list made = []
@@ -238,7 +240,7 @@ cdef class JsonWriter:
         return 0
 
     cdef int put(self, Text *out, Column *state) except -1:
-        """The next object."""
+        """Write the next object."""
         cdef Column *own = &state[self.number]
         cdef Py_ssize_t row = own.next
         if row >= own.count:
@@ -251,7 +253,7 @@ cdef class JsonWriter:
     cdef int put_object(
         self, Text *out, Column *own, Py_ssize_t row, Column *state, Ahead ahead
     ) except -1:
-        """One with what is below it, or what is its own, ahead of that."""
+        """Write an object with everything below it; with `ahead`, its leaves alone."""
         cdef PyObject *owner = own.items[row]
         cdef Field *field
         cdef int i
@@ -268,7 +270,7 @@ cdef class JsonWriter:
         return put_bytes(out, self.last)
 
     cdef int put_rest(self, Text *out, Ahead ahead, Py_ssize_t row, Column *state) except -1:
-        """One of which what is its own was written ahead."""
+        """Write an object whose leaves were written ahead."""
         cdef Py_ssize_t text = row * (self.others + 1)
         cdef int i
         for i in range(self.count):
@@ -279,8 +281,8 @@ cdef class JsonWriter:
         return ahead.put(out, text)
 
     cdef int fetch(self, Column *own, Py_ssize_t row) except -1:
-        """Have the processor fetch what is read of later rows, each thing when what leads to it
-        has come."""
+        """Prefetch the attributes of later rows, each in the step after the pointer to it was
+        fetched."""
         cdef int i
         row += STEP
         if 0 <= row < own.count:
@@ -296,7 +298,7 @@ cdef class JsonWriter:
         return 0
 
     cdef int fetch_first(self, Column *state) except -1:
-        """The same for the first rows."""
+        """Prefetch the attributes of the first rows."""
         cdef Py_ssize_t row
         cdef int i
         if state[self.number].ahead is NULL:
@@ -318,7 +320,7 @@ cdef inline object leaf_of(Field *field, PyObject *owner):
 
 
 cdef inline bint is_usual(Field *field, value):
-    """Of none but the kind that only `shown` knows."""
+    """Whether a value can be written as it is. Not for kind OTHER."""
     cdef int overflow
     cdef long number
     if field.kind == STRING:
@@ -373,7 +375,7 @@ cdef inline object item_of(Column *state, int number, Py_ssize_t row):
 
 
 cdef int put_value(Text *out, value) except -1:
-    """What stands in the response."""
+    """Write a completed value."""
     if type(value) is str:
         return put_string(out, value)
     if value is None:

@@ -1,4 +1,4 @@
-"""Where an object's attribute lies in memory (see `layout.pyx`): what is asked for each value."""
+"""Reads an attribute from its place in memory (see `layout.pyx`)."""
 
 from cpython.object cimport PyObject
 

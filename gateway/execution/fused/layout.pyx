@@ -1,15 +1,16 @@
 # cython: language_level=3
-"""Where an object's attribute lies in memory.
+"""Finds where an object's attribute lies in memory.
 
-`PyObject_GetAttr` looks for an attribute in the class and then in the object, 230 instructions each
-time. Which place it finds hangs on the class alone, and CPython gives a class another version when
-anything of it changes; so the place is found once for a version of a class, as the interpreter's
-own specialized instructions do it (PEP 659). Where it is known what will be read, the processor
-can be told to fetch it before.
+The plain way, `PyObject_GetAttr`, looks for an attribute in the class and then in the object: 230
+instructions each time. The place that it finds depends on the class alone, and CPython gives a
+class another version when anything of it changes. So the place is looked up once for a version of a
+class, as the interpreter's own specialized instructions do (PEP 659). Known places can be
+prefetched.
 
 Two kinds of places are known: slots (`__slots__`, the fields of structs), and the values that
-CPython 3.11 to 3.13 keep for an object until somebody asks for its `__dict__`. For all else
-`place_of` gives NULL, and what lies at a place may be NULL; then `PyObject_GetAttr` is to be asked.
+CPython 3.11 to 3.13 keep for an object until its `__dict__` is read. For everything else, and in
+other versions, `place_of` returns NULL; a known place may also hold NULL. Then `PyObject_GetAttr`
+has to be asked.
 """
 
 from cpython.object cimport PyObject
@@ -54,7 +55,7 @@ cdef enum: MOST = 8  # classes and versions that are looked at: one after the ot
 
 
 cdef int learn(Layout *layout, object owner, str name) except -1:
-    """Look where objects of this class have the attribute."""
+    """Learn where objects of this class have the attribute."""
     cdef PyObject *found
     if layout.learned == MOST or layout.version and layout.version == version_of(owner):
         return 0
@@ -77,7 +78,8 @@ cdef int learn(Layout *layout, object owner, str name) except -1:
 
 
 cdef Py_ssize_t offset_in_values(object owner, str name) except -2:
-    """Seen on an object that has nothing but this attribute; -1 where that can't be made."""
+    """The offset in an object's inline values, seen on an object with this attribute alone; -1
+    where such an object can't be made."""
     cdef PyObject **values
     cdef int index
     cls = type(owner)
@@ -95,7 +97,7 @@ cdef Py_ssize_t offset_in_values(object owner, str name) except -2:
 
 
 def found(owner, str name):
-    """What lies at the attribute's place; None where none is known, or nothing lies there."""
+    """The value at the attribute's place; None where no place is known, or it is empty."""
     cdef Layout layout = Layout(version=0, where=NOWHERE, learned=0, offset=0)
     cdef PyObject **place
     learn(&layout, owner, name)

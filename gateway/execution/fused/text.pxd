@@ -1,4 +1,4 @@
-"""The text of a response while it is written: JSON as orjson writes it, to the last byte."""
+"""The text of a response while it is written: JSON with orjson's bytes."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Realloc

@@ -1,1 +1,1 @@
-# Nothing in it is C's: it is compiled as it is.
+# Compiled from Python without C types.

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""As `steps`, compiled: a step is a call in C, and ends without a StopIteration."""
+"""The compiled form of `stepped`: a step is a call in C, and ends without a StopIteration."""
 
 from asyncio import Future
 
@@ -93,11 +93,11 @@ cdef class SteppedTask(Waiter):
     cpdef go_on(self):
         self.wake(None)
 
-    cdef int wake(self, KeyFuture promise) except -1:
-        """As if `_wakeup` were called back in the coroutine's context."""
+    cdef int wake(self, KeyFuture future) except -1:
+        """Continue like `_wakeup`, in the coroutine's context."""
         PyContext_Enter(self._context)
         try:
-            self.go_on_after(promise)
+            self.go_on_after(future)
         finally:
             PyContext_Exit(self._context)
         return 0
@@ -126,13 +126,13 @@ cdef class SteppedTask(Waiter):
             leave(loop)
 
     cdef wait(self, waits):
-        cdef KeyFuture promise
+        cdef KeyFuture future
         if not self._must_cancel:
             if type(waits) is KeyFuture:
-                promise = waits
-                if promise._loop is self._loop and promise.tell(self):
-                    promise._asyncio_future_blocking = False
-                    self._fut_waiter = promise
+                future = waits
+                if future._loop is self._loop and future.tell(self):
+                    future._asyncio_future_blocking = False
+                    self._fut_waiter = future
                     return
             elif type(waits) is Future and waits._loop is self._loop:
                 waits._asyncio_future_blocking = False
@@ -158,7 +158,7 @@ cdef class SteppedTask(Waiter):
         sink.values.append(value)
 
     cdef failed(self):
-        """Its step raised what is raised now."""
+        """Take the exception that the step raised."""
         try:
             raise_it()
         except BaseException as error:

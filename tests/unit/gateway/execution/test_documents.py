@@ -279,7 +279,7 @@ async def test_a_large_operation_is_compiled_beside_the_loop_once_for_all() -> N
     assert made > 100
     fields = sum(len(selection.fields) + 1 for selection in variant._made)
     assert document.bytes == before + fields * BYTES_A_FIELD
-    assert all("build" in vars(selection) for selection in variant._made)
+    assert all("builder" in vars(selection) for selection in variant._made)
 
 
 def test_paths_share_what_is_the_same_below_them() -> None:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.execution.fused.json_writer import JsonWriter
@@ -54,6 +54,7 @@ either_way = pytest.mark.parametrize("write", [at_once, ahead])
 
 @either_way
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)  # other work on the machine is no fault
 @given(data=st.data())
 def test_leaves_are_written_as_orjson_writes_them(
     write: Write, kind: str, data: st.DataObject
@@ -146,6 +147,7 @@ def nested() -> tuple[JsonWriter, JsonWriter, JsonWriter]:
     return writer, item, one
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.lists(st.integers(0, 9)), st.none() | st.booleans(), st.text())),
     st.sets(st.sampled_from([0, 2, 4])),
