@@ -70,7 +70,7 @@ def _packages(settings: Settings) -> Finding:
             except PackageNotFoundError:
                 missing.append(package)
     try:
-        from gateway.execution.tasks import driven  # noqa: F401
+        from gateway.execution.tasks import stepped_in_c  # noqa: F401
 
         how = "compiled"
     except ImportError:

@@ -18,7 +18,7 @@ from gateway.execution.reading import ERRORS, MESSAGE, Read
 from gateway.settings import Settings
 
 pytestmark = pytest.mark.anyio
-CONTEXT: Any = SimpleNamespace(torn=False, again=lambda: False, viewer_id=None, asked=None)
+CONTEXT: Any = SimpleNamespace(fault=None, again=lambda: False, viewer_id=None, asked=None)
 MIB = 1024**2
 
 FAN_OUT = "{board(id:1){...F0}}" + "".join(

@@ -16,7 +16,7 @@ from schema import schema
 pytestmark = pytest.mark.anyio
 
 HIDDEN = Settings(suggestions=False, introspection=False)
-CONTEXT: Any = SimpleNamespace(torn=False, again=lambda: False, viewer_id=None)
+CONTEXT: Any = SimpleNamespace(fault=None, again=lambda: False, viewer_id=None)
 
 
 async def errors(query: str, variables: dict[str, Any] | None, settings: Settings) -> list[str]:

@@ -129,7 +129,7 @@ async def test_a_fault_of_the_executor_is_an_error_of_the_response(
         raise AttributeError("a fault")
 
     monkeypatch.setattr(CompositeCompleter, "selection", broken)
-    context: Any = SimpleNamespace(again=None, torn=False)
+    context: Any = SimpleNamespace(again=None, fault=None)
     executor = executor_of(strawberry.Schema(People), Settings())
     result = await executor.run("{people(count:1){n}}", None, None, context)
     assert orjson.loads(result.body()) == {
