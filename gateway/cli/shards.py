@@ -178,6 +178,7 @@ def promote_command(settings: Settings, host: str, accept_loss: bool, dry_run: b
             accept_loss=accept_loss,
         )
         await work.save(await promotion.run())
+        await promotion.finish()
         click.echo(
             f"{host} has no slave, so its writes are on one server alone: "
             f"`pinway shards attach {old}` makes {old} its slave"

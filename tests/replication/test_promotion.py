@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from datasources.errors import StoreConflict
+from datasources.mysql import MySqlShards
 from datasources.mysql.replication.promotion import Promotion
 from datasources.zookeeper import ZooKeeperOperations, ZooKeeperTopology
 from tests.pairs import Load, Pairs
@@ -31,20 +32,29 @@ async def run(pairs: Pairs, *words: str) -> str:
     return output
 
 
+async def read_for_ever(shards: MySqlShards, ids: list[int]) -> None:
+    """Read the pins again and again; the first read that fails or misses one raises."""
+    while True:
+        assert (await shards.objects.get(ids)).keys() == set(ids)
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
     pairs: Pairs, how: signal.Signals
 ) -> None:
     master, slave = await current(pairs)
     assert slave is not None
-    async with pairs.gateway() as shards:
+    async with pairs.gateway(deadline=5.0) as shards:
         load = Load(shards)
         async with load.running():
             await load.acknowledge(100)
+            reads = asyncio.create_task(read_for_ever(shards, list(load.acknowledged.values())))
             pairs.server(master).kill(how)
             output = await run(pairs, "promote", slave)
             assert f"{slave} takes writes" in output
             await load.acknowledge(100)
+            assert not reads.done(), reads.exception()
+            reads.cancel()
             if how == signal.SIGSTOP:
                 pairs.server(master).kill(signal.SIGCONT)
                 await load.acknowledge(50)

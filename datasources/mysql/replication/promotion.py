@@ -82,10 +82,15 @@ class Promotion:
             await self._own(role.owner, following.epoch)
             await self._seam("owned")
         epoch = max(following.epoch, (await self._new.role()).epoch)
-        await self._new.script(("STOP ALL SLAVES", "RESET SLAVE ALL", EVENT, *opens(waits=False)))
+        await self._new.script((EVENT, *opens(waits=False)))
         await self._seam("opened")
         self._tell(f"{self._new.name} takes writes")
         return replace(following, epoch=epoch)
+
+    async def finish(self) -> None:
+        """Forget the old master, after the topology was saved. Until then gateways read the new
+        master as a slave that has applied everything."""
+        await self._new.script(("STOP ALL SLAVES", "RESET SLAVE ALL"))
 
     async def _become_complete(self) -> None:
         """Until the new master has all that was acknowledged, and the old one is not read."""
