@@ -177,3 +177,9 @@ def test_jobs_that_are_not_there_are_one_line(data: Path) -> None:
     assert (done.exit_code, "there is no job 1:99" in done.output) == (1, True)
     assert pinway("jobs", "retry", "--data-dir", str(data)).exit_code == 2
     assert answered("jobs", "retry", "--all", "--data-dir", str(data), "--json")["changed"] == []
+
+
+def test_the_readme_lists_every_command() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert isinstance(main, click.Group)
+    assert [name for name in main.commands if f"`pinway {name}" not in readme] == []
