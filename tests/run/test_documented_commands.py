@@ -20,7 +20,7 @@ BOOKMARKS = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 WORLD = b'{"type":"user","key":"zoe","username":"zoe"}\n'
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_every_documented_command_works(
     stack: Stack, demo_gateway: Serving, tmp_path: Path
 ) -> None:
