@@ -8,7 +8,6 @@ runs while a request is answered, and a request that is not sampled costs a draw
 import asyncio
 import logging
 import random
-import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -180,8 +179,8 @@ def _telling(inner: Any, endpoint: str) -> Any:
 
 
 def _new_trace() -> str:
-    return secrets.token_hex(16)
+    return f"{random.getrandbits(128):032x}"
 
 
 def _new_span() -> str:
-    return secrets.token_hex(8)
+    return f"{random.getrandbits(64):016x}"
