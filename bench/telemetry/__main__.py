@@ -1,7 +1,7 @@
 """`python -m bench.telemetry [--quick]`: the processor time that telemetry adds to a request, in
 process; a table last, and bench/results/telemetry.json.
 
-One page of a board with the pins' owners is asked again and again of the endpoint, over embedded
+A page of a viewer's boards is asked of the endpoint repeatedly, over embedded
 stores. The contenders take turns within each round, and a figure is the median over the rounds of
 each contender's time divided by the time of the endpoint without telemetry. So a machine that
 changes its speed changes all of a round.
