@@ -50,6 +50,7 @@ class Newcomer:
         self.folder, self._port = folder, free_port()
         for name in (".venv", "deploy", "docs", "bench"):
             (folder / name).symlink_to(ROOT / name)
+        self._stack = stack.resolve()
         (folder / "stack").symlink_to(stack)
 
     def run(self, line: str) -> str:
@@ -67,6 +68,8 @@ class Newcomer:
             admin = ["--port"] if "serve" in words else ["--admin-port"]
             return self._answer([*words, *admin, str(self._port)], assignments)
         text = line.replace("FILE", _SETTINGS).replace("[--json]", "--json")
+        # By its own path: servers that run are known by it.
+        text = text.replace("--dir stack", f"--dir {self._stack}")
         text = re.sub(r"(^|\| )pinway ", r"\1.venv/bin/pinway ", text)
         if "shards" in words and "show" not in words:
             text += " --help"  # these move shards; tests/stack and tests/faults run them
