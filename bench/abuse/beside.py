@@ -87,24 +87,21 @@ class Beside:
 
 @dataclass
 class Course:
-    """One site's attacks in turn, each from an address of its own. `environment` is the clients'.
-    Latencies without an attack are taken of all windows together."""
+    """Attacks in turn, each from an address of its own. `environment` is the clients'. Latencies
+    without an attack are taken of all windows together."""
 
-    one: Site
     path: Path
     effort: Effort
     environment: Mapping[str, str] = field(default_factory=dict)
     calm: Window = field(default_factory=Window)
     found: list[Beside] = field(default_factory=list)
 
-    def run(self, names: Sequence[str]) -> None:
-        self.one.facts.write(self.path)
-        self._honest(3.0)  # warm up
+    def run(self, one: Site, names: Sequence[str]) -> None:
+        """Attack a site."""
+        one.facts.write(self.path)
+        self._honest(2.0)  # warm up
         for name in names:
-            if self.one.server.process.poll() is not None:
-                print(f"the server has ended before {name}", file=sys.stderr, flush=True)
-                return
-            self._beside(name)
+            self._beside(one, name)
 
     def rows(self, prefix: str, *, judged: bool = True) -> list[Row]:
         if not self.found:
@@ -119,10 +116,10 @@ class Course:
             *rows,
         ]
 
-    def _beside(self, name: str) -> None:
+    def _beside(self, one: Site, name: str) -> None:
         effort, number = self.effort, list(ATTACKS).index(name)
         attacked, answers = Window(), dict[str, int]()
-        before, most = self.one.memory, 0
+        before, most = one.memory, 0
         for turn in range(effort.rounds):
             self.calm += self._honest(effort.calm)
             address = f"127.0.{turn + 2}.{number + 2}"
@@ -130,7 +127,7 @@ class Course:
             attacker = self._spawn("bench.abuse.attacking", *arguments, nice=-10)
             time.sleep(1.0)  # the attack begins
             attacked += self._honest(effort.attack - 0.5)
-            most = max(most, self.one.memory)
+            most = max(most, one.memory)
             printed, _ = attacker.communicate()
             for answer, count in json.loads(printed or b"{}").items():
                 answers[answer] = answers.get(answer, 0) + count
@@ -160,6 +157,6 @@ class Course:
 def measure(folder: Path, prepared: Path, names: Sequence[str], effort: Effort) -> list[Row]:
     """The gateway beside each attack."""
     with site(prepared, folder, ahead_of_others()) as one:
-        course = Course(one, folder / "facts.json", effort)
-        course.run(names)
+        course = Course(folder / "facts.json", effort)
+        course.run(one, names)
         return course.rows("beside: ")

@@ -27,7 +27,7 @@ from bench.abuse.wire import PEER, Connection, post
 from bench.execution.data import VIEWERS, body
 
 SAMPLES = Path(__file__).parents[2] / "gateway" / "samples"
-PATIENCE = 30.0
+PATIENCE = 10.0 if PEER in os.environ else 30.0
 IDLE_SECONDS = 2.0
 """How long a connection is kept unused; the gateway closes it after five seconds."""
 
