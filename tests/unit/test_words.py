@@ -114,7 +114,8 @@ def pages() -> Iterator[Path]:
     """The pages that users and contributors read."""
     yield from ROOT.glob("*.md")
     for folder in ("docs", "bench", "deploy"):
-        yield from sorted((ROOT / folder).rglob("*.md"))
+        found = sorted((ROOT / folder).rglob("*.md"))
+        yield from (path for path in found if "node_modules" not in path.parts)
 
 
 def pointing(path: Path) -> list[str]:
