@@ -18,7 +18,7 @@ from tests.lanes import WORKERS
 
 PARTS = {
     f"the tests that may share the machine, on {WORKERS} workers": (
-        *("-m", "not alone", "-n", str(WORKERS), "--dist", "loadgroup", "--no-loadscope-reorder"),
+        *("-m", "not alone", "-n", str(WORKERS), "--dist", "loadscope", "--no-loadscope-reorder"),
     ),
     "the tests that have the machine to themselves": ("-m", "alone"),
 }

@@ -3,6 +3,7 @@ content."""
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,15 @@ __all__ = ["anyio_backend", "stack"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """When several workers run the tests, say which tests stay together."""
+    """When several workers run the tests, begin with the tests that take long."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        lanes.assign(items)
+        lanes.sort(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> lanes.Lanes | None:
+    """Say which tests stay together on one worker."""
+    return lanes.Lanes(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 WORKERS = (os.cpu_count() or 1) + 1  # the one with the real servers mostly waits for them
 TESTS = Path(__file__).parent
@@ -42,8 +43,14 @@ def rank(path: Path) -> int:
     return next((n for n, start in enumerate(LONG, 1) if name.startswith(start)), len(LONG) + 1)
 
 
-def assign(items: list[pytest.Item]) -> None:
-    """Mark each test with its lane, and sort the tests by the rank of their file."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(lane(item.path)))
+def sort(items: list[pytest.Item]) -> None:
+    """Sort the tests by the rank of their file."""
     items.sort(key=lambda item: rank(item.path))
+
+
+class Lanes(LoadScopeScheduling):
+    """Gives each lane to one worker. The groups of xdist 3.8 (`loadgroup`) need an attribute that
+    tests of pytest 9.2 do not have."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return lane(TESTS.parent / nodeid.partition("::")[0])

@@ -83,8 +83,16 @@ class PromptWorker(Worker[None]):
         return await super()._read_streams_legacy(1 if block else count, block)
 
     async def signal_handler(self, scope: CancelScope) -> None:
-        """Lives as long as the worker, in the place of streaq's own."""
-        await sleep_forever()
+        """Lives as long as the worker, in the place of streaq's own. At its end, running jobs have
+        `drain` seconds; then it cancels them, since streaq shields them from cancellation."""
+        try:
+            await sleep_forever()
+        finally:
+            with CancelScope(shield=True):
+                if self._jobs:
+                    await asyncio.wait(self._jobs, timeout=self._drain)
+                for job in self._jobs:
+                    job.cancel()
 
     async def renew_idle_timeouts(self, scope: CancelScope) -> None:
         """Tell the others that running jobs are alive, until the consumers have ended."""
@@ -122,18 +130,15 @@ class PromptWorker(Worker[None]):
         ]
 
     async def _run_job(self, shard: int, outbox_id: int) -> None:
-        """Run one job in a task of its own. When the worker is cancelled, the job has `drain`
-        seconds to end; then it is cancelled once and may clean up. streaq's cancellation would
-        strike at each of its awaits."""
+        """Run one job in a task of its own, which is cancelled once and may clean up; streaq's
+        cancellation would strike at each of its awaits."""
         running = asyncio.ensure_future(self._call(Job(shard, outbox_id)))
         self._jobs.add(running)
         try:
             await asyncio.wait({running})
         except asyncio.CancelledError:
-            with CancelScope(shield=True):
-                await asyncio.wait({running}, timeout=self._drain)
-                running.cancel()
-                await asyncio.wait({running})
+            running.cancel()
+            await asyncio.wait({running})
             raise
         finally:
             self._jobs.discard(running)

@@ -14,7 +14,7 @@ import pytest
 import redis.asyncio
 
 from datasources.errors import StoreTimeout, StoreUnavailable
-from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT, Job
+from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT, Job, Lane
 from datasources.streaq import StreaqQueue
 from datasources.valkey import ValkeyServer
 from tests.proxy import proxied
@@ -446,13 +446,18 @@ async def test_a_server_that_came_back_without_its_functions_is_taught_them_agai
 
 
 async def test_lanes_tell_jobs_and_the_age_of_the_oldest_that_is_due(queue: StreaqQueue) -> None:
-    assert [(lane.jobs, lane.oldest) for lane in await queue.lanes()] == [(0, None)]
+    def told(lanes: list[Lane]) -> dict[str, tuple[int, float | None]]:
+        return {lane.priority: (lane.jobs, lane.oldest) for lane in lanes}
+
+    empty = dict.fromkeys(PRIORITIES, (0, None))
+    assert told(await queue.lanes()) == empty
     await queue.enqueue([ONE], delay=100.0)
-    assert [(lane.jobs, lane.oldest) for lane in await queue.lanes()] == [(1, None)]
+    assert told(await queue.lanes()) == {**empty, NORMAL: (1, None)}
     await queue.enqueue([TWO])
-    [before] = await queue.lanes()
-    [after] = await queue.lanes()
-    assert before.jobs == after.jobs == 2
-    assert before.oldest is not None
-    assert after.oldest is not None
-    assert 0 <= before.oldest <= after.oldest
+    before, after = told(await queue.lanes()), told(await queue.lanes())
+    assert before[URGENT] == before[BULK] == (0, None)
+    (jobs, first), (_, second) = before[NORMAL], after[NORMAL]
+    assert jobs == 2
+    assert first is not None
+    assert second is not None
+    assert 0 <= first <= second

@@ -1,5 +1,8 @@
 """`make test`: one summary of both parts, and no test that belongs to neither part."""
 
+import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -68,6 +71,15 @@ def test_the_tests_of_the_real_servers_share_a_lane_and_begin_first() -> None:
     assert all(
         (lanes.TESTS / name).exists() for name in (*lanes.ON_SERVERS, *lanes.WITH_NODE, *lanes.LONG)
     )
+
+
+def test_one_worker_runs_all_tests_of_a_lane() -> None:
+    files = ("tests/unit/test_packages.py", "tests/schema", "tests/unit/schema/test_fields.py")
+    command = (sys.executable, "-m", "pytest", "-v", "-n", "2", "--dist", "loadscope", *files)
+    told = subprocess.run(command, cwd=lanes.TESTS.parent, capture_output=True, text=True).stdout
+    ran = re.findall(r"\[(gw\d)\].* PASSED (tests/[\w/.]+)::", told)
+    assert {worker for worker, _ in ran} == {"gw0", "gw1"}
+    assert len({lane for _, lane in ran}) == len(set(ran)) == 3
 
 
 def test_every_file_that_asks_for_the_servers_is_in_their_lane() -> None:
