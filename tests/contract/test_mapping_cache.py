@@ -365,7 +365,8 @@ async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
     server = urlsplit(redis_url(request.getfixturevalue("stack")))
     assert server.port
     async with proxied("127.0.0.1", server.port) as proxy:
-        cache = RedisMappingCache(f"redis://127.0.0.1:{proxy.port}/{DATABASE}", deadline=1.0)
+        url = f"redis://127.0.0.1:{proxy.port}/{DATABASE}"
+        cache = RedisMappingCache(url, deadline=1.0, refused_is_empty=False)
         lease = leased((await cache.pages(first(key)))[0])
         await proxy.cut()
         for call in (cache.pages(first(key)), cache.heads([key]), cache.drop([key]), cache.ping()):

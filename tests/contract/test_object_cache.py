@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasources.errors import StoreError, StoreTimeout, StoreUnavailable
+from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.memcached import MemcachedObjectCache
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Lease, ObjectCache
@@ -318,7 +318,8 @@ async def test_an_outage_gives_our_errors_and_ends_when_the_server_is_back(
 ) -> None:
     (id,) = fresh()
     async with proxied(*address) as proxy:
-        cache = MemcachedObjectCache([("127.0.0.1", proxy.port)], deadline=1.0)
+        servers = [("127.0.0.1", proxy.port)]
+        cache = MemcachedObjectCache(servers, deadline=1.0, refused_is_empty=False)
         lease = leased(await cache.get([id]), id)
         await proxy.cut()
         for call in (cache.get([id]), cache.drop([id]), cache.fill([(lease, b"")]), cache.ping()):
@@ -363,7 +364,7 @@ async def test_a_server_that_is_down_fails_the_calls_for_its_share_of_the_ids(
     ids = fresh(50)
     async with proxied(*address) as up, proxied(*address) as down:
         servers = [("127.0.0.1", up.port), ("127.0.0.1", down.port)]
-        cache = MemcachedObjectCache(servers, deadline=PATIENT)
+        cache = MemcachedObjectCache(servers, deadline=PATIENT, refused_is_empty=False)
         found = await cache.get(ids)
         await cache.fill([(leased(found, id), b"v") for id in ids])
         assert set((await cache.get(ids)).values()) == {b"v"}
@@ -371,5 +372,5 @@ async def test_a_server_that_is_down_fails_the_calls_for_its_share_of_the_ids(
         with pytest.raises(StoreError):
             await cache.drop(ids)
         outcomes = await asyncio.gather(*(cache.drop([id]) for id in ids), return_exceptions=True)
-        assert {type(outcome) for outcome in outcomes} == {type(None), StoreUnavailable}
+        assert {type(outcome) for outcome in outcomes} == {type(None), Refused}
         await cache.close()

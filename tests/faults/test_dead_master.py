@@ -57,7 +57,7 @@ class Fed:
     def __init__(self) -> None:
         self.jobs: list[Job] = []
 
-    async def enqueue(self, jobs: list[Job]) -> None:
+    async def enqueue(self, jobs: list[Job], *, priority: str) -> None:
         self.jobs += jobs
 
 
