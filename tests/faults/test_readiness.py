@@ -65,4 +65,4 @@ async def test_a_topology_that_is_not_followed_is_listed(stores: Stores, tmp_pat
                 break
     assert found["required"] == {}
     assert "epoch 1 is kept" in found["stores"]["topology"]["state"]
-    assert "not heard of" in found["stores"]["topology"]["costs"]
+    assert "not noticed" in found["stores"]["topology"]["costs"]
