@@ -163,7 +163,7 @@ async def test_a_queue_that_fails_loses_no_page(
     enqueue, waits = queue.enqueue, list[float]()
     done = asyncio.Event()
 
-    async def fail(jobs: list[Job]) -> None:
+    async def fail(jobs: list[Job], *, priority: str) -> None:
         queue.enqueue = enqueue  # type: ignore[method-assign]
         raise StoreUnavailable("no queue")
 
