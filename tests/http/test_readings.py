@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from datasources.protocols import Stores
-from feed_engine import writes
 from feed_engine.outbox.completion import settle
+from feed_engine.transactions import access
 from resolvers import readings
 from tests.gateways import Gateway
 from tests.http.test_moving import Scene, gateway, on, scene
@@ -185,5 +185,5 @@ async def test_a_mutation_whose_payload_is_of_several_moments_is_done_all_the_sa
     answer = await gateway.ask(f"mutation($one: ID!) {{ {SAVE} }}", "ann", one=scene.one)
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["CONFLICT"]
     saved = int(answer["data"]["createPin"]["pin"]["id"])
-    here = await writes.access.read(scene.gateway.stores, writes.access.Pin, [saved])
+    here = await access.read(scene.gateway.stores, access.Pin, [saved])
     assert [str(pin.board_id) for pin in here.values()] == [scene.one]
