@@ -157,6 +157,16 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._on_ready = on_ready
+        self.servers = []
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until stopped or cancelled. uvicorn leaves its listeners open when it is cancelled:
+        the loop would watch descriptors that others use after them."""
+        try:
+            await super().serve(sockets)
+        finally:
+            for server in self.servers:
+                server.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

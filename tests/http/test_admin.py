@@ -140,28 +140,26 @@ async def test_a_process_answers_operators_while_it_serves(tmp_path: Path) -> No
         assert "pinway_http_connections 0.0" in text
         serving.cancel()
         await asyncio.gather(serving, waiting, return_exceptions=True)
+        assert public.fileno() == operators.fileno() == -1  # the loop watches neither any more
 
 
-def test_any_worker_tells_the_metrics_of_all(tmp_path: Path) -> None:
+async def test_any_worker_tells_the_metrics_of_all(tmp_path: Path) -> None:
     def counted(value: int) -> bytes:
         sample = f'pinway_things_total{{kind="a"}} {value}'
         return f"# TYPE pinway_things_total counter\n{sample}\n".encode()
 
-    async def ask() -> None:
-        one, two, three = (Siblings(tmp_path, number, 3, patience=math.inf) for number in (1, 2, 3))
-        async with one.telling(lambda: counted(1)), two.telling(lambda: counted(2)):
-            for worker, own in ((one, counted(1)), (two, counted(2))):
-                text = of_workers(await worker.metrics(own)).decode()
-                assert 'pinway_things_total{kind="a",worker="1"} 1.0' in text
-                assert 'pinway_things_total{kind="a",worker="2"} 2.0' in text
-                assert text.count("# TYPE pinway_things_total counter") == 1
-                ups = [line for line in text.splitlines() if line.startswith("pinway_worker_up")]
-                assert [line.rpartition(" ")[2] for line in ups] == ["1.0", "1.0", "0.0"]
-            async with three.telling(lambda: counted(3)):
-                text = of_workers(await one.metrics(counted(1))).decode()
-                assert 'pinway_things_total{kind="a",worker="3"} 3.0' in text
-
-    asyncio.run(ask())  # as a worker does: no socket of another test was in this loop
+    one, two, three = (Siblings(tmp_path, number, 3, patience=math.inf) for number in (1, 2, 3))
+    async with one.telling(lambda: counted(1)), two.telling(lambda: counted(2)):
+        for worker, own in ((one, counted(1)), (two, counted(2))):
+            text = of_workers(await worker.metrics(own)).decode()
+            assert 'pinway_things_total{kind="a",worker="1"} 1.0' in text
+            assert 'pinway_things_total{kind="a",worker="2"} 2.0' in text
+            assert text.count("# TYPE pinway_things_total counter") == 1
+            ups = [line for line in text.splitlines() if line.startswith("pinway_worker_up")]
+            assert [line.rpartition(" ")[2] for line in ups] == ["1.0", "1.0", "0.0"]
+        async with three.telling(lambda: counted(3)):
+            text = of_workers(await one.metrics(counted(1))).decode()
+            assert 'pinway_things_total{kind="a",worker="3"} 3.0' in text
 
 
 async def test_everything_that_is_exposed_survives_the_merge(tmp_path: Path) -> None:
