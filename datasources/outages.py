@@ -1,16 +1,30 @@
-"""Logs an outage once, then at growing intervals, and then its end.
+"""Outages in loops that retry: when to try again, and log lines at growing intervals.
 
 A loop that tries a store again and again calls `failed` or `well` after each try, under the store's
 name.
 """
 
 import logging
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 FIRST_PAUSE, LONGEST_PAUSE = 60.0, 3600.0  # seconds between two lines of one outage
 FORGOTTEN_AFTER = 600.0  # seconds without a failure, after which a failure is a new outage's
+
+
+def backoff(
+    first: float,
+    tries: int,
+    longest: float,
+    draw: Callable[[float, float], float] = random.uniform,
+) -> float:
+    """Seconds to wait after `tries` failures: at most `first` after the first failure, twice as
+    much after each further failure, up to `longest`. The second half of each delay is drawn, so
+    that clients which failed together do not come back together."""
+    most = min(first * 2.0 ** min(tries - 1, 30), longest)
+    return draw(most / 2, most)
 
 
 @dataclass

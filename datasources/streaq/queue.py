@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from coredis.exceptions import RedisError
 
 from datasources.errors import StoreTimeout, StoreUnavailable
-from datasources.outages import Outages
+from datasources.outages import Outages, backoff
 from datasources.protocols import NORMAL, PRIORITIES, Job, Lane
 from datasources.streaq.worker import PromptWorker, Run
 
@@ -127,10 +127,8 @@ class StreaqQueue:
 def retry_delay(
     first: float, tries: int, draw: Callable[[float, float], float] = random.uniform
 ) -> float:
-    """Seconds until a job that has now been tried `tries` times is tried again. The second half of
-    each delay is drawn, so that jobs which failed together do not come back together."""
-    longest = min(first * 2.0 ** min(tries - 1, 30), LAST_RETRY_SECONDS)
-    return draw(longest / 2, longest)
+    """Seconds until a job that has now been tried `tries` times is tried again."""
+    return backoff(first, tries, LAST_RETRY_SECONDS, draw)
 
 
 class _Client:

@@ -5,12 +5,12 @@ does no harm.
 """
 
 import logging
-import random
 from collections.abc import Mapping
 
 import msgspec
 
 from datasources.errors import StoreCorrupt, StoreError
+from datasources.outages import backoff
 from datasources.protocols import Job, OutboxRow, Stores
 from datasources.recording import current, parse_traceparent
 from feed_engine.ordering.spacing import SPACING, Spacing
@@ -77,8 +77,7 @@ async def _complete(stores: Stores, row: OutboxRow, does: Mapping[str, Handler])
 
 
 async def _park(stores: Stores, row: OutboxRow, error: Exception) -> None:
-    longest = min(FIRST_DELAY * 2 ** min(row.attempts, 16), LAST_DELAY)
-    delay = random.uniform(longest / 2, longest)  # rows that failed together don't come back so
+    delay = backoff(FIRST_DELAY, row.attempts + 1, LAST_DELAY)
     last = row.attempts + 1 >= SET_ASIDE_AFTER
     reason = str(error) or type(error).__name__
     await stores.shards.outbox.park(row, reason, None if last else int(delay * 1000))

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from datasources.errors import StoreCorrupt, StoreError
-from datasources.outages import Outages
+from datasources.outages import Outages, backoff
 from datasources.protocols import NORMAL, PRIORITIES, Job, JobQueue, OutboxRow, Places, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
@@ -65,8 +65,7 @@ async def relay(
         except StoreError as error:
             failures += 1
             outages.failed(ALL, error)
-            longest = min(every * 2 ** min(failures, 16), max(LONGEST, every))
-            wait = draw(longest / 2, longest)
+            wait = backoff(every, failures + 1, max(LONGEST, every), draw)
         else:
             failures = 0
         await sleep(wait)
