@@ -11,6 +11,7 @@ from feed_engine.outbox.change import (
     BoardDeleted,
     BoardSecrecy,
     FanOutBatch,
+    FeedShort,
     Followed,
     PinArrived,
     PinLiked,
@@ -34,6 +35,7 @@ TASKS: list[Task] = [
     Respace(BOARD, "17000000000000000000000000000000000000", 2),
     VisitShown(USER, 12),
     FanOutBatch(PIN, BOARD, 8, f"{10**37}:{USER}", ""),
+    FeedShort(USER, 1_700_000_000_003),
 ]
 
 
