@@ -55,7 +55,8 @@ class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
-    """`flips` is its board's when the pin was last written."""
+    """`flips` is its board's when the pin was last written. `source_id` is the pin that this one
+    repins; `root_id` the first pin of a chain of repins, where that is another pin."""
 
     board_id: int
     owner_id: int
@@ -66,6 +67,12 @@ class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
     source_id: int | None = None
     interest_ids: tuple[int, ...] = ()
     flips: int = 0
+    root_id: int | None = None
+
+    @property
+    def root(self) -> int:
+        """The first pin of the chain of repins that this pin ends, as far as the pin tells."""
+        return self.root_id or self.source_id or self.id
 
 
 class Comment(Record, frozen=True, omit_defaults=True, kw_only=True):

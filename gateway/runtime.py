@@ -64,7 +64,9 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
             stores,
             _race(settings, stores.pools),
             _race(settings, stores.feeds),
-            FeedSettings(generator_seconds=settings.home_generator_seconds),
+            FeedSettings(
+                generator_seconds=settings.home_generator_seconds, shown_days=settings.shown_days
+            ),
         )
         runtime = Runtime(stores, feeds, calls, opened=opened, tracer=tracer)
         tasks = [
@@ -151,7 +153,9 @@ async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
     recording = Recording("job", "job") if tracer is not None else None
     try:
         with recorded(recording):
-            await run_job(runtime.stores, job, spacing=settings.spacing)
+            await run_job(
+                *(runtime.stores, job), spacing=settings.spacing, settings=runtime.feeds.settings
+            )
     except BaseException as error:
         outcome = outcome_of(error)
         raise

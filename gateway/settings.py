@@ -107,6 +107,7 @@ class Settings(BaseSettings):
     relay_seconds: Seconds = 5.0
     answers_days: int = Field(default=7, ge=1)
     visits_days: int = Field(default=30, ge=1)
+    shown_days: int = Field(default=90, ge=1)
 
     respace_threshold: int = Field(default=8, ge=1)
     respace_room: int = Field(default=40, le=52)

@@ -1,5 +1,7 @@
 """The home feed and the following feed, as connections."""
 
+import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -84,6 +86,7 @@ async def home_feed(
             seen=seen,
             dated=_DATED in context.asked,
             visible=cards.visible,
+            boards=cards.load_boards,
         )
 
     begins = visit is None and after is None
@@ -126,13 +129,17 @@ class Cards:
         self.lost = False
 
     async def visible(self, ids: list[int]) -> dict[int, Pin]:
-        found = await visibility.pins(self._context, ids)
+        found, uncounted = await asyncio.gather(
+            visibility.pins(self._context, ids), self._uncounted(ids)
+        )
         pins = {id: pin for id, pin in found.items() if isinstance(pin, Pin)}
-        self.lost |= len(pins) < len(found)
-        for id in await self._uncounted(list(pins)):
-            self.lost = True
-            del pins[id]
-        return pins
+        counted = {id: pin for id, pin in pins.items() if id not in uncounted}
+        self.lost |= len(counted) < len(found)
+        return counted
+
+    async def load_boards(self, ids: Collection[int]) -> None:
+        """Load boards that pins are likely on, beside the pins."""
+        await visibility.boards(self._context, list(ids))
 
     async def _uncounted(self, ids: list[int]) -> set[int]:
         keys = [

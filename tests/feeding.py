@@ -33,6 +33,7 @@ FEEDS = {
     "Followed",
     "Unfollowed",
     "FeedShort",
+    "InterestShort",
     "PinLiked",
     "VisitShown",
 }

@@ -15,7 +15,7 @@ from datasources.ids import Kind, kind_of
 from datasources.mappings import Edge, ListKey
 from datasources.protocols import Stores, Table, WideColumnStore
 from feed_engine.feeds import applied
-from feed_engine.feeds.content import BriefPin, newest_pins
+from feed_engine.feeds.content import PinLike, newest_pins
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.follow_edges import FOLLOWS, PINS_OF, followed
 from feed_engine.feeds.newest import newest_followed
@@ -34,6 +34,7 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
+from feed_engine.feeds.smart.interests import LOWEST_STAMP
 from feed_engine.feeds.wide import put_both
 
 Progress = Callable[[int], None]
@@ -44,7 +45,6 @@ Attempt = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 USERS = 100  # a batch
 LISTS = 50  # lists read together
 REMEMBERED = 500_000  # pins of lists kept for the next users: about 200 MB
-_LOWEST_STAMP = 1
 
 
 async def _once(call: Callable[[], Awaitable[None]]) -> None:
@@ -73,7 +73,7 @@ async def _build(
     stores: Stores, user_ids: Sequence[int], lists: "_Lists", settings: FeedSettings
 ) -> None:
     edges = await _follows(stores, user_ids, tuple(FOLLOWS))
-    await lists.load(edge.to_id for some in edges.values() for edge in some)
+    await lists.load(edge.to_id for some in edges.values() for edge in some if _is_pushed(edge))
     await asyncio.gather(
         _write_following(stores, edges, lists, settings),
         _write_pools(stores, edges, lists, settings),
@@ -81,8 +81,14 @@ async def _build(
     await _mark(stores, edges)
 
 
+def _is_pushed(edge: Edge) -> bool:
+    """Whether a follow brings pins into the follower's own rows: the pins of an interest are in the
+    interest's pool."""
+    return kind_of(edge.to_id) is not Kind.INTEREST
+
+
 class _Brought(NamedTuple):
-    """The cells that following one user, board or interest brings to anybody else."""
+    """The cells that following one user or board brings to anybody else."""
 
     following: dict[bytes, int]  # column -> the pin's owner
     pool: dict[bytes, tuple[bytes, int]]  # column -> value, the pin's owner
@@ -94,7 +100,7 @@ class _Brought(NamedTuple):
 
 
 class _Lists:
-    """The pins of followed users, boards and interests, read once for many users."""
+    """The pins of followed users and boards, read once for many users."""
 
     def __init__(self, stores: Stores, settings: FeedSettings) -> None:
         self._stores, self._settings = stores, settings
@@ -102,21 +108,19 @@ class _Lists:
         self._size = 0
 
     async def load(self, targets: Iterable[int]) -> None:
-        missing: dict[int, list[ListKey]] = defaultdict(list)
-        for target in dict.fromkeys(targets):
-            if target not in self._brought:
-                kind = kind_of(target)
-                missing[self._limit(kind)].append(ListKey(PINS_OF[kind], target))
-        for limit, keys in missing.items():
-            for start in range(0, len(keys), LISTS):
-                found = await newest_pins(self._stores, keys[start : start + LISTS], limit)
-                for key, pins in found.items():
-                    if kind_of(key.from_id) is Kind.BOARD and len(pins) >= limit:
-                        # A board's list is in the order of hands: its top are not all the newest.
-                        newest = await newest_followed(self._stores, 0, [key.from_id], limit)
-                        pins = [BriefPin(n.pin.id, n.pin.created, n.pin.owner_id) for n in newest]
-                    self._brought[key.from_id] = brought = self._cells(key.from_id, pins)
-                    self._size += brought.size
+        missing = [id for id in dict.fromkeys(targets) if id not in self._brought]
+        keys = [ListKey(PINS_OF[kind_of(target)], target) for target in missing]
+        limit = self._settings.following_cap
+        for start in range(0, len(keys), LISTS):
+            found = await newest_pins(self._stores, keys[start : start + LISTS], limit)
+            for key, newest in found.items():
+                pins: Sequence[PinLike] = newest
+                if kind_of(key.from_id) is Kind.BOARD and len(pins) >= limit:
+                    # A board's list is in the order of hands: its top are not all the newest.
+                    followed = await newest_followed(self._stores, 0, [key.from_id], limit)
+                    pins = [found.pin for found in followed]
+                self._brought[key.from_id] = brought = self._cells(key.from_id, pins)
+                self._size += brought.size
 
     def following(self, user_id: int, target: int) -> Iterable[bytes]:
         """Columns for the user's following feed."""
@@ -134,21 +138,16 @@ class _Lists:
             oldest = next(iter(self._brought))
             self._size -= self._brought.pop(oldest).size
 
-    def _cells(self, target: int, pins: Sequence[BriefPin]) -> _Brought:
-        following: dict[bytes, int] = {}
-        if kind_of(target) is not Kind.INTEREST:
-            for pin in pins:
-                column = following_column(FollowingColumn(pin.created, pin.id, target))
-                following[column] = pin.owner_id
+    def _cells(self, target: int, pins: Sequence[PinLike]) -> _Brought:
+        following = {
+            following_column(FollowingColumn(pin.created, pin.id, target)): pin.owner_id
+            for pin in pins
+        }
         pool: dict[bytes, tuple[bytes, int]] = {}
         for pin in pins[: self._settings.backfill]:
             column, value = pools.followed_cell(pin, target)
             pool[column] = value, pin.owner_id
         return _Brought(following, pool, frozenset(pin.owner_id for pin in pins))
-
-    def _limit(self, kind: Kind) -> int:
-        settings = self._settings
-        return settings.backfill if kind is Kind.INTEREST else settings.following_cap
 
 
 def newest_columns(columns: Iterable[bytes], pins: int) -> list[bytes]:
@@ -178,7 +177,7 @@ async def _write_following(
     by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
     for user_id, follows in edges.items():
         versions: dict[bytes, int] = {}
-        for edge in follows:
+        for edge in filter(_is_pushed, follows):
             versions.update(dict.fromkeys(lists.following(user_id, edge.to_id), edge.version))
         row = id_row(user_id)
         for column in newest_columns(versions, settings.following_cap):
@@ -206,11 +205,9 @@ async def _write_pools(
 ) -> None:
     rows: dict[bytes, dict[bytes, bytes]] = {}
     for user_id, follows in edges.items():
-        best: dict[Source, dict[bytes, bytes]] = defaultdict(dict)
-        for edge in follows:
-            source = pools.followed_source(edge.to_id)
-            best[source].update(lists.pool(user_id, edge.to_id))
-        for source, found in best.items():
-            kept = sorted(found)[: settings.pool_cap]
-            rows[pool_row(user_id, source)] = {column: found[column] for column in kept}
-    await put_both(stores.pools, POOLS, rows, _LOWEST_STAMP)
+        found: dict[bytes, bytes] = {}
+        for edge in filter(_is_pushed, follows):
+            found.update(lists.pool(user_id, edge.to_id))
+        kept = sorted(found)[: settings.pool_cap]
+        rows[pool_row(user_id, Source.FOLLOWED)] = {column: found[column] for column in kept}
+    await put_both(stores.pools, POOLS, rows, LOWEST_STAMP)

@@ -22,20 +22,29 @@ class PinLike(Protocol):
     def created(self) -> int: ...
     @property
     def owner_id(self) -> int: ...
+    @property
+    def board_id(self) -> int: ...
+    @property
+    def root(self) -> int: ...
 
 
 class BriefPin(NamedTuple):
     id: int
     created: int  # epoch ms
     owner_id: int
+    board_id: int
+    root: int  # the first pin of its chain of repins; its own id if it is no repin
 
 
 class _Stored(msgspec.Struct):
     """The few fields of a stored pin that `newest_pins` needs, of very many pins."""
 
     owner_id: int
+    board_id: int
     created: int = 0
     active: bool = True
+    source_id: int | None = None
+    root_id: int | None = None
 
 
 _STORED = msgspec.json.Decoder(_Stored)
@@ -114,5 +123,6 @@ async def _brief_pins(stores: Stores, ids: Iterable[int]) -> dict[int, BriefPin]
             except msgspec.MsgspecError as error:
                 raise StoreCorrupt(f"pin {id}: {error}") from error
             if pin.active:
-                found[id] = BriefPin(id, pin.created, pin.owner_id)
+                root = pin.root_id or pin.source_id or id
+                found[id] = BriefPin(id, pin.created, pin.owner_id, pin.board_id, root)
     return found

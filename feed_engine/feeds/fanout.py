@@ -1,5 +1,5 @@
-"""Fan-out of a new pin: into the following feeds and pools of the followers of its owner, board and
-interests.
+"""Fan-out of a new pin: into the following feeds and pools of the followers of its owner and board,
+and into the one pool of each of its interests.
 
 The pin's mappings were written before followers are read, and a follow writes its edge before it
 reads the followed one's pins: so whichever comes first, one of the two sees the other. A cell is
@@ -24,11 +24,13 @@ from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
 from feed_engine.feeds import batches
 from feed_engine.feeds.content import public_pin
+from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.lanes import DONE, Lane, Save, on_side, places_of, run_lanes
 from feed_engine.feeds.rows import (
     FOLLOWING,
     POOLS,
     FollowingColumn,
+    Source,
     follow_stamp,
     following_column,
     id_row,
@@ -37,7 +39,8 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
-from feed_engine.feeds.smart.popular import update_side
+from feed_engine.feeds.smart.interests import put_pin
+from feed_engine.feeds.smart.lanes import interests, popular
 from feed_engine.feeds.trimming import trim_following
 from feed_engine.feeds.wide import due
 from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPublished
@@ -48,7 +51,6 @@ SHARED = 4  # pages kept for lanes that are a little behind
 FOLLOWED_BY = {
     Kind.USER: Mapping.USER_FOLLOWED_BY_USERS,
     Kind.BOARD: Mapping.BOARD_FOLLOWED_BY_USERS,
-    Kind.INTEREST: Mapping.INTEREST_FOLLOWED_BY_USERS,
 }
 
 
@@ -82,9 +84,11 @@ async def pin_published(
         return
     lanes: dict[str, Lane] = {}
     for side, store in zip(stores.pools._fields, stores.pools, strict=True):
-        lanes[f"popular {side}"] = _popular(stores, store, pin, settings)
-    causes = [pin.owner_id, pin.board_id, *task.interest_ids]
-    fanout = _Fanout(stores, pin, causes, task.at, settings, page)
+        lanes[f"popular {side}"] = popular(stores, store, pin, settings)
+        lanes[f"interests {side}"] = interests(
+            stores, store, pin, task.interest_ids, task.at, settings
+        )
+    fanout = _Fanout(stores, pin, [pin.owner_id, pin.board_id], task.at, settings, page)
     await fanout.run(lanes, cursor, advance, batch)
 
 
@@ -120,16 +124,15 @@ async def pin_to_batch(
     pin = await public_pin(stores, task.pin_id)
     if pin is None or (kind_of(task.cause_id) is Kind.BOARD and pin.board_id != task.cause_id):
         return
+    if kind_of(task.cause_id) is Kind.INTEREST:  # planned by an earlier version
+        await write_both(
+            stores.pools,
+            lambda store: put_pin(store, stores, pin, [task.cause_id], task.at, settings),
+        )
+        return
     fanout = _Fanout(stores, pin, [task.cause_id], task.at, settings, page)
     fanout.start, fanout.end = batches.position(task.start), batches.position(task.end)
     await fanout.run({}, cursor, advance)
-
-
-def _popular(stores: Stores, store: WideColumnStore, pin: Pin, settings: FeedSettings) -> Lane:
-    async def lane(place: str, save: Save) -> None:
-        await on_side(store, lambda store: update_side(stores, store, [pin], settings))
-
-    return lane
 
 
 class _Page(NamedTuple):
@@ -174,11 +177,10 @@ class _Fanout:
     ) -> None:
         """Deliver on both sides of both feeds, beside other lanes. Causes with more than `batch`
         followers are planned first, and left to their batches."""
-        in_feeds = [cause for cause in self._causes if kind_of(cause) is not Kind.INTEREST]
         for side, store in zip(self._stores.feeds._fields, self._stores.feeds, strict=True):
-            lanes[f"feeds {side}"] = partial(self._lane, store, in_feeds, self._into_feeds)
+            lanes[f"feeds {side}"] = partial(self._lane, store, self._into_feeds)
         for side, store in zip(self._stores.pools._fields, self._stores.pools, strict=True):
-            lanes[f"pools {side}"] = partial(self._lane, store, self._causes, self._into_pools)
+            lanes[f"pools {side}"] = partial(self._lane, store, self._into_pools)
         places = _places(cursor, lanes)
         if batch is not None and not places:  # it continues fan-outs that an earlier version began
             places[batches.PLANNED] = await self._plan(batch)
@@ -200,12 +202,11 @@ class _Fanout:
     async def _lane(
         self,
         store: WideColumnStore,
-        causes: Sequence[int],
         deliver: Deliver,
         place: str,
         save: Save,
     ) -> None:
-        reached = _REACHED.decode(place) if place else None
+        causes, reached = self._causes, _REACHED.decode(place) if place else None
         for number in range(reached.number if reached else 0, len(causes)):
             after = Position(int(reached.sequence), reached.follower_id) if reached else self.start
             reached = None
@@ -266,15 +267,14 @@ class _Fanout:
     async def _into_pools(self, store: WideColumnStore, page: _Page) -> None:
         pin, cause_id = self._pin, page.key.from_id
         cell, why = pools.followed_cell(pin, cause_id)
-        source = pools.followed_source(cause_id)
         # Cells that are written again get higher stamps: they may have been removed meanwhile.
         stamp = max(1, pin.created, self._at)
         followers = [edge.to_id for edge in page.followers if edge.to_id != pin.owner_id]
-        rows = [pool_row(follower, source) for follower in followers]
+        rows = [pool_row(follower, Source.FOLLOWED) for follower in followers]
         cells = {cell: why}
         await store.put(POOLS, dict.fromkeys(rows, cells), stamp)
         if ended := await self._ended(page):
-            gone = {pool_row(edge.to_id, source): [cell] for edge in ended}
+            gone = {pool_row(edge.to_id, Source.FOLLOWED): [cell] for edge in ended}
             await store.delete(POOLS, gone, stamp)
         for row in rows:
             if due(row, pin.id):
@@ -300,7 +300,8 @@ def _places(cursor: bytes | None, lanes: dict[str, Lane]) -> dict[str, str]:
     try:
         if cursor.startswith(b"["):
             place = msgspec.json.encode(_REACHED.decode(cursor)).decode()
-            return {name: DONE if name.startswith("popular") else place for name in lanes}
+            popular = {name: DONE for name in lanes if name.startswith("popular")}
+            return {name: place for name in lanes if not name.startswith("interests")} | popular
         return places_of(cursor)
     except msgspec.MsgspecError as error:
         raise StoreCorrupt(f"the cursor of a fan-out: {error}") from error

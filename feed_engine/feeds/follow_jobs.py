@@ -30,6 +30,7 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
+from feed_engine.feeds.smart.interests import fill
 from feed_engine.feeds.trimming import trim_following
 from feed_engine.feeds.wide import read_row, trim_both
 from feed_engine.outbox.change import Advance, Followed, Unfollowed
@@ -44,13 +45,20 @@ async def followed(
     settings: FeedSettings = DEFAULTS,
 ) -> None:
     """Add the target's newest pins: to the following feed as many as it holds, so that it doesn't
-    matter which pins were fanned out before; to the pool a few."""
+    matter which pins were fanned out before; to the pool a few. The pins of an interest are in the
+    interest's own pool."""
     key = EdgeKey(FOLLOWS[kind_of(task.target_id)], task.viewer_id, task.target_id)
     edge = await _edge(stores, key)
     if edge is None or not edge.active:
         return  # what ended it leaves a later mark
-    kind = kind_of(task.target_id)
-    limit = settings.backfill if kind is Kind.INTEREST else settings.following_cap
+    kind, limit = kind_of(task.target_id), settings.following_cap
+    if kind is Kind.INTEREST:
+        await fill(stores, [task.target_id], settings.backfill)
+        await write_both(
+            stores.pools,
+            lambda store: applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, task.at),
+        )
+        return
     pins_of = ListKey(PINS_OF[kind], task.target_id)
     pins: Sequence[PinLike] = (await newest_pins(stores, [pins_of], limit))[pins_of]
     if kind is Kind.BOARD and len(pins) >= limit:
@@ -73,8 +81,7 @@ async def followed(
             await store.put(POOLS, {pool: best}, max(1, task.at))
         await applied.mark(store, POOLS_APPLIED, *key[1:], edge.version, task.at)
 
-    in_feed = [] if kind is Kind.INTEREST else [write_both(stores.feeds, into_feed)]
-    await together([*in_feed, write_both(stores.pools, into_pool)])
+    await together([write_both(stores.feeds, into_feed), write_both(stores.pools, into_pool)])
 
     now = await _edge(stores, key)
     if now is not None and not now.active:  # it ended meanwhile, and was cleaned up before this

@@ -23,7 +23,7 @@ from feed_engine.feeds import applied, cursors
 from feed_engine.feeds.applied import following_generation
 from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.follow_edges import FOLLOWS
-from feed_engine.feeds.refill import ASK_AGAIN, ask_refill
+from feed_engine.feeds.refill import ask_refill
 from feed_engine.feeds.rows import FOLLOWING, FOLLOWING_APPLIED, behind_pin, following_ids, id_row
 from feed_engine.feeds.seen import Applied, in_following, read_seeing
 from feed_engine.feeds.settings import Feeds
@@ -32,7 +32,6 @@ from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 
 LEAST = 50  # cells a read
-LOOKED = 10_000  # viewers whose feeds were looked at for a refill
 
 
 class FollowingItem(msgspec.Struct, frozen=True):
@@ -183,16 +182,12 @@ class _Causes:
 async def _ask_refill(feeds: Feeds, side: Side, viewer_id: int) -> None:
     """Post a refill for a feed that ended early, if it had been cut. A viewer's feed is looked at
     once in a while."""
-    now = feeds.clock()
-    if now - feeds.looked.get(viewer_id, 0) < ASK_AGAIN:
+    if not feeds.look(viewer_id):
         return
-    if len(feeds.looked) >= LOOKED:
-        del feeds.looked[next(iter(feeds.looked))]
-    feeds.looked[viewer_id] = now
     sides = feeds.stores.feeds
     store = sides.primary if side is Side.PRIMARY else sides.standby
     with suppress(StoreError):  # a later reader asks again
-        await ask_refill(feeds.stores, store, viewer_id, now)
+        await ask_refill(feeds.stores, store, viewer_id, feeds.clock())
 
 
 async def _shown(

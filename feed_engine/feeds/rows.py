@@ -8,12 +8,13 @@ time, pin id), with the cause of the cell behind it.
 import struct
 from enum import IntEnum
 from typing import NamedTuple
+from zlib import crc32
 
 import msgspec
 
 from datasources.protocols import Table
 
-POOLS = Table("pinway_pools")  # (user, source) -> (inverted score, pin) -> why
+POOLS = Table("pinway_pools")  # (user or interest, source) -> (inverted score, pin) -> why
 POPULARITY = Table("pinway_popularity")  # pin -> inverted version -> its column in the popular pool
 MATERIALIZED = Table("pinway_materialized")  # user -> (inverted generation, position) -> shown pin
 SHOWN = Table("pinway_shown")  # user -> pin -> (generation, position)
@@ -73,9 +74,13 @@ class Place(NamedTuple):
 
 
 class Why(msgspec.Struct, frozen=True, array_like=True):
-    """A pool cell's value: what put the pin there (a user, board, interest or pin; 0: nothing)."""
+    """A pool cell's value: what put the pin there (a user, board, interest or pin; 0: nothing), and
+    two hints: the board that the pin was on (0: not known), and the first pin of its chain of
+    repins (0: the pin itself, or not known)."""
 
     cause_id: int = 0
+    board_id: int = 0
+    root_id: int = 0
 
 
 _WHY = msgspec.json.Decoder(Why)
@@ -90,7 +95,22 @@ def pool_row(user_id: int, source: Source) -> bytes:
     return id_row(user_id) + bytes((source,))
 
 
-POPULAR_ROW = pool_row(0, Source.POPULAR)
+def interest_row(interest_id: int) -> bytes:
+    """The pool of an interest, which all its followers read."""
+    return pool_row(interest_id, Source.INTEREST)
+
+
+POPULAR_SPREAD = 8
+POPULAR_ROWS = [pool_row((n << 59) + 1, Source.POPULAR) for n in range(POPULAR_SPREAD)]
+"""The rows that popular pins are spread over: far apart, among the users' rows, so that HBase keeps
+them in several regions. No object has these ids."""
+FORMER_POPULAR_ROW = pool_row(0, Source.POPULAR)
+"""The one row that all popular pins were in before they were spread."""
+
+
+def popular_row(pin_id: int) -> bytes:
+    """The row that a popular pin is in."""
+    return POPULAR_ROWS[crc32(id_row(pin_id)) % POPULAR_SPREAD]
 
 
 def following_column(column: FollowingColumn) -> bytes:
@@ -141,8 +161,11 @@ def parse_pool(column: bytes) -> PoolColumn:
     return PoolColumn(struct.unpack(">d", bits.to_bytes(8, "big"))[0], pin_id)
 
 
-def why(cause_id: int) -> bytes:
-    return msgspec.json.encode(Why(cause_id))
+def why(cause_id: int, board_id: int = 0, root_id: int = 0) -> bytes:
+    """The value of a cell, without the zeros at its end."""
+    if root_id:
+        return b"[%d,%d,%d]" % (cause_id, board_id, root_id)
+    return b"[%d,%d]" % (cause_id, board_id) if board_id else b"[%d]" % cause_id
 
 
 def parse_why(value: bytes) -> Why:

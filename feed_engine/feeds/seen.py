@@ -28,6 +28,7 @@ from feed_engine.feeds.rows import (
     FollowingColumn,
     following_column,
     id_row,
+    interest_row,
     pool_row,
 )
 from feed_engine.feeds.smart import pools
@@ -123,10 +124,12 @@ async def in_pools(
     pin, causes = await _causes(stores, written.to_id, viewer_id)
     if pin is None or not causes or await shown(pin.id):
         return None
-    rows = {
-        pool_row(viewer_id, pools.followed_source(cause)): [pools.followed_cell(pin, cause)[0]]
-        for cause in causes
-    }
+    rows: dict[bytes, list[bytes]] = {}
+    for cause in causes:
+        # Earlier versions put an interest's pins into its followers' own pools.
+        row = pool_row(viewer_id, pools.followed_source(cause))
+        for each in {row, interest_row(cause) if kind_of(cause) is Kind.INTEREST else row}:
+            rows.setdefault(each, []).append(pools.followed_cell(pin, cause)[0])
 
     async def there(store: WideColumnStore) -> bool:
         found = await asyncio.gather(*(store.get(POOLS, row, rows[row]) for row in rows))

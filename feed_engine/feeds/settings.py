@@ -1,8 +1,9 @@
 """The parts of the feeds besides the stores: their races, and all limits of sizes."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from datasources.protocols import Stores
 from feed_engine.feeds.rows import Source
@@ -15,8 +16,11 @@ class FeedSettings:
 
     following_cap: int = 1000  # of a following feed
     pool_cap: int = 1000  # of each pool of a user
+    interest_cap: int = 1000  # of the pool of an interest
+    interests: int = 50  # followed interests that a visit reads at most
     popular_cap: int = 5000
     materialized_cap: int = 2000
+    shown_days: int = 90  # that a pin which was shown is not shown again as new
     chunk: int = 25  # new pins a visit
     owed_cap: int = 100  # added to a chunk at most, after chunks that were missed
     backfill: int = 200  # newest pins that go into a pool after a follow
@@ -34,6 +38,8 @@ class FeedSettings:
 
 
 DEFAULTS = FeedSettings()
+LOOK_AGAIN = 60_000  # ms
+REMEMBERED = 10_000  # viewers and interests that a process remembers
 
 
 def epoch_ms() -> int:
@@ -50,4 +56,25 @@ class Feeds:
     settings: FeedSettings = DEFAULTS
     clock: Callable[[], int] = epoch_ms
     looked: dict[int, int] = field(default_factory=dict)
-    """Viewer → epoch ms of when this process last asked whether their feed needs a refill."""
+    """Viewer or interest → epoch ms of when this process last asked whether their row is to be
+    filled."""
+    interests: dict[int, Sequence[int]] = field(default_factory=dict)
+    """Viewer → the interests that their last visit in this process read."""
+
+    def look(self, id: int) -> bool:
+        """Whether to ask now: a row is asked about once in a while."""
+        now = self.clock()
+        if now - self.looked.get(id, 0) < LOOK_AGAIN:
+            return False
+        _make_room(self.looked)
+        self.looked[id] = now
+        return True
+
+    def remember_interests(self, viewer_id: int, interest_ids: Sequence[int]) -> None:
+        _make_room(self.interests)
+        self.interests[viewer_id] = interest_ids
+
+
+def _make_room(found: dict[int, Any]) -> None:
+    if len(found) >= REMEMBERED:
+        del found[next(iter(found))]

@@ -19,6 +19,7 @@ from datasources.ids import shard_of
 from datasources.protocols import URGENT, Job, ShardTx, Stores, Visit
 from feed_engine.feeds.rows import Reason
 from feed_engine.outbox import change
+from feed_engine.outbox.completion import keep
 
 RECENT = 8  # saved visits read with each page; unsaved visits are always read
 ENQUEUE_WITHIN = 0.1  # seconds; the relay finds what a slow queue didn't take
@@ -28,13 +29,22 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
     """The pins that a visit was shown: (pin id, reason) in order; which side's pools answered
     (None: no answer); how many pins are owed to the next visit because of that; epoch ms of the
     pools' newest change, where they may lack later changes; whether a write that the visit waited
-    for is missing."""
+    for is missing; for repins among the pins, the pin that begins the chain of repins; and what
+    the viewer followed that brought a pin, or another pin of the same picture: (followed id, that
+    pin's id)."""
 
     pins: tuple[tuple[int, Reason], ...] = ()
     pools: str | None = None
     owed: int = 0
     since: int | None = None
     lacks: bool = False
+    roots: dict[int, int] = {}
+    causes: dict[int, tuple[tuple[int, int], ...]] = {}
+
+    @property
+    def shown(self) -> set[int]:
+        """The pins, and the pins that they are repins of: each picture is shown once."""
+        return {pin_id for pin_id, _ in self.pins}.union(self.roots.values())
 
 
 _CHUNK = msgspec.json.Decoder(Chunk)
@@ -117,7 +127,7 @@ async def begin(
         by_generation = {v.generation: v for v in (*known, *meanwhile)}
         known = [by_generation[generation] for generation in sorted(by_generation, reverse=True)]
         if begun is not None:
-            await _enqueue(stores, Job(shard, outbox_id))
+            keep(_enqueue(stores, Job(shard, outbox_id)))  # nobody waits for the queue
             return begun, [begun, *known]
         if twin := next((v for v in known if v.visit == visit), None):
             return twin, known

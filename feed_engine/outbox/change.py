@@ -63,6 +63,13 @@ class FeedShort(Task, frozen=True):
     at: int
 
 
+class InterestShort(Task, frozen=True):
+    """A reader came to the end of an interest's pool that nothing had filled."""
+
+    interest_id: int
+    at: int
+
+
 class PinLiked(Task, frozen=True):
     """A like, or (`repin`) a repin: related pins for the viewer, popularity for all."""
 
@@ -126,6 +133,7 @@ AnyTask = (
     | Followed
     | Unfollowed
     | FeedShort
+    | InterestShort
     | PinLiked
     | BoardSecrecy
     | BoardDeleted

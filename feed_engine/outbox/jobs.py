@@ -13,6 +13,7 @@ from datasources.errors import StoreCorrupt, StoreError
 from datasources.outages import backoff
 from datasources.protocols import Job, OutboxRow, Stores
 from datasources.recording import current, parse_traceparent
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
 from feed_engine.outbox.completion import change_of, fulfill
@@ -33,7 +34,9 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     cursor: bytes | None = None
 
 
-async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> None:
+async def run_job(
+    stores: Stores, job: Job, *, spacing: Spacing = SPACING, settings: FeedSettings = DEFAULTS
+) -> None:
     """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
     and the job is run again.
 
@@ -44,7 +47,7 @@ async def run_job(stores: Stores, job: Job, *, spacing: Spacing = SPACING) -> No
     if row is None or row.attempts >= SET_ASIDE_AFTER:
         return
     try:
-        await _complete(stores, row, handlers(spacing))
+        await _complete(stores, row, handlers(spacing, settings))
     except StoreCorrupt as error:
         log.debug("%s; the row is parked", error)  # the relay tells of all that are
         await _park(stores, row, error)

@@ -9,7 +9,9 @@ from functools import partial
 from feed_engine.feeds.fanout import pin_arrived, pin_published, pin_to_batch
 from feed_engine.feeds.follow_jobs import followed, unfollowed
 from feed_engine.feeds.refill import feed_short
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart.handover import visit_shown
+from feed_engine.feeds.smart.interests import interest_short
 from feed_engine.feeds.smart.related import pin_liked
 from feed_engine.ordering import arrange
 from feed_engine.ordering.arrange import rearranged
@@ -27,6 +29,7 @@ HANDLERS: dict[str, Handler] = {
     "Followed": followed,
     "Unfollowed": unfollowed,
     "FeedShort": feed_short,
+    "InterestShort": interest_short,
     "PinLiked": pin_liked,
     "VisitShown": visit_shown,
     "BoardSecrecy": board_secrecy,
@@ -42,12 +45,13 @@ def name_of(task: Task) -> str:
     return type(task).__name__
 
 
-def handlers(spacing: Spacing) -> Mapping[str, Handler]:
-    """The table, with the spacing of boards that its tasks keep."""
-    if spacing is SPACING:
+def handlers(spacing: Spacing, settings: FeedSettings) -> Mapping[str, Handler]:
+    """The table, with the spacing of boards and the limits of feeds that its tasks keep."""
+    if spacing is SPACING and settings is DEFAULTS:
         return HANDLERS
     spaced = {
         "Respace": partial(respace, spacing=spacing),
         arrange.KIND: partial(rearranged, spacing=spacing),
+        "VisitShown": partial(visit_shown, settings=settings),
     }
     return {**HANDLERS, **spaced}

@@ -92,6 +92,7 @@ async def repin(
             link=source.link,
             image=source.image,
             source_id=source.id,
+            root_id=source.root if source.source_id else None,
             interest_ids=source.interest_ids,
         )
         return await _save(tx, viewer_id, pin, tasks)

@@ -6,11 +6,13 @@ from functools import partial
 
 from datasources.mappings import Edge, ListKey, Mapping, PageRequest, Position
 from feed_engine.feeds.bulk import build_feeds
+from feed_engine.feeds.settings import DEFAULTS
+from feed_engine.feeds.smart.interests import fill
 from feed_engine.feeds.smart.popular_bulk import build_popular
 from gateway.importing.load import Load, batches, patiently
 
 _FOLLOWED_BY = (
-    # the owners, boards and interests of imported pins, and their followers
+    # the owners and boards of imported pins, and their followers
     (
         "SELECT DISTINCT u.id FROM boards b JOIN users u ON u.key = b.owner "
         "WHERE EXISTS (SELECT 1 FROM pins WHERE board = b.key)",
@@ -20,18 +22,16 @@ _FOLLOWED_BY = (
         "SELECT id FROM boards b WHERE EXISTS (SELECT 1 FROM pins WHERE board = b.key)",
         Mapping.BOARD_FOLLOWED_BY_USERS,
     ),
-    (
-        "SELECT id FROM interests WHERE key IN (SELECT interest FROM pin_interests)",
-        Mapping.INTEREST_FOLLOWED_BY_USERS,
-    ),
 )
+_INTERESTS = "SELECT id FROM interests WHERE key IN (SELECT interest FROM pin_interests)"
 _LISTS = 200  # followers' lists that are read at once
 _PAGE = 500
+_INTERESTS_AT_ONCE = 20
 
 
 async def build(load: Load) -> None:
-    """Fill the feeds of new followers, and of followers of users, boards and interests with new
-    pins; and the popular pins."""
+    """Fill the feeds of new followers, and of followers of users and boards with new pins; the
+    pools of interests with new pins; and the popular pins."""
     db = load.spool.db
     db.execute(
         "INSERT OR IGNORE INTO affected SELECT u.id FROM users u WHERE EXISTS "
@@ -50,6 +50,9 @@ async def build(load: Load) -> None:
         load.step("feeds", done, total, "users")
 
     await build_feeds(load.stores, _affected(load), more, attempt=patiently)
+    for rows in batches(load.spool.rows(_INTERESTS), _INTERESTS_AT_ONCE):
+        ids = [id for (id,) in rows]
+        await patiently(partial(fill, load.stores, ids, DEFAULTS.interest_cap))
     await patiently(partial(build_popular, load.stores))
     load.report.feeds = total
 

@@ -9,8 +9,9 @@ from datasources import records
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
-from datasources.records import Board, Pin
-from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
+from datasources.records import Board, Pin, User
+from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, Reason, id_row
+from feed_engine.feeds.settings import FeedSettings
 from gateway.demo.art.pieces import pieces
 from gateway.demo.content import demo_lines
 from gateway.demo.emoji import emoji
@@ -30,6 +31,7 @@ from gateway.importing.jsonl import (
 )
 from gateway.importing.report import Progress
 from tests.audit import audit
+from tests.feeding import Feeding
 from tests.importing.files import give
 from tests.importing.worlds import canonical_set
 
@@ -146,4 +148,10 @@ async def the_viewer_has_plenty_to_look_at(stores: Stores) -> None:
         row = id_row(viewer)
         assert len(await side.read(FOLLOWING, row, limit=1000)) > 200
     for side in stores.pools:
-        assert len(await side.read(POOLS, POPULAR_ROW, limit=1000)) > 500
+        assert sum([len(await side.read(POOLS, row, limit=1000)) for row in POPULAR_ROWS]) > 500
+    feeding, me = Feeding(stores), User(id=viewer, username=VIEWER)
+    feeding.settings = FeedSettings()
+    page = await feeding.home(me, first=25)
+    reasons = Counter(item.reason for item in page.items)
+    assert reasons[Reason.FOLLOWED_INTEREST] >= 5, reasons
+    assert reasons[Reason.FOLLOWED_USER] + reasons[Reason.FOLLOWED_BOARD] >= 5, reasons

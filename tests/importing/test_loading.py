@@ -15,7 +15,7 @@ from datasources.mappings import SEQUENCE_STEP, Edge, ListKey, Mapping, PageRequ
 from datasources.protocols import Lease, Sides, Stores
 from datasources.records import Board, Pin, Record
 from feed_engine import writes
-from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROW, id_row
+from feed_engine.feeds.rows import FOLLOWING, POOLS, POPULAR_ROWS, id_row
 from gateway.importing.entries import json_lines
 from gateway.importing.loader import import_entries, import_file
 from gateway.importing.report import Bad, ImportOptions, ImportStopped, Progress, summary
@@ -413,9 +413,9 @@ async def test_feeds_are_built_though_a_store_does_not_answer_for_a_moment(
     )
     assert (report.bad, told) == ([], [refused])
     if refused == "pools":
-        table, row = POOLS, POPULAR_ROW
+        table, rows = POOLS, POPULAR_ROWS
     else:
         found = await stores.shards.mod.find("username", ["user_bob"])
-        table, row = FOLLOWING, id_row(found["user_bob"])
+        table, rows = FOLLOWING, [id_row(found["user_bob"])]
     for side in sides:
-        assert len(await side.read(table, row, limit=10)) == 1
+        assert sum([len(await side.read(table, row, limit=10)) for row in rows]) == 1

@@ -1,34 +1,47 @@
 """Candidates for a chunk: read from the pools as deep as the chunk needs, and checked.
 
 The pools' contents are only a hint. Before a pin is chosen it is checked that the viewer was not
-shown it, that they may see it now, and that they still follow what brought it.
+shown it, that they may see it now, and that they still follow what brought it. All of that is asked
+at once, of more candidates than are needed: when few of them are bad, it is asked once.
 """
 
 import asyncio
+import random
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 
 from datasources.errors import StoreError
-from datasources.ids import kind_of
-from datasources.mappings import EdgeKey
+from datasources.ids import Kind, kind_of
+from datasources.mappings import EdgeKey, ListKey, PageRequest
 from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
 from feed_engine.feeds.applied import pools_generation
 from feed_engine.feeds.follow_edges import FOLLOWS
-from feed_engine.feeds.rows import POOLS, POPULAR_ROW, Source, pool_row
+from feed_engine.feeds.rows import Source
 from feed_engine.feeds.seen import in_pools, read_seeing
 from feed_engine.feeds.settings import Feeds
-from feed_engine.feeds.smart import materialized, pools
+from feed_engine.feeds.smart import materialized
 from feed_engine.feeds.smart.generator import Candidate, generate
+from feed_engine.feeds.smart.interests import ask_fill
+from feed_engine.feeds.smart.reading import PoolRow, PoolRows, read_pages
 from feed_engine.feeds.smart.scoring import HALF_LIFE
 from feed_engine.feeds.visible import Visible
+from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 
-PAGE = 100  # candidates of a pool a read
-DEEPEST = 10  # reads for one chunk at most
+DEEPEST = 6  # reads for one chunk at most, each twice as deep as the one before
+SPARE = 5  # candidates checked besides a quarter more than are wanted
+SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
+LOOKED_UP = 4  # times the candidates that are checked: those looked up among the shown ones
+FOLLOWED_INTERESTS = 1000  # read of a viewer at most
+HOUR = 3_600_000  # ms
 
 _BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
+
+LoadBoards = Callable[[Collection[int]], Awaitable[None]]
+"""Loads boards, so that `Visible` finds them loaded."""
 
 
 class Candidates:
@@ -44,28 +57,101 @@ class Candidates:
         viewer_id: int,
         visible: Visible,
         *,
+        boards: LoadBoards | None = None,
         seen: str | None = None,
         dated: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._feeds, self._viewer_id, self._visible = feeds, viewer_id, visible
         self._clock, self._until = clock, clock() + feeds.settings.generator_seconds
-        self._sources: dict[int, int] = {}  # repin → the pin that was repinned
-        self._seen, self._dated = seen, dated
-        self._pools: dict[Source, list[Candidate]] = {source: [] for source in Source}
-        self._after: dict[Source, bytes | None] = dict.fromkeys(Source)  # of the pools not read out
-        self._excluded: set[int] = set()
-        self._checked: set[Candidate] = set()
+        self._boards, self._seen, self._dated = boards, seen, dated
         self._floor = feeds.settings.floor + feeds.clock() / HALF_LIFE
+        self._rows = PoolRows(viewer_id, self._floor, feeds.settings.rates)
+        self._reads = 0
+        self._roots: dict[int, int] = {}  # repin → the root that the pin itself tells
+        self._shown: set[int] = set()  # pins, and roots of pins, that were shown
+        self._asked: set[int] = set()  # looked up among those shown
+        self._dead: set[int] = set()  # pins that the viewer can't see, or owns
+        self._checked: set[Candidate] = set()
+        self.beside: Sequence[int] = ()
+        """Pins that the page needs besides the chunk: loaded with the first candidates."""
         self.side: Side | None = None  # the worst that answered; None: none did yet
         self.lacks = False  # the write that was waited for
         self.late = False  # the choice was ended by the generator's deadline
         self.since: int | None = None  # epoch ms of the newest change that the side knew of
 
     async def read(self) -> None:
-        """Read the next page of each pool, and leave out what was shown. Raises StoreError."""
-        sources, sides = list(self._after), self._feeds.stores.pools
-        after = dict(self._after)  # a side may still be reading when this has moved on
+        """Read the next page of each row. Raises StoreError."""
+        self._reads += 1
+        if self._reads > 1:
+            await self._read([row for row in self._rows.rows if not row.ended])
+            return
+        # The interests that the viewer followed at their last visit are most likely the same now.
+        self._rows.follow(self._feeds.interests.get(self._viewer_id, ()))
+        before = list(self._rows.rows)
+        _, interests = await asyncio.gather(self._read(before), self._followed_interests())
+        self._rows.follow(interests)
+        if further := [row for row in self._rows.rows if row not in before]:
+            with suppress(StoreError):
+                await self._read(further)
+
+    async def choose(self, size: int, taken: Collection[int]) -> list[Candidate]:
+        """Up to `size` candidates, no picture twice and none among `taken`, reading on while there
+        are too few. Raises StoreError when the viewer's shard or the pins can't be read. When the
+        generator's time is over, `late` is set and those checked by then are the choice.
+
+        `taken` is what the viewer's shard tells of earlier visits. Other visits were saved before
+        the shard told that; so they are looked up after it.
+        """
+        rates, ahead, first = self._feeds.settings.rates, size + size // 4 + SPARE, True
+        while True:
+            over = self._clock() >= self._until
+            if over and not first:
+                self.late = True
+                return self._generate(size, taken, checked=True)
+            chosen = self._generate(ahead, taken)
+            wanted = chosen[:size]
+            short = len(wanted) < size or any(rates[c.source] == 0 for c in wanted)
+            unread = self._reads < DEEPEST and self._rows.unread(own=len(wanted) >= size)
+            if short and unread and not over:
+                with suppress(StoreError):  # then what the first read gave is good enough
+                    await self.read()
+            elif all(self._is_checked(c) for c in wanted):
+                return wanted
+            else:
+                first = False
+                further = self._generate(LOOKED_UP * ahead, taken)
+                await asyncio.gather(
+                    self._drop_unfit(chosen + self._siblings(chosen)), self._look_up(further)
+                )
+                ahead *= 2  # if some were bad, the next look goes further ahead
+
+    def roots(self, chosen: Iterable[Candidate]) -> dict[int, int]:
+        """The roots of the repins among the chosen pins."""
+        roots = ((c.pin_id, self._root(c)) for c in chosen)
+        return {pin_id: root for pin_id, root in roots if root != pin_id}
+
+    def causes(self, chosen: Iterable[Candidate]) -> dict[int, tuple[tuple[int, int], ...]]:
+        """By chosen pin, what the viewer follows that brought the pin or another of the same
+        picture: (followed id, pin id), the pin's own first."""
+        by_root: dict[int, list[Candidate]] = defaultdict(list)
+        for c in self._checked:
+            if c.source in _BROUGHT_BY_FOLLOW:
+                by_root[self._root(c)].append(c)
+        found: dict[int, tuple[tuple[int, int], ...]] = {}
+        for card in chosen:
+            same = by_root.get(self._root(card), [])
+            same.sort(key=lambda c: (c.pin_id != card.pin_id, -c.score, c.cause_id))
+            pins: dict[int, int] = {}
+            for c in same:
+                pins.setdefault(c.cause_id, c.pin_id)
+            if pins:
+                found[card.pin_id] = tuple(pins.items())[: SIBLINGS + 1]
+        return found
+
+    async def _read(self, rows: Sequence[PoolRow]) -> None:
+        sides = self._feeds.stores.pools
+        asked = [(row.key, row.after, row.limit) for row in rows]
         seen, self._seen = self._seen, None
         there = None
         if seen is not None:
@@ -77,160 +163,148 @@ class Candidates:
             if self._dated and any(store is side for side in may_lag):
                 side = Side.STANDBY if store is sides.standby else Side.PRIMARY
                 generations[side] = await pools_generation(store, self._viewer_id)
-            return await asyncio.gather(*(self._page(store, s, after[s]) for s in sources))
+            return await read_pages(store, asked)
 
         raced, has = await read_seeing(
-            self._feeds.pools_race, sides, pages, there, kind=("pools", len(sources))
+            self._feeds.pools_race, sides, pages, there, kind=("pools", len(rows).bit_length())
         )
         self.lacks |= not has
         if self.side is not Side.STANDBY:
             self.side = raced.side
+        pairs = list(zip(rows, raced.value, strict=True))
         if raced.side in generations and (self.lacks or raced.side is Side.STANDBY):
-            own = zip(sources, raced.value, strict=True)
-            stamps = [c.stamp for s, cells in own if s is not Source.POPULAR for c in cells]
+            stamps = [
+                c.stamp for r, cells in pairs if r.source is not Source.POPULAR for c in cells
+            ]
             self.since = max([generations[raced.side], *stamps]) or None
             self._dated = False
-        fresh: dict[Source, list[Candidate]] = {}
-        for source, cells in zip(sources, raced.value, strict=True):
-            fresh[source] = [pools.candidate(source, cell) for cell in cells]
-            read_out = len(cells) < PAGE or self._is_poor(fresh[source][-1])
-            if read_out:
-                del self._after[source]
-            else:
-                self._after[source] = cells[-1].column
-        await self._exclude_shown({c.pin_id for some in fresh.values() for c in some})
-        for source, some in fresh.items():
-            self._pools[source] += [c for c in some if c.pin_id not in self._excluded]
+        ended = [row for pair in pairs for row in self._rows.take(*pair)]
+        store = sides.standby if raced.side is Side.STANDBY else sides.primary
+        if ids := [
+            r.interest_id for r in ended if r.interest_id and self._feeds.look(r.interest_id)
+        ]:
+            keep(self._ask_fill(store, ids))
 
-    async def choose(
-        self, size: int, taken: Collection[int], *, untold: bool = False
-    ) -> list[Candidate]:
-        """Up to `size` candidates, none among `taken`, reading on while there are too few. Raises
-        StoreError when the viewer's shard or the pins can't be read. When the generator's time is
-        over, `late` is set and those checked by then are the choice.
+    async def _ask_fill(self, store: WideColumnStore, interest_ids: Sequence[int]) -> None:
+        with suppress(StoreError):  # a later reader asks again
+            for id in interest_ids:
+                await ask_fill(self._feeds.stores, store, id, self._feeds.clock())
 
-        `taken` is what the viewer's shard tells of earlier visits; `untold`: there are others.
-        These may have been saved after `read` had looked for them, so each choice is looked up.
-        """
-        rates, reads, ask = self._feeds.settings.rates, 1, size
-        first = True
-        while True:
-            over = self._clock() >= self._until
-            chosen = generate(
-                self._pools,
-                size=ask,
-                rates=rates,
-                floor=self._floor,
-                excluded=self._excluded.union(taken),
-            )
-            if over and not first:
-                self.late = True
-                return [c for c in chosen if c in self._checked][:size]
-            short = len(chosen) < size or any(rates[c.source] == 0 for c in chosen[:size])
-            if short and not over and reads < DEEPEST and self._unread(full=len(chosen) >= size):
-                reads += 1
-                with suppress(StoreError):  # then what the first read gave is good enough
-                    await self.read()
-            elif unchecked := [c for c in chosen if c not in self._checked]:
-                first = False
-                if await self._check(unchecked, untold=untold):
-                    ask *= 2  # some were bad: the next look goes further ahead
-            elif not self._drop_copies(chosen[:size], taken):
-                return chosen[:size]
-
-    def _unread(self, *, full: bool) -> bool:
-        """Whether there are more candidates to read. If the chunk is full of fillers, only the
-        viewer's own pools count; otherwise all pools count."""
-        return any(not full or self._feeds.settings.rates[source] > 0 for source in self._after)
-
-    async def _page(
-        self, store: WideColumnStore, source: Source, after: bytes | None
-    ) -> list[Cell]:
-        popular = source is Source.POPULAR
-        row = POPULAR_ROW if popular else pool_row(self._viewer_id, source)
-        return await store.read(POOLS, row, after=after, limit=PAGE)
-
-    def _is_poor(self, last: Candidate) -> bool:
-        """Whether a pool has nothing above the floor behind this candidate."""
-        return last.score < self._floor and self._feeds.settings.rates[last.source] > 0
-
-    async def _exclude_shown(self, pins: Collection[int]) -> None:
-        """While neither side can tell which pins were shown, the pools' pins count as unseen, since
-        shown pins leave the pools."""
-        asked = [pin for pin in pins if pin not in self._excluded]
+    async def _followed_interests(self) -> Collection[int]:
+        """The interests to read. Of many, others are read each hour."""
+        feeds, most = self._feeds, self._feeds.settings.interests
+        key = ListKey(FOLLOWS[Kind.INTEREST], self._viewer_id)
         try:
+            [edges] = await feeds.stores.shards.mappings.pages(
+                [PageRequest(key, FOLLOWED_INTERESTS)]
+            )
+        except StoreError:
+            return feeds.interests.get(self._viewer_id, ())
+        ids = [edge.to_id for edge in edges]
+        if len(ids) > most:
+            ids = random.Random(self._viewer_id ^ feeds.clock() // HOUR).sample(ids, most)
+        feeds.remember_interests(self._viewer_id, ids)
+        return ids
+
+    def _generate(
+        self, size: int, taken: Collection[int], *, checked: bool = False
+    ) -> list[Candidate]:
+        offered = self._rows.offered()
+        if checked:
+            offered = {s: [c for c in some if self._is_checked(c)] for s, some in offered.items()}
+        return generate(
+            offered,
+            size=size,
+            rates=self._feeds.settings.rates,
+            floor=self._floor,
+            excluded=self._dead,
+            shown=self._shown.union(taken),
+            root_of=self._root,
+        )
+
+    def _is_checked(self, c: Candidate) -> bool:
+        return c in self._checked and {c.pin_id, self._root(c)} <= self._asked
+
+    def _siblings(self, chosen: Sequence[Candidate]) -> list[Candidate]:
+        """Further candidates of the chosen pictures, brought by other followed ones."""
+        roots = {self._root(c): 0 for c in chosen}
+        there, found = set(chosen) | self._checked, list[Candidate]()
+        for c in (c for source in _BROUGHT_BY_FOLLOW for c in self._rows.found[source]):
+            root = self._root(c)
+            if (
+                c not in there
+                and c.pin_id not in self._dead
+                and roots.get(root, SIBLINGS) < SIBLINGS
+            ):
+                roots[root] += 1
+                found.append(c)
+        return found
+
+    def _root(self, c: Candidate) -> int:
+        """The first pin of the chain of repins, as far as the cell and the pins read tell."""
+        pin_id = c.root_id or c.pin_id
+        seen = {pin_id}
+        while (root := self._roots.get(pin_id)) is not None and root not in seen:
+            seen.add(root)
+            pin_id = root
+        return pin_id
+
+    async def _look_up(self, candidates: Iterable[Candidate]) -> None:
+        await self._look_up_pins({id for c in candidates for id in (c.pin_id, self._root(c))})
+
+    async def _look_up_pins(self, pins: Iterable[int]) -> None:
+        """Ask which pins were shown. While neither side can tell, none count as shown: the pins
+        that were shown leave the viewer's own pools."""
+        asked = [pin for pin in pins if pin not in self._asked]
+        if not asked:
+            return
+        self._asked.update(asked)
+        with suppress(StoreError):
             raced = await self._feeds.feeds_race(
                 lambda store: materialized.shown_among(store, self._viewer_id, asked),
                 kind=("shown", len(asked).bit_length()),
             )
-        except StoreError:
-            return
-        self._excluded |= raced.value
+            self._shown |= raced.value
 
     async def _was_shown(self, pin_id: int) -> bool:
-        await self._exclude_shown([pin_id])
-        return pin_id in self._excluded
+        await self._look_up_pins([pin_id])
+        return pin_id in self._shown
 
-    async def _check(self, candidates: list[Candidate], *, untold: bool) -> bool:
-        """Drop the candidates that must not be chosen; return whether there were any."""
-        if not untold:
-            return await self._drop_unfit(candidates)
-        bad, _ = await asyncio.gather(
-            self._drop_unfit(candidates), self._exclude_shown({c.pin_id for c in candidates})
-        )
-        shown = {c for c in candidates if c.pin_id in self._excluded}
-        self._checked -= shown
-        return bad or bool(shown)
-
-    def _drop_copies(self, chosen: Sequence[Candidate], taken: Collection[int]) -> bool:
-        """Drop repins of a picture that is in the choice, or in an earlier visit; whether there
-        were any. A picture and its repins have one card."""
-        roots: set[int] = set()
-        before = len(self._excluded)
-        for c in chosen:
-            root = self._root(c.pin_id)
-            if root in roots or (root != c.pin_id and root in taken):
-                self._excluded.add(c.pin_id)
-            roots.add(root)
-        return len(self._excluded) > before
-
-    def _root(self, pin_id: int) -> int:
-        """The first pin of a chain of repins, as far as its pins are known."""
-        seen = {pin_id}
-        while (source := self._sources.get(pin_id)) is not None and source not in seen:
-            seen.add(source)
-            pin_id = source
-        return pin_id
-
-    async def _drop_unfit(self, candidates: list[Candidate]) -> bool:
+    async def _drop_unfit(self, candidates: list[Candidate]) -> None:
+        """Drop the candidates that must not be chosen, and note the others as checked."""
         keys = {
             c: EdgeKey(FOLLOWS[kind_of(c.cause_id)], self._viewer_id, c.cause_id)
             for c in candidates
             if c.source in _BROUGHT_BY_FOLLOW
         }
-        asked = list(dict.fromkeys(keys.values()))
-        pins = self._visible(list(dict.fromkeys(c.pin_id for c in candidates)))
-        if asked:
-            edges, seen = await asyncio.gather(
-                self._feeds.stores.shards.mappings.edges(asked), pins
-            )
-            followed = {key for key, edge in edges.items() if edge.active}
-        else:
-            followed, seen = set(), await pins
-        bad = False
-        self._sources |= {p.id: p.source_id for p in seen.values() if p.source_id is not None}
+        beside, self.beside = self.beside, ()
+        ids = list(dict.fromkeys([*(c.pin_id for c in candidates), *beside]))
+        followed, pins, _ = await asyncio.gather(
+            self._followed(list(dict.fromkeys(keys.values()))),
+            self._visible(ids),
+            self._load_boards({c.board_id for c in candidates if c.board_id}),
+        )
+        self._roots |= {pin.id: pin.root for pin in pins.values() if pin.root != pin.id}
         for c in candidates:
-            pin = seen.get(c.pin_id)
+            pin = pins.get(c.pin_id)
             if pin is None or pin.owner_id == self._viewer_id:
-                self._excluded.add(c.pin_id)
-                bad = True
-            elif c in keys and not (keys[c] in followed and _brought_by(pin, c.cause_id)):
-                self._pools[c.source].remove(c)
-                bad = True
+                self._dead.add(c.pin_id)
+            elif c in keys and not (keys[c] in followed and brought_by(pin, c.cause_id)):
+                self._rows.found[c.source].remove(c)
             else:
                 self._checked.add(c)
-        return bad
+
+    async def _followed(self, keys: Sequence[EdgeKey]) -> set[EdgeKey]:
+        if not keys:
+            return set()
+        edges = await self._feeds.stores.shards.mappings.edges(keys)
+        return {key for key, edge in edges.items() if edge.active}
+
+    async def _load_boards(self, ids: Collection[int]) -> None:
+        if self._boards is not None and ids:
+            await self._boards(ids)
 
 
-def _brought_by(pin: Pin, cause_id: int) -> bool:
+def brought_by(pin: Pin, cause_id: int) -> bool:
+    """Whether the pin is still of the followed user, board or interest."""
     return cause_id in (pin.owner_id, pin.board_id, *pin.interest_ids)

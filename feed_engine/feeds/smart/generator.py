@@ -5,7 +5,7 @@ a source that has pins left gains its rate, the richest gives its best pin and p
 rates hold over any stretch of the chunk, and a source that runs dry leaves its turns to the rest.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from feed_engine.feeds.rows import Reason, Source
@@ -19,6 +19,8 @@ class Candidate(NamedTuple):
     source: Source
     reason: Reason
     cause_id: int
+    board_id: int = 0  # that the pin was on; 0: not known
+    root_id: int = 0  # the first pin of its chain of repins, as far as the cell tells
 
 
 def generate(
@@ -28,17 +30,22 @@ def generate(
     rates: Mapping[Source, int],
     floor: float,
     excluded: Collection[int] = (),
+    shown: Collection[int] = (),
+    root_of: Callable[[Candidate], int] = lambda c: c.root_id or c.pin_id,
 ) -> list[Candidate]:
-    """Up to `size` candidates, no pin twice, none excluded and none scored under the floor.
+    """Up to `size` candidates, no picture twice, none excluded and none scored under the floor. A
+    picture is a pin and its repins: `shown` are the pins and roots that earlier visits showed.
 
     Each pool is best first. A source with rate 0 fills what the others leave, whatever its
     scores (it is there so that no feed is empty). The same input gives the same chunk.
     """
-    taken = set(excluded)
-    mixed = {s: [c for c in pools.get(s, ()) if c.score >= floor] for s in rates if rates[s] > 0}
-    chunk = _interleave(mixed, rates, size, taken)
+    taken = set(shown)
+    fit = {s: [c for c in some if c.pin_id not in excluded] for s, some in pools.items()}
+    mixed = {s: [c for c in fit.get(s, ()) if c.score >= floor] for s in rates if rates[s] > 0}
+    chunk = _interleave(mixed, rates, size, taken, root_of)
     for source in (s for s in rates if rates[s] == 0):
-        chunk += _interleave({source: pools.get(source, ())}, {source: 1}, size - len(chunk), taken)
+        left = size - len(chunk)
+        chunk += _interleave({source: fit.get(source, ())}, {source: 1}, left, taken, root_of)
     return chunk
 
 
@@ -47,6 +54,7 @@ def _interleave(
     rates: Mapping[Source, int],
     size: int,
     taken: set[int],
+    root_of: Callable[[Candidate], int],
 ) -> list[Candidate]:
     heads = dict.fromkeys(sorted(pools), 0)
     credit = dict.fromkeys(heads, 0)
@@ -54,7 +62,7 @@ def _interleave(
     while len(chunk) < size:
         for source in list(heads):
             pool, head = pools[source], heads[source]
-            while head < len(pool) and pool[head].pin_id in taken:
+            while head < len(pool) and (pool[head].pin_id in taken or root_of(pool[head]) in taken):
                 head += 1
             heads[source] = head
             if head == len(pool):
@@ -66,6 +74,6 @@ def _interleave(
         richest = max(heads, key=lambda s: (credit[s], -s))
         credit[richest] -= sum(rates[source] for source in heads)
         best = pools[richest][heads[richest]]
-        taken.add(best.pin_id)
+        taken |= {best.pin_id, root_of(best)}
         chunk.append(best)
     return chunk

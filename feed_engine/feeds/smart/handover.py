@@ -19,6 +19,8 @@ from feed_engine.feeds.smart import materialized, pools
 from feed_engine.outbox.change import Advance, VisitShown
 
 TRIM_EVERY = 8  # visits
+FORGET_EVERY = 64  # visits: the marks of all that was shown are read then
+DAY = 24 * 3600 * 1000  # ms
 
 
 async def visit_shown(
@@ -36,11 +38,16 @@ async def visit_shown(
         return
     for visit in unsaved:  # oldest first: a pin chosen again leaves the earlier one
         at = max(1, visit.created)
-        await materialized.save(stores.feeds, task.user_id, visit.generation, visit.chunk.pins, at)
+        chunk = visit.chunk
+        roots = chunk.roots.values()
+        await materialized.save(stores.feeds, task.user_id, visit.generation, chunk.pins, at, roots)
     shown = _Shown(stores, task.user_id)
     await pools.take(stores.pools, task.user_id, shown.among, max(1, unsaved[-1].created))
     if any(visit.generation % TRIM_EVERY == 0 for visit in unsaved):
         await materialized.trim(stores.feeds, task.user_id, settings.materialized_cap)
+    if any(visit.generation % FORGET_EVERY == 0 for visit in unsaved):
+        before = unsaved[-1].created - settings.shown_days * DAY
+        await materialized.forget_shown(stores.feeds, task.user_id, before)
     for visit in unsaved:
         await stores.shards.visits.mark_saved(task.user_id, visit.generation)
 

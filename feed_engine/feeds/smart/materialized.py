@@ -1,15 +1,19 @@
 """The materialized feed: what a user was shown, by generation of the visit, newest first.
 
-Beside it, a row of all pins shown says which the generator must not choose again. Both are kept in
-both sides; cells are stamped with the time of the visit.
+Beside it, a row of the pins shown says which the generator must not choose again, for as long as
+the setting `shown_days` says. Both are kept in both sides; cells are stamped with the time of the
+visit.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from datasources.protocols import Cell, Sides, WideColumnStore
+from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     MATERIALIZED,
+    MAX_POSITION,
     SHOWN,
     Place,
     Reason,
@@ -21,7 +25,7 @@ from feed_engine.feeds.rows import (
     shown_at,
     shown_pin,
 )
-from feed_engine.feeds.wide import delete_both, put_both, trim_both
+from feed_engine.feeds.wide import delete_both, put_both, read_row, trim_both
 
 
 class ShownPin(NamedTuple):
@@ -47,9 +51,15 @@ async def shown_among(store: WideColumnStore, user_id: int, pins: Sequence[int])
 
 
 async def save(
-    sides: Sides, user_id: int, generation: int, pins: Sequence[tuple[int, Reason]], at: int
+    sides: Sides,
+    user_id: int,
+    generation: int,
+    pins: Sequence[tuple[int, Reason]],
+    at: int,
+    roots: Collection[int] = (),
 ) -> None:
-    """Write a visit's chunk to both sides. A pin that an earlier visit has too (it was chosen
+    """Write a visit's chunk to both sides; `roots` are the pins that the chunk has repins of: shown
+    as well, without a place of their own. A pin that an earlier visit has too (it was chosen
     while nobody could say what had been shown) leaves that one."""
     if not pins:
         return
@@ -66,10 +76,30 @@ async def save(
     await put_both(sides, MATERIALIZED, {row: cells}, at)
     if moved:
         await delete_both(sides, MATERIALIZED, {row: moved}, at)
-    marks = {column: shown_at(place) for column, place in zip(columns, places, strict=True)}
+    marks = {id_row(root): shown_at(Place(generation, MAX_POSITION)) for root in roots}
+    marks |= {column: shown_at(place) for column, place in zip(columns, places, strict=True)}
     await put_both(sides, SHOWN, {row: marks}, at)
 
 
 async def trim(sides: Sides, user_id: int, keep: int) -> None:
     """Keep the newest `keep` pins shown; the marks stay, so that no pin comes back as new."""
     await trim_both(sides, MATERIALIZED, [id_row(user_id)], keep)
+
+
+async def forget_shown(sides: Sides, user_id: int, before: int) -> None:
+    """Remove the marks of pins that were shown before an epoch ms: they may be shown as new again.
+    A pin that is still in the materialized feed keeps its mark, else a visit had it twice."""
+    row = id_row(user_id)
+
+    async def forget(store: WideColumnStore) -> None:
+        feed = await read_row(store, MATERIALIZED, row)
+        oldest = parse_place(feed[-1].column).generation if feed else None
+        gone: dict[int, list[bytes]] = defaultdict(list)
+        for cell in await read_row(store, SHOWN, row):
+            generation = parse_shown_at(cell.value).generation
+            if cell.stamp < before and (oldest is None or generation < oldest):
+                gone[cell.stamp].append(cell.column)
+        for stamp, columns in gone.items():
+            await store.delete(SHOWN, {row: columns}, stamp)
+
+    await write_both(sides, forget)

@@ -7,7 +7,7 @@ Nothing that is written later changes the list: later visits have higher generat
 chosen once. So a page is the same whether the primary or a standby behind it gives it.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from datasources.errors import StoreError
@@ -82,6 +82,10 @@ class Saved:
         last = 1 if self.ended else _generation(self._cells[-1])
         there = {_generation(cell) for cell in self._cells}.union(told)
         return sum(last <= g <= generation for g in there) < generation - last + 1
+
+    def pins(self) -> Iterator[int]:
+        """The ids of the pins read so far."""
+        return (materialized.shown(cell).pin_id for cell in self._cells)
 
     def take(self) -> list[ShownPin]:
         """The entries read since the last call, the newest generation first."""

@@ -8,6 +8,8 @@ pin is known as shown, is never chosen again, and leaves the pool with the next 
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+import msgspec
+
 from datasources.ids import Kind, kind_of
 from datasources.protocols import Cell, Sides, WideColumnStore
 from feed_engine.feeds.content import PinLike
@@ -52,7 +54,12 @@ def followed_source(cause_id: int) -> Source:
 def followed_cell(pin: PinLike, cause_id: int) -> tuple[bytes, bytes]:
     """The cell (column, value) of a pin that a followed user, board or interest brings."""
     score = scoring.fresh(followed_reason(cause_id), pin.created)
-    return pool_column(PoolColumn(score, pin.id)), why(cause_id)
+    return pool_column(PoolColumn(score, pin.id)), why_of(pin, cause_id)
+
+
+def why_of(pin: PinLike, cause_id: int) -> bytes:
+    """The value of a pin's cell."""
+    return why(cause_id, pin.board_id, pin.root if pin.root != pin.id else 0)
 
 
 def followed_cells(pins: Iterable[PinLike], viewer_id: int, cause_id: int) -> dict[bytes, bytes]:
@@ -62,18 +69,19 @@ def followed_cells(pins: Iterable[PinLike], viewer_id: int, cause_id: int) -> di
 
 def candidate(source: Source, cell: Cell) -> Candidate:
     score, pin_id = parse_pool(cell.column)
-    cause_id = parse_why(cell.value).cause_id
+    cause_id, board_id, root_id = msgspec.structs.astuple(parse_why(cell.value))
     if source is Source.POPULAR:
         reason = Reason.POPULAR
     elif source is Source.RELATED:
         reason = Reason.RELATED
     else:
         reason = followed_reason(cause_id)
-    return Candidate(pin_id, score, source, reason, cause_id)
+    return Candidate(pin_id, score, source, reason, cause_id, board_id, root_id or pin_id)
 
 
 async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at: int) -> None:
-    """Take out of one side what the viewer no longer follows: cells stamped up to `at`."""
+    """Take out of one side what the viewer no longer follows: cells stamped up to `at`. Of an
+    interest only earlier versions put pins there."""
     row = pool_row(viewer_id, followed_source(cause_id))
     cells = await read_row(store, POOLS, row)
     gone = [cell.column for cell in cells if parse_why(cell.value).cause_id == cause_id]
@@ -82,16 +90,18 @@ async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at
 
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
-    """Remove shown pins from the user's pools, on both sides: the pins of the newest chunk, and
-    pins of earlier chunks that a job has put back since. Stamped `at`, or with a cell's stamp if
-    later."""
+    """Remove shown pins and their repins from the user's pools, on both sides: the pins of the
+    newest chunk, and pins of earlier chunks that a job has put back since. Stamped `at`, or with a
+    cell's stamp if later."""
 
     async def empty(store: WideColumnStore) -> None:
         for source in OWN_SOURCES:
             row = pool_row(user_id, source)
             cells = await read_row(store, POOLS, row)
-            gone_pins = await shown([parse_pool(cell.column).pin_id for cell in cells])
-            gone = [cell for cell in cells if parse_pool(cell.column).pin_id in gone_pins]
+            pins = [(parse_pool(c.column).pin_id, parse_why(c.value).root_id) for c in cells]
+            gone_pins = await shown(list({id for pair in pins for id in pair if id}))
+            pairs = zip(cells, pins, strict=True)
+            gone = [cell for cell, pair in pairs if not gone_pins.isdisjoint(pair)]
             if gone:
                 stamp = max(at, *(cell.stamp for cell in gone))
                 await store.delete(POOLS, {row: [cell.column for cell in gone]}, stamp)

@@ -14,17 +14,18 @@ from feed_engine.feeds.content import public_boards
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     POOLS,
-    POPULAR_ROW,
+    POPULAR_ROWS,
     POPULARITY,
     PoolColumn,
     id_row,
     inverted_version,
     parse_pool,
     pool_column,
-    why,
+    popular_row,
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
-from feed_engine.feeds.smart import scoring
+from feed_engine.feeds.smart import pools, scoring
+from feed_engine.feeds.smart.popular import row_cap
 from feed_engine.feeds.wide import put_both, read_row, trim_both
 
 PAGE = 2000  # pins a read
@@ -34,6 +35,7 @@ class _Hot(NamedTuple):
     score: float
     pin_id: int
     version: int
+    value: bytes
 
     @property
     def column(self) -> bytes:
@@ -61,7 +63,7 @@ async def build_popular(
         heads = await stores.shards.mappings.heads(likes)
         for pin, key in zip(pins, likes, strict=True):
             size, version, _ = heads[key]
-            found = _Hot(scoring.hot(size, pin.created), pin.id, version)
+            found = _Hot(scoring.hot(size, pin.created), pin.id, version, pools.why_of(pin, 0))
             if len(hottest) < settings.popular_cap:
                 heappush(hottest, found)
             else:
@@ -69,7 +71,7 @@ async def build_popular(
         after = page[-1][0]
         progress(len(page))
     await _write(stores, {found.pin_id: found for found in hottest})
-    await trim_both(stores.pools, POOLS, [POPULAR_ROW], settings.popular_cap)
+    await trim_both(stores.pools, POOLS, POPULAR_ROWS, row_cap(settings))
 
 
 async def _write(stores: Stores, hottest: dict[int, _Hot]) -> None:
@@ -82,16 +84,19 @@ async def _write(stores: Stores, hottest: dict[int, _Hot]) -> None:
         note = inverted_version(version)
         notes = {id_row(found.pin_id): {note: found.column} for found in some}
         await put_both(stores.pools, POPULARITY, notes, version + 1)
-        cells = {found.column: why(0) for found in some}
-        await put_both(stores.pools, POOLS, {POPULAR_ROW: cells}, version + 1)
+        rows: dict[bytes, dict[bytes, bytes]] = defaultdict(dict)
+        for found in some:
+            rows[popular_row(found.pin_id)][found.column] = found.value
+        await put_both(stores.pools, POOLS, rows, version + 1)
 
     async def sweep(store: WideColumnStore) -> None:
-        for cell in await read_row(store, POOLS, POPULAR_ROW):
-            found = hottest.get(parse_pool(cell.column).pin_id)
-            if found is None or cell.column == found.column:
-                continue
-            newer = cell.stamp > found.version + 1
-            gone, stamp = (found.column, found.version + 1) if newer else (cell.column, cell.stamp)
-            await store.delete(POOLS, {POPULAR_ROW: [gone]}, stamp)
+        for row in POPULAR_ROWS:
+            for cell in await read_row(store, POOLS, row):
+                found = hottest.get(parse_pool(cell.column).pin_id)
+                if found is None or cell.column == found.column:
+                    continue
+                newer = cell.stamp > found.version + 1
+                pair = (found.column, found.version + 1) if newer else (cell.column, cell.stamp)
+                await store.delete(POOLS, {row: [pair[0]]}, pair[1])
 
     await write_both(stores.pools, sweep)

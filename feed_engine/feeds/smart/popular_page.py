@@ -1,5 +1,7 @@
-"""Pages of popular pins, for visitors without a token."""
+"""Pages of popular pins, for visitors without a token: merged from the rows of popular pins."""
 
+import asyncio
+import itertools
 from collections.abc import AsyncIterator
 
 from datasources.errors import StoreError
@@ -7,7 +9,7 @@ from datasources.protocols import Cell, WideColumnStore
 from datasources.records import Pin
 from feed_engine.feeds import cursors
 from feed_engine.feeds.cursors import CursorKind
-from feed_engine.feeds.rows import POOLS, POPULAR_ROW, Reason, parse_pool
+from feed_engine.feeds.rows import FORMER_POPULAR_ROW, POOLS, POPULAR_ROWS, Reason, parse_pool
 from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart.results import Health, HomeItem, HomePage
 from feed_engine.feeds.visible import Visible
@@ -52,7 +54,11 @@ async def _pages(
     while True:
 
         async def read(store: WideColumnStore, after: bytes | None = after) -> list[Cell]:
-            return await store.read(POOLS, POPULAR_ROW, after=after, limit=limit)
+            rows = [*POPULAR_ROWS, FORMER_POPULAR_ROW]
+            found = await asyncio.gather(
+                *(store.read(POOLS, row, after=after, limit=limit) for row in rows)
+            )
+            return sorted(itertools.chain(*found), key=lambda cell: cell.column)[:limit]
 
         try:
             raced = await feeds.pools_race(read, kind=("popular", limit.bit_length()))

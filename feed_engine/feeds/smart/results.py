@@ -10,9 +10,13 @@ from feed_engine.speculation import Side
 
 
 class HomeItem(msgspec.Struct, frozen=True):
+    """A card. `causes`: what the viewer follows that brought a new pin, or another pin of the same
+    picture that they may see."""
+
     pin: Pin
     reason: Reason
     cursor: str
+    causes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ materialized feed fails, it is the chunk and what the shard still tells of earli
 """
 
 import asyncio
+import itertools
 import struct
 from collections.abc import Awaitable, Sequence
 from contextlib import aclosing
@@ -21,7 +22,7 @@ from feed_engine.feeds.cursors import CursorKind
 from feed_engine.feeds.rows import Place, Reason
 from feed_engine.feeds.seen import check_token
 from feed_engine.feeds.settings import Feeds
-from feed_engine.feeds.smart.candidates import Candidates
+from feed_engine.feeds.smart.candidates import Candidates, LoadBoards, brought_by
 from feed_engine.feeds.smart.materialized import ShownPin
 from feed_engine.feeds.smart.pages import Saved, fill, visit_pins
 from feed_engine.feeds.smart.popular_page import popular_page
@@ -45,13 +46,15 @@ async def home_page(
     seen: str | None = None,
     dated: bool = False,
     visible: Visible,
+    boards: LoadBoards | None = None,
 ) -> HomePage:
     """`first` pins of the viewer's home feed, behind a cursor of the same visit.
 
     Without `after`: the first page of a visit, which begins here unless `visit` names an earlier
     visit. The pools are read for a new visit; a named visit is looked for first. Without a viewer:
     popular pins. `seen`: the token of a write that a new visit waits for, as long as a feed's
-    deadline; `dated`: tell since when a standby may be stale.
+    deadline; `dated`: tell since when a standby may be stale. `boards` loads boards that `visible`
+    will ask for, at the same time as the pins.
 
     Raises BadInput for an invalid cursor or token, or a cursor of another visit than `visit`. A
     store that fails shortens the answer, as `health` tells, and raises nothing, unless `visible`
@@ -65,7 +68,7 @@ async def home_page(
     asked = _Asked(feeds, viewer_id, first, visible)
     if after is not None:
         return await _later_page(asked, after, name)
-    candidates = Candidates(feeds, viewer_id, visible, seen=seen, dated=dated)
+    candidates = Candidates(feeds, viewer_id, visible, boards=boards, seen=seen, dated=dated)
     return await _first_page(asked, name, candidates)
 
 
@@ -115,6 +118,7 @@ async def _first_page(asked: _Asked, named: str | None, candidates: Candidates) 
     this = next((visit for visit in known if visit.visit == name), None)
     if this is None:
         failed = isinstance(await (pools or read_pools()), StoreError)
+        candidates.beside = _earlier(known, saved, asked.first + 1 - feeds.settings.chunk)
         try:
             this, known = await _begin(asked, name, known, candidates, failed)
         except StoreError:  # a chunk that can't be remembered isn't shown
@@ -128,7 +132,7 @@ async def _later_page(asked: _Asked, after: str, name: str | None) -> HomePage:
     if name is not None and name != visit:
         raise BadInput(f"this cursor is of visit {visit!r}, not of {name!r}", "after")
     saved = Saved(asked.feeds, asked.viewer_id, place, asked.first + 1)
-    recent = _attempt(visits.recent(asked.feeds.stores, asked.viewer_id))
+    recent = _attempt(visits.recent(asked.feeds.stores, asked.viewer_id, visit))
     told, _ = await asyncio.gather(recent, saved.read())
     if isinstance(told, StoreError):
         return await _page(asked, _Told(visit, generation, lost=True), saved, place)
@@ -147,16 +151,25 @@ async def _begin(
         size = settings.chunk + owed
         if failed:
             return Chunk(owed=min(size, settings.owed_cap))
-        taken = {pin_id for visit in earlier for pin_id, _ in visit.chunk.pins}
-        untold = bool(earlier) and earlier[0].generation > len(earlier)
-        chosen = await candidates.choose(size, taken, untold=untold)
+        taken = {pin_id for visit in earlier for pin_id in visit.chunk.shown}
+        chosen = await candidates.choose(size, taken)
         assert candidates.side is not None
         pins = tuple((c.pin_id, c.reason) for c in chosen)
         side = candidates.side.name
         missing = min(size - len(pins), settings.owed_cap) if candidates.late else 0
-        return Chunk(pins, side, owed=missing, since=candidates.since, lacks=candidates.lacks)
+        return Chunk(
+            *(pins, side, missing, candidates.since, candidates.lacks),
+            roots=candidates.roots(chosen),
+            causes=candidates.causes(chosen),
+        )
 
     return await visits.begin(feeds.stores, asked.viewer_id, name, known, feeds.clock(), choose)
+
+
+def _earlier(known: Sequence[Remembered], saved: Saved, count: int) -> list[int]:
+    """The first pins behind a new chunk: at least the one that tells whether a page follows."""
+    told = (pin_id for visit in known for pin_id, _ in visit.chunk.pins)
+    return list(itertools.islice(itertools.chain(told, saved.pins()), max(1, count)))
 
 
 async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -> HomePage:
@@ -165,12 +178,15 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
     async with aclosing(visit_pins(generation, told.known, saved, after)) as pieces:
         page, has_next = await fill(pieces, asked.first, asked.visible)
     tail = told.name.encode()
+    new = [pin.id for shown, pin in page if shown.place.generation == generation]
+    causes = await _causes(asked, this.chunk, new) if this else {}
 
     def item(shown: ShownPin, pin: Pin) -> HomeItem:
-        new = shown.place.generation == generation
         place = _CURSOR.pack(generation, *shown.place) + tail
         cursor = cursors.encode(CursorKind.HOME_1, place)
-        return HomeItem(pin, shown.reason if new else Reason.SHOWN_BEFORE, cursor)
+        if shown.place.generation != generation:
+            return HomeItem(pin, Reason.SHOWN_BEFORE, cursor)
+        return HomeItem(pin, shown.reason, cursor, causes.get(pin.id, ()))
 
     served = (saved.side,) if this is None else (saved.side, told.pools)
     stale = told.lost or any(side is not Side.PRIMARY for side in served)
@@ -188,6 +204,20 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
             stale_since=_last_chosen(told.known, generation) if told.lost or no_chunk else since,
         ),
     )
+
+
+async def _causes(
+    asked: _Asked, chunk: Chunk, pin_ids: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """The causes of each pin. A cause is left out when the viewer can't see the pin that it brought
+    any more, or when that pin is another user's, board's or interest's now."""
+    told = {pin_id: chunk.causes.get(pin_id, ()) for pin_id in pin_ids}
+    ids = list(dict.fromkeys(id for some in told.values() for _, id in some))
+    pins = await asked.visible(ids) if ids else {}
+    return {
+        pin_id: tuple(cause for cause, id in some if id in pins and brought_by(pins[id], cause))
+        for pin_id, some in told.items()
+    }
 
 
 def _last_chosen(known: Sequence[Remembered], generation: int) -> int | None:

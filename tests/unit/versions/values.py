@@ -13,6 +13,7 @@ from feed_engine.outbox.change import (
     FanOutBatch,
     FeedShort,
     Followed,
+    InterestShort,
     PinArrived,
     PinLiked,
     PinPublished,
@@ -36,6 +37,7 @@ TASKS: list[Task] = [
     VisitShown(USER, 12),
     FanOutBatch(PIN, BOARD, 8, f"{10**37}:{USER}", ""),
     FeedShort(USER, 1_700_000_000_003),
+    InterestShort(compose(1, Kind.INTEREST, 2), 1_700_000_000_004),
 ]
 
 

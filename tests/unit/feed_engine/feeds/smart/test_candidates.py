@@ -2,12 +2,21 @@
 
 import pytest
 
-from datasources.records import Pin
+from datasources.records import Pin, User
 from feed_engine import writes
-from feed_engine.feeds.rows import Reason
+from feed_engine.feeds import visits
+from feed_engine.feeds.rows import (
+    POOLS,
+    POPULAR_ROWS,
+    Reason,
+    Source,
+    parse_why,
+    pool_row,
+    why,
+)
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart.candidates import Candidates
-from tests.feeding import Feeding, pins_of, reader
+from tests.feeding import START, Feeding, pins_of, reader
 
 pytestmark = pytest.mark.anyio
 
@@ -32,11 +41,11 @@ async def test_a_generator_over_many_dead_candidates_ends_at_its_deadline(feedin
 
 async def test_what_a_late_generator_missed_makes_the_next_chunk_larger(feeding: Feeding) -> None:
     viewer, pins = await reader(feeding, 30)
-    for pin_id in pins[:3]:
+    for pin_id in pins[:9]:  # of the eleven that are checked at first
         await writes.delete_pin(feeding.stores, await _owner(feeding, pin_id), pin_id)
     feeding.settings = FeedSettings(chunk=5, generator_seconds=0)
     late = await feeding.home(viewer, first=20)
-    assert pins_of(late) == pins[3:5]
+    assert pins_of(late) == pins[9:11]
     await feeding.drain()
     feeding.settings = FeedSettings(chunk=5, generator_seconds=60)
     served = await feeding.home(viewer, first=20)
@@ -44,19 +53,94 @@ async def test_what_a_late_generator_missed_makes_the_next_chunk_larger(feeding:
     assert len(new) == 5 + 3
 
 
-async def test_a_picture_and_its_repins_have_one_card(feeding: Feeding) -> None:
+async def repinned(
+    feeding: Feeding, times: int, *, chain: bool = False
+) -> tuple[User, Pin, list[Pin]]:
+    """Somebody who follows the owner of a picture and so many others who repin it, or (`chain`)
+    each the repin before; the picture, and the repins."""
     viewer, owner = await feeding.user(), await feeding.user()
     await feeding.follow(viewer, owner.id)
     (picture,) = await feeding.pins(await feeding.board(owner), 1)
-    repinned = picture.id
-    for _ in range(3):
+    last, repins = picture, list[Pin]()
+    for number in range(times):
         friend = await feeding.user()
         await feeding.follow(viewer, friend.id)
         board = await feeding.board(friend)
-        made = await writes.repin(feeding.stores, friend.id, repinned, board.id)
-        repinned = made.pin.id  # a repin of the repin
+        source = last if chain else picture
+        made = await writes.repin(
+            feeding.stores, friend.id, source.id, board.id, at=START + 10_000 + number
+        )
+        repins.append(last := made.pin)
     await feeding.drain()
+    return viewer, picture, repins
+
+
+@pytest.mark.parametrize("chain", [False, True])
+async def test_a_picture_and_its_repins_have_one_card_with_all_that_brought_it(
+    feeding: Feeding, chain: bool
+) -> None:
+    viewer, picture, repins = await repinned(feeding, 10, chain=chain)
+    page = await feeding.home(viewer, first=20)
+    [card] = page.items
+    assert card.pin.id == repins[-1].id
+    assert set(card.causes) == {picture.owner_id, *(pin.owner_id for pin in repins)}
+    assert card.causes[0] == card.pin.owner_id
+    again = await feeding.home(viewer, first=20, visit=page.visit)
+    assert again.items == page.items
+
+
+async def test_a_picture_that_was_shown_is_not_new_when_it_is_repinned(feeding: Feeding) -> None:
+    """The shard has long forgotten the visit, which showed another repin of the picture."""
+    viewer, picture, repins = await repinned(feeding, 1)
+    feeding.settings = FeedSettings(chunk=1, generator_seconds=60)
+    assert pins_of(await feeding.home(viewer, first=20)) == [repins[0].id]
+    for _ in range(visits.RECENT + 2):
+        await feeding.drain()
+        assert pins_of(await feeding.home(viewer, first=20)) == [repins[0].id]
+    await writes.repin(
+        feeding.stores, repins[0].owner_id, picture.id, repins[0].board_id, at=START + 90_000
+    )
+    await feeding.drain()
+    assert pins_of(await feeding.home(viewer, first=20)) == [repins[0].id]
+
+
+async def test_a_late_choice_has_one_card_for_a_picture_as_well(feeding: Feeding) -> None:
+    viewer, _, _ = await repinned(feeding, 4)
+    feeding.settings = FeedSettings(chunk=5, generator_seconds=0)
     assert len(pins_of(await feeding.home(viewer, first=20))) == 1
+
+
+async def test_cells_that_do_not_tell_the_root_give_one_card_as_well(feeding: Feeding) -> None:
+    viewer, picture, repins = await repinned(feeding, 3)
+    row = pool_row(viewer.id, Source.FOLLOWED)
+    for side in feeding.stores.pools:
+        for cell in await side.read(POOLS, row, limit=9):
+            cause_id = parse_why(cell.value).cause_id
+            await side.put(POOLS, {row: {cell.column: why(cause_id)}}, cell.stamp)
+        for popular in POPULAR_ROWS:
+            await side.trim(POOLS, popular, 0)
+    [card] = (await feeding.home(viewer, first=20)).items
+    assert set(card.causes) == {picture.owner_id, *(pin.owner_id for pin in repins)}
+
+
+async def test_a_repin_that_the_viewer_may_not_see_is_no_cause(feeding: Feeding) -> None:
+    viewer, picture, repins = await repinned(feeding, 3)
+    secret = writes.BoardChange(secret=True)
+    first, second, _ = repins
+    await writes.update_board(feeding.stores, first.owner_id, first.board_id, secret)
+    page = await feeding.home(viewer, first=20)
+    assert first.owner_id not in page.items[0].causes
+    assert len(page.items[0].causes) == 3
+    await writes.update_board(feeding.stores, second.owner_id, second.board_id, secret)
+    again = await feeding.home(viewer, first=20, visit=page.visit)
+    assert set(again.items[0].causes) == {picture.owner_id, repins[2].owner_id}
+
+
+async def test_a_picture_that_is_gone_does_not_hide_its_repins(feeding: Feeding) -> None:
+    viewer, picture, repins = await repinned(feeding, 2)
+    await writes.delete_pin(feeding.stores, picture.owner_id, picture.id)
+    await writes.delete_pin(feeding.stores, repins[1].owner_id, repins[1].id)
+    assert pins_of(await feeding.home(viewer, first=20)) == [repins[0].id]
 
 
 async def _owner(feeding: Feeding, pin_id: int) -> int:

@@ -11,6 +11,7 @@ from datasources.protocols import Cell, Sides, Stores, Table, WideColumnStore
 from datasources.records import User
 from feed_engine.feeds.rows import MATERIALIZED, POOLS, SHOWN, Source, id_row, pool_row
 from feed_engine.feeds.settings import FeedSettings
+from feed_engine.feeds.smart import handover
 from feed_engine.feeds.smart.handover import TRIM_EVERY, visit_shown
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import VisitShown
@@ -132,6 +133,33 @@ async def test_the_materialized_feed_is_trimmed_to_its_newest_pins(feeding: Feed
 
 
 async def _nowhere(cursor: bytes) -> None: ...
+
+
+async def test_marks_of_shown_pins_are_kept_for_a_stated_time_and_then_forgotten(
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pins that are still among the earlier pins of the feed keep their marks: a visit that showed
+    them as new would have them twice."""
+    monkeypatch.setattr(handover, "FORGET_EVERY", 1)
+    settings = feeding.settings = FeedSettings(chunk=2, materialized_cap=4, shown_days=10)
+    viewer = await reader(feeding, 40)
+    shown: list[int] = []
+
+    async def visit(days: int) -> list[int]:
+        feeding.now += days * 24 * 3600 * 1000
+        shown.extend(pins_of(await feeding.home(viewer, first=2)))
+        (task,) = await feeding.tasks()
+        assert isinstance(task, VisitShown)
+        await visit_shown(feeding.stores, task, None, _nowhere, settings=settings)
+        await feeding.drain()
+        rows = [await read_row(s, SHOWN, id_row(viewer.id)) for s in feeding.stores.feeds]
+        assert rows[0] == rows[1]
+        return sorted(int.from_bytes(cell.column, "big") for cell in rows[0])
+
+    for _ in range(TRIM_EVERY):
+        assert await visit(days=1) == sorted(shown)
+    assert await visit(days=4) == sorted(shown[2:])  # the first is older than ten days
+    assert await visit(days=90) == sorted(shown[12:])  # two visits, since the last trim, and this
 
 
 async def test_one_job_hands_over_all_that_its_users_visits_left(feeding: Feeding) -> None:

@@ -12,18 +12,23 @@ from datasources.records import Pin
 from feed_engine import writes
 from feed_engine.feeds import content
 from feed_engine.feeds.rows import (
+    FORMER_POPULAR_ROW,
     POOLS,
-    POPULAR_ROW,
+    POPULAR_ROWS,
+    POPULAR_SPREAD,
     POPULARITY,
     PoolColumn,
     Reason,
     id_row,
+    inverted_version,
     parse_pool,
     pool_column,
+    popular_row,
+    why,
 )
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart import scoring
-from feed_engine.feeds.smart.popular import move_cell, update_popularity
+from feed_engine.feeds.smart import popular, scoring
+from feed_engine.feeds.smart.popular import move_cell, spread, update_popularity
 from feed_engine.feeds.smart.popular_bulk import build_popular
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import PinLiked
@@ -35,11 +40,16 @@ pytestmark = pytest.mark.anyio
 
 
 async def pool(feeding: Feeding) -> list[tuple[int, float]]:
-    """The (pin, score) in the popular pool, the same on both sides."""
+    """The (pin, score) in the popular pool, the same on both sides; each pin in its own row."""
     sides = []
     for side in feeding.stores.pools:
-        cells = await read_row(side, POOLS, POPULAR_ROW)
-        sides.append([(pin_id, score) for score, pin_id in (parse_pool(c.column) for c in cells)])
+        cells = []
+        for row in POPULAR_ROWS:
+            found = await read_row(side, POOLS, row)
+            assert all(popular_row(parse_pool(cell.column).pin_id) == row for cell in found)
+            cells += found
+        columns = (parse_pool(cell.column) for cell in sorted(cells, key=lambda c: c.column))
+        sides.append([(pin_id, score) for score, pin_id in columns])
     assert sides[0] == sides[1]
     return sides[0]
 
@@ -138,7 +148,7 @@ async def test_an_update_with_an_older_count_changes_nothing(feeding: Feeding) -
     before = await pool(feeding)
     older = pool_column(PoolColumn(scoring.hot(1, pin.created), pin.id))
     for side in feeding.stores.pools:
-        await move_cell(side, pin.id, older, 1)
+        await move_cell(side, pin.id, older, 1, why(0))
     assert await pool(feeding) == before
 
 
@@ -179,8 +189,50 @@ async def test_the_pool_built_from_all_pins_is_the_one_that_jobs_fill(feeding: F
 async def test_only_the_hottest_are_kept_when_there_are_too_many(feeding: Feeding) -> None:
     pins = await feeding.pins(await feeding.board(await feeding.user()), 6)
     await build_popular(feeding.stores, settings=FeedSettings(popular_cap=2))
-    assert [pin_id for pin_id, _ in await pool(feeding)] == [pins[5].id, pins[4].id]
+    kept = {popular_row(pin.id): pin.id for pin in pins[4:]}
+    assert [pin_id for pin_id, _ in await pool(feeding)] == sorted(kept.values(), reverse=True)
     live = await content.load_pins(feeding.stores, [pin.id for pin in pins])
-    settings = FeedSettings(popular_cap=4)
+    settings = FeedSettings(popular_cap=POPULAR_SPREAD)
     await update_popularity(feeding.stores, list(live.values()), settings)
-    assert len(await pool(feeding)) == 4
+    best = {popular_row(pin.id): pin.id for pin in pins}  # one of each row
+    assert {pin_id for pin_id, _ in await pool(feeding)} == set(best.values())
+
+
+async def test_popular_pins_are_spread_over_rows_and_read_as_one_pool(feeding: Feeding) -> None:
+    pins = await feeding.pins(await feeding.board(await feeding.user()), 40)
+    await feeding.drain()
+    [side, _] = feeding.stores.pools
+    sizes = [len(await read_row(side, POOLS, row)) for row in POPULAR_ROWS]
+    assert sum(sizes) == 40
+    assert max(sizes) < 20
+    page = await feeding.home(None, first=30)
+    rest = await feeding.rest_of(None, page, first=30)
+    best = [pin.id for pin in reversed(pins)]
+    assert pins_of(page) + rest == best
+    assert pins_of(await feeding.home(await feeding.user(), first=5)) == best[:5]
+
+
+async def test_pins_of_the_row_of_earlier_versions_are_read_and_move_to_their_rows(
+    feeding: Feeding,
+) -> None:
+    """A process of an earlier version puts all cells into one row, also while others don't."""
+    pins = await feeding.pins(await feeding.board(await feeding.user()), 30)
+    for row in await feeding.pending():
+        await feeding.stores.shards.outbox.finish(row.shard, row.id)
+    for side in feeding.stores.pools:
+        cells = {
+            pool_column(PoolColumn(scoring.hot(0, pin.created), pin.id)): why(0) for pin in pins
+        }
+        for column, pin in zip(cells, pins, strict=True):
+            await side.put(POPULARITY, {id_row(pin.id): {inverted_version(0): column}}, 1)
+        await side.put(POOLS, {FORMER_POPULAR_ROW: cells}, 1)
+    best = [pin.id for pin in reversed(pins)]
+    assert pins_of(await feeding.home(None, first=40)) == best
+    await like(feeding, pins[0], 9)
+    await feeding.drain()
+    assert pins_of(await feeding.home(None, first=40)) == [pins[0].id, *best[:-1]]
+    for side in feeding.stores.pools:
+        popular._empty_until.clear()
+        await spread(side)
+        assert await read_row(side, POOLS, FORMER_POPULAR_ROW) == []
+    assert await pool(feeding) == hot((pins[0], 9), *((pin, 0) for pin in pins[:0:-1]))

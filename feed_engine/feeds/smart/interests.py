@@ -1,0 +1,106 @@
+"""The pools of interests: one row for each interest, which all its followers read.
+
+A pin is put into its interests' rows once, however many follow them: an interest's followers have
+no bound. What a viewer was shown stays in such a row, since others were not; the reader leaves it
+out (see `feed_engine.feeds.smart.candidates`).
+
+A row that nothing filled yet (of an interest from before there were such rows) is filled by a job,
+which a follow or the first reader who comes to the row's end asks for.
+"""
+
+from collections.abc import Sequence
+
+from datasources.ids import shard_of
+from datasources.mappings import ListKey, Mapping
+from datasources.protocols import ShardTx, Stores, WideColumnStore
+from datasources.records import Pin
+from feed_engine.feeds.content import load_pins, newest_pins, public_boards
+from feed_engine.feeds.dual import write_both
+from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, id_row, interest_row, parse_pool
+from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
+from feed_engine.feeds.smart import pools
+from feed_engine.feeds.wide import due, put_both, read_row
+from feed_engine.outbox.change import Advance, Change, InterestShort, change
+from feed_engine.transactions.commit import commit
+
+FILLED, ASKED = b"\x02", b"\x03"
+"""Columns of an interest's row in POOLS_APPLIED; the stamps: epoch ms of the last filling, and of
+when the last one was asked for."""
+ASK_AGAIN = 60_000  # ms, while the filling isn't done
+LOWEST_STAMP = 1
+"""The stamp of cells that are filled in: they bring back nothing that was taken out."""
+
+
+async def put_pin(
+    store: WideColumnStore,
+    stores: Stores,
+    pin: Pin,
+    interest_ids: Sequence[int],
+    at: int,
+    settings: FeedSettings,
+) -> None:
+    """Put a public pin into the rows of interests on one side, with the time of the action."""
+    cells = [(id, *pools.followed_cell(pin, id)) for id in interest_ids]
+    rows = {interest_row(id): {column: value} for id, column, value in cells}
+    if rows:
+        await store.put(POOLS, rows, max(1, pin.created, at))
+    for id in interest_ids:
+        if due(interest_row(id), pin.id):
+            await tidy(store, stores, id, settings.interest_cap)
+
+
+async def tidy(store: WideColumnStore, stores: Stores, interest_id: int, keep: int) -> None:
+    """Take out pins that nobody sees there any more, so that they keep no place, and keep the best
+    of the others. Each goes at its own stamp: a pin that returns has a higher one."""
+    row = interest_row(interest_id)
+    cells = await read_row(store, POOLS, row)
+    ids = [parse_pool(cell.column).pin_id for cell in cells]
+    pins = await load_pins(stores, ids)
+    public = await public_boards(stores, {pin.board_id for pin in pins.values()})
+    for cell, id in zip(cells, ids, strict=True):
+        pin = pins.get(id)
+        if pin is None or pin.board_id not in public or interest_id not in pin.interest_ids:
+            await store.delete(POOLS, {row: [cell.column]}, cell.stamp)
+    await store.trim(POOLS, row, keep)
+
+
+async def interest_short(
+    stores: Stores,
+    task: InterestShort,
+    cursor: bytes | None,
+    advance: Advance,
+    *,
+    settings: FeedSettings = DEFAULTS,
+) -> None:
+    """Fill the row of an interest."""
+    await fill(stores, [task.interest_id], settings.interest_cap)
+
+
+async def fill(stores: Stores, interest_ids: Sequence[int], limit: int) -> None:
+    """Put the newest pins of interests into their rows, on both sides."""
+    keys = [ListKey(Mapping.INTEREST_HAS_PINS, id) for id in interest_ids]
+    found = await newest_pins(stores, keys, limit)
+    rows = {
+        interest_row(key.from_id): dict(pools.followed_cell(pin, key.from_id) for pin in pins)
+        for key, pins in found.items()
+    }
+    await put_both(stores.pools, POOLS, rows, LOWEST_STAMP)
+    marks = {id_row(id): {FILLED: b""} for id in interest_ids}
+    now = epoch_ms()
+    await write_both(stores.pools, lambda store: store.put(POOLS_APPLIED, marks, now))
+
+
+async def ask_fill(stores: Stores, store: WideColumnStore, interest_id: int, now: int) -> bool:
+    """Post the job that fills a row, if nothing filled it yet on this side and no job is on its
+    way. Raises StoreError."""
+    row = id_row(interest_id)
+    marks = await store.get(POOLS_APPLIED, row, [FILLED, ASKED])
+    if FILLED in marks or (ASKED in marks and now - marks[ASKED].stamp < ASK_AGAIN):
+        return False
+    await store.put(POOLS_APPLIED, {row: {ASKED: b""}}, max(1, now))
+
+    async def work(tx: ShardTx) -> Change:
+        return change(tasks=[InterestShort(interest_id=interest_id, at=now)])
+
+    await commit(stores, shard_of(interest_id), work)
+    return True

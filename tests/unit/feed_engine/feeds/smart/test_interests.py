@@ -1,0 +1,267 @@
+"""Pools of interests: one row an interest, written once and read by all its followers."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from datasources.protocols import Sides
+from datasources.records import Interest, Pin, User
+from feed_engine import writes
+from feed_engine.feeds.fanout import pin_published, pin_to_batch
+from feed_engine.feeds.rows import (
+    POOLS,
+    POOLS_APPLIED,
+    Reason,
+    Source,
+    id_row,
+    interest_row,
+    parse_pool,
+    parse_why,
+    pool_row,
+    why,
+)
+from feed_engine.feeds.settings import FeedSettings
+from feed_engine.feeds.smart import pools
+from feed_engine.feeds.smart.handover import visit_shown
+from feed_engine.feeds.smart.interests import FILLED, LOWEST_STAMP, fill, tidy
+from feed_engine.feeds.wide import read_row
+from feed_engine.outbox.change import FanOutBatch, InterestShort, PinPublished, VisitShown
+from feed_engine.outbox.completion import settle
+from tests.faulty import Unwell
+from tests.feeding import START, Feeding, pins_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def themed(feeding: Feeding, count: int, *, followers: int = 1) -> tuple[Any, ...]:
+    """An interest, its followers, and so many pins of it, the newest first."""
+    interest, owner = await feeding.interest(), await feeding.user()
+    viewers = [await feeding.user() for _ in range(followers)]
+    for viewer in viewers:
+        await feeding.follow(viewer, interest.id)
+    await feeding.drain()
+    board = await feeding.board(owner)
+    pins = [await feeding.pin_at(board, START + n, interest.id) for n in range(count)]
+    await feeding.drain()
+    return interest, viewers, pins[::-1]
+
+
+def ids(pins: list[Pin]) -> list[int]:
+    return [pin.id for pin in pins]
+
+
+async def in_row(feeding: Feeding, interest: Interest) -> list[int]:
+    """The pins of the interest's row, the same on both sides."""
+    sides = []
+    for side in feeding.stores.pools:
+        cells = await read_row(side, POOLS, interest_row(interest.id))
+        sides.append([parse_pool(cell.column).pin_id for cell in cells])
+    assert sides[0] == sides[1]
+    return sides[0]
+
+
+async def own(feeding: Feeding, viewer: User) -> list[int]:
+    cells = await read_row(
+        feeding.stores.pools.primary, POOLS, pool_row(viewer.id, Source.INTEREST)
+    )
+    return [parse_pool(cell.column).pin_id for cell in cells]
+
+
+async def test_a_pin_is_put_into_its_interests_row_once_however_many_follow_it(
+    feeding: Feeding,
+) -> None:
+    interest, viewers, pins = await themed(feeding, 7, followers=4)
+    assert await in_row(feeding, interest) == ids(pins)
+    for viewer in viewers:
+        assert await own(feeding, viewer) == []
+        page = await feeding.home(viewer)
+        assert pins_of(page) == ids(pins[:5])
+        assert {item.reason for item in page.items} == {Reason.FOLLOWED_INTEREST}
+        assert page.items[0].causes == (interest.id,)
+    await feeding.drain()
+    assert pins_of(await feeding.home(viewers[0]))[:2] == ids(pins[5:])
+    assert await in_row(feeding, interest) == ids(pins)
+
+
+async def test_several_interests_are_merged_best_first_as_deep_as_the_chunk_needs(
+    feeding: Feeding,
+) -> None:
+    """One interest's newest hundred are newer than all of the other's."""
+    viewer, board = await feeding.user(), await feeding.board(await feeding.user())
+    old, new = await feeding.interest(), await feeding.interest()
+    for interest in (old, new):
+        await feeding.follow(viewer, interest.id)
+    first = [await feeding.pin_at(board, START + n, old.id) for n in range(40)]
+    last = [await feeding.pin_at(board, START + 1000 + n, new.id) for n in range(70)]
+    await feeding.drain()
+    feeding.settings = FeedSettings(chunk=90, generator_seconds=60)
+    page = await feeding.home(viewer, first=90)
+    assert pins_of(page) == ids([*last[::-1], *first[::-1]])[:90]
+
+
+async def test_what_is_no_longer_followed_is_not_read(feeding: Feeding) -> None:
+    interest, [viewer], pins = await themed(feeding, 3)
+    feeds = feeding.feeds()
+    feeds.remember_interests(viewer.id, [interest.id])
+    await feeding.unfollow(viewer, interest.id)
+    page = await feeding.home(viewer)
+    assert not {Reason.FOLLOWED_INTEREST} & {item.reason for item in page.items}
+    assert pins_of(page) == ids(pins)  # as popular pins
+
+
+async def test_of_very_many_interests_others_are_read_each_hour(feeding: Feeding) -> None:
+    viewer, board = await feeding.user(), await feeding.board(await feeding.user())
+    interests = [await feeding.interest() for _ in range(6)]
+    for number, interest in enumerate(interests):
+        await feeding.follow(viewer, interest.id)
+        await feeding.pin_at(board, START + number, interest.id)
+    await feeding.drain()
+    feeding.settings = FeedSettings(chunk=2, interests=2, generator_seconds=60)
+    read = set[int]()
+    for hour in range(12):
+        feeding.now += 3_600_000
+        page = await feeding.home(viewer, visit=f"hour {hour}", first=2)
+        read |= {i.causes[0] for i in page.items if i.reason is Reason.FOLLOWED_INTEREST}
+        for row in await feeding.pending():
+            await feeding.stores.shards.outbox.finish(row.shard, row.id)
+    assert len(read) > 2
+
+
+async def test_a_row_that_nothing_filled_is_filled_for_the_reader_who_comes_to_its_end(
+    feeding: Feeding,
+) -> None:
+    """After an upgrade an interest has pins, and its row has the latest alone."""
+    interest, [viewer], pins = await themed(feeding, 4)
+    row = interest_row(interest.id)
+    for side in feeding.stores.pools:
+        cells = await read_row(side, POOLS, row)
+        await side.delete(POOLS, {row: [cell.column for cell in cells[1:]]}, LOWEST_STAMP)
+        await side.trim(POOLS, row, 1)
+        await side.trim(POOLS_APPLIED, id_row(interest.id), 0)
+    feeding.stores = feeding.stores._replace()
+    page = await feeding.home(viewer, first=1)
+    await settle()
+    assert pins_of(page) == ids(pins[:1])
+    asked = [task for task in await feeding.tasks() if isinstance(task, InterestShort)]
+    assert asked == [InterestShort(interest.id, feeding.now)]
+    await feeding.home(viewer)
+    await settle()
+    assert len([t for t in await feeding.tasks() if isinstance(t, InterestShort)]) == 1
+    await feeding.drain()
+    feeding.now += 3_600_000
+    assert await in_row(feeding, interest) == ids(pins)
+    await feeding.home(viewer, visit="another")
+    await settle()
+    assert not [t for t in await feeding.tasks() if isinstance(t, InterestShort)]
+
+
+async def test_a_follow_fills_a_row_that_nothing_filled(feeding: Feeding) -> None:
+    interest, board = await feeding.interest(), await feeding.board(await feeding.user())
+    pins = [await feeding.pin_at(board, START + n, interest.id) for n in range(3)]
+    for row in await feeding.pending():
+        await feeding.stores.shards.outbox.finish(row.shard, row.id)
+    viewer = await feeding.user()
+    await feeding.follow(viewer, interest.id)
+    await feeding.drain()
+    assert await in_row(feeding, interest) == ids(pins[::-1])
+    for side in feeding.stores.pools:
+        assert await side.get(POOLS_APPLIED, id_row(interest.id), [FILLED])
+
+
+async def test_pins_that_an_earlier_version_pushed_are_shown_once_and_leave(
+    feeding: Feeding,
+) -> None:
+    """While processes of both versions run, a pin is in the viewer's own row, or in both."""
+    interest, [viewer], pins = await themed(feeding, 3)
+    pushed = [
+        await feeding.pin_at(await feeding.board(await feeding.user()), START + 9, interest.id)
+    ]
+    for row in await feeding.pending():
+        await feeding.stores.shards.outbox.finish(row.shard, row.id)
+    for pin in [*pins, *pushed]:
+        column, _ = pools.followed_cell(pin, interest.id)
+        cells = {pool_row(viewer.id, Source.INTEREST): {column: why(interest.id)}}
+        for side in feeding.stores.pools:
+            await side.put(POOLS, cells, pin.created)
+    assert pins_of(await feeding.home(viewer)) == ids([*pushed, *pins])
+    await feeding.drain()
+    assert await own(feeding, viewer) == []
+    assert await in_row(feeding, interest) == ids(pins)
+
+
+async def test_a_fan_out_that_an_earlier_version_began_reaches_the_interests_row(
+    feeding: Feeding,
+) -> None:
+    interest, _, _ = await themed(feeding, 0, followers=2)
+    board = await feeding.board(await feeding.user())
+    begun, planned = [await feeding.pin_at(board, START + n, interest.id) for n in range(2)]
+    [task, _] = await feeding.tasks()
+    assert isinstance(task, PinPublished)
+    done = dict.fromkeys(("popular primary", "popular standby"), "done")
+    cursor = msgspec.json.encode({**done, "pools primary": '[2,"17",5]', "planned": "[]"})
+    await pin_published(feeding.stores, task, cursor, _nowhere)
+    batch = FanOutBatch(planned.id, interest.id, 0, "", "")
+    await pin_to_batch(feeding.stores, batch, None, _nowhere)
+    assert await in_row(feeding, interest) == [planned.id, begun.id]
+
+
+async def test_dead_pins_keep_no_place_from_living_ones(feeding: Feeding) -> None:
+    interest, _, pins = await themed(feeding, 6)
+    owner, board = pins[0].owner_id, await feeding.board(await feeding.user())
+    await writes.delete_pin(feeding.stores, owner, pins[0].id)
+    change = writes.PinChange(interest_ids=())
+    await writes.update_pin(feeding.stores, owner, pins[1].id, change)
+    hidden = await feeding.pin_at(board, START + 100, interest.id)
+    await feeding.drain()
+    flip = writes.BoardChange(secret=True)
+    await writes.update_board(feeding.stores, board.owner_id, board.id, flip)
+    await feeding.drain()
+    assert len(await in_row(feeding, interest)) == 7
+    for side in feeding.stores.pools:
+        await tidy(side, feeding.stores, interest.id, 3)
+    assert await in_row(feeding, interest) == ids(pins[2:5])
+    flip = writes.BoardChange(secret=False)
+    await writes.update_board(feeding.stores, board.owner_id, board.id, flip)
+    await feeding.drain()
+    assert (await in_row(feeding, interest))[0] == hidden.id
+    await fill(feeding.stores, [interest.id], 3)
+    assert (await in_row(feeding, interest))[:4] == ids([hidden, *pins[2:5]])
+
+
+async def test_a_side_that_is_away_keeps_an_interests_pins_from_its_own_row_alone(
+    feeding: Feeding,
+) -> None:
+    interest, _, _ = await themed(feeding, 0)
+    pin = await feeding.pin_at(await feeding.board(await feeding.user()), START, interest.id)
+    [task] = await feeding.tasks()
+    assert isinstance(task, PinPublished)
+    away = Sides(Unwell(feeding.stores.pools.primary), feeding.stores.pools.standby)  # type: ignore[arg-type]
+    with pytest.raises(Exception, match="no answer"):
+        await pin_published(feeding.stores._replace(pools=away), task, None, _nowhere)
+    cells = await read_row(feeding.stores.pools.standby, POOLS, interest_row(interest.id))
+    assert [parse_pool(cell.column).pin_id for cell in cells] == [pin.id]
+    await feeding.drain()
+    assert await in_row(feeding, interest) == [pin.id]
+
+
+def test_an_earlier_version_reads_the_value_of_a_cell() -> None:
+    class Earlier(msgspec.Struct, frozen=True, array_like=True):
+        cause_id: int = 0
+
+    for value in (why(7), why(7, 8), why(7, 8, 9)):
+        assert msgspec.json.decode(value, type=Earlier).cause_id == 7
+    assert msgspec.structs.astuple(parse_why(b"[7]")) == (7, 0, 0)
+    assert msgspec.structs.astuple(parse_why(why(7, 8, 9))) == (7, 8, 9)
+
+
+async def test_the_hand_over_of_a_chunk_leaves_the_shared_row_alone(feeding: Feeding) -> None:
+    interest, [viewer], pins = await themed(feeding, 5)
+    await feeding.home(viewer)
+    [task] = await feeding.tasks()
+    assert isinstance(task, VisitShown)
+    await visit_shown(feeding.stores, task, None, _nowhere)
+    assert await in_row(feeding, interest) == ids(pins)
+
+
+async def _nowhere(cursor: bytes) -> None: ...

@@ -1,0 +1,69 @@
+"""How many store calls in series the page of a new visit takes, through the whole gateway."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from feed_engine import writes
+from feed_engine.feeds.settings import Feeds
+from feed_engine.speculation import FIXED, Race
+from gateway.runtime import Runtime
+from tests.gateways import Gateway, embedded_gateway
+from tests.phases import Phases
+
+pytestmark = pytest.mark.anyio
+CARD = "id title likeCount board { id name } owner { id username }"
+HOME = (
+    f"{{ homeFeed(first: 25) {{ edges {{ reason node {{ {CARD} }} }} health {{ mayBeStale }} }} }}"
+)
+PINS = f"query($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on Pin {{ {CARD} }} }} }}"
+
+
+@pytest.fixture
+async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
+    async with embedded_gateway(tmp_path) as opened:
+        yield opened
+
+
+async def followed(gateway: Gateway) -> list[str]:
+    """Somebody with a followed user, a followed interest, and pins of both."""
+    await gateway.sign_up("ann", "bob", "cleo", "dan")
+    tea = await writes.create_interest(gateway.stores, "Tea", "tea")
+    await gateway.mutate("ann", "followUser", "user { id }", userId=str(gateway.people["bob"]))
+    await gateway.mutate("ann", "followInterest", "interest { id }", interestId=str(tea.id))
+    pins = []
+    for name, count in (("bob", 60), ("cleo", 40), ("dan", 10)):
+        board = await gateway.board(name, "Board")
+        given = {"interestIds": [str(tea.id)]} if name == "cleo" else {}
+        pins += [await gateway.pin(name, board, f"{name} {n}", **given) for n in range(count)]
+    await gateway.settle()
+    return pins
+
+
+async def counted(gateway: Gateway) -> Phases:
+    phases = Phases()
+    stores = phases.of(gateway.stores)
+    races = [
+        Race(sides, cutoff=60, deadline=120, policy=FIXED) for sides in (stores.pools, stores.feeds)
+    ]
+    gateway.runtime = Runtime(stores, Feeds(stores, *races))
+    return phases
+
+
+async def test_a_page_of_a_new_visit_takes_four_phases_when_all_is_well(gateway: Gateway) -> None:
+    """With warm caches of objects. The first visit in a process does not know the viewer's
+    interests, and reads their pools one phase later."""
+    pins = await followed(gateway)
+    for start in range(0, len(pins), 100):
+        await gateway.data(PINS, "ann", ids=pins[start : start + 100])
+    phases = await counted(gateway)
+    for most in (5, 4, 4):
+        phases.names.clear()
+        page = await phases.run(gateway.data(HOME, "ann"))
+        assert len(page["homeFeed"]["edges"]) == 25
+        assert not page["homeFeed"]["health"]["mayBeStale"]
+        assert {"FOLLOWED_USER", "FOLLOWED_INTEREST"} <= {
+            edge["reason"] for edge in page["homeFeed"]["edges"]
+        }
+        assert len(phases.names) <= most, "\n".join(map(str, phases.names))
