@@ -293,6 +293,10 @@ class Outbox(Protocol):
         """Up to `limit` rows of the shards that can be reached, the oldest of each shard first;
         only parked rows and rows set aside, or all rows."""
 
+    async def begun(self, limit: int) -> list[OutboxRow]:
+        """Up to `limit` rows with a cursor, of the shards that can be reached, the newest first;
+        rows set aside are not among them."""
+
     async def entry(self, shard: int, id: int) -> OutboxEntry | None:
         """`load`, with what `listing` says of the row."""
 

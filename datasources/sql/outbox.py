@@ -160,6 +160,23 @@ class SqlOutbox:
                 break
         return listed[:limit]
 
+    async def begun(self, limit: int) -> list[OutboxRow]:
+        shards = self._router.topology.open_shards
+        found: list[OutboxRow] = []
+        for at in range(0, len(shards), SHARDS_AT_A_TIME):
+            some = shards[at : at + SHARDS_AT_A_TIME]
+            rest = (
+                "FROM {db}.outbox WHERE progress IS NOT NULL AND due < ? ORDER BY id DESC LIMIT ?"
+            )
+            parts = [
+                Part(self._router.place(shard), codecs.OUTBOX_COLUMNS, rest, (SET_ASIDE, limit))
+                for shard in some
+            ]
+            read, _ = await self._router.read_reachable("outbox.begun", parts)
+            for shard, rows in zip(some, read, strict=True):
+                found += [codecs.outbox_row(shard, row) for row in rows or ()]
+        return sorted(found, key=lambda row: (-row.created, -row.id))[:limit]
+
     async def entry(self, shard: int, id: int) -> OutboxEntry | None:
         try:
             place = self._router.place(shard)

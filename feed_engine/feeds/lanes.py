@@ -49,6 +49,8 @@ async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advanc
         await together([run(name, lane) for name, lane in waiting.items()])
     except StoreError:
         if any(saver.places.get(name) == DONE for name in waiting):
+            for name in waiting:
+                saver.places.setdefault(name, "")
             await saver.save_all()
         raise
 
@@ -56,6 +58,23 @@ async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advanc
 def places_of(cursor: bytes) -> dict[str, str]:
     """Raises msgspec.MsgspecError for what `run_lanes` didn't save."""
     return _PLACES.decode(cursor)
+
+
+def lacking(cursor: bytes) -> str | None:
+    """The only side that lanes which are not done write to, as in "pools standby", where others are
+    done; None if there is no such side. Lanes are named "CONTENT SIDE": all but the feeds are in
+    the pools."""
+    try:
+        places = places_of(cursor)
+    except msgspec.MsgspecError:
+        return None
+    lanes = {name: place for name, place in places.items() if " " in name}
+    left = {
+        f"{'feeds' if content == 'feeds' else 'pools'} {side}"
+        for (content, _, side), place in ((n.partition(" "), p) for n, p in lanes.items())
+        if place != DONE
+    }
+    return left.pop() if len(left) == 1 and DONE in lanes.values() else None
 
 
 class _Saver:

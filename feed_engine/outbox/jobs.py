@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from datasources.errors import StoreCorrupt, StoreError
+from datasources.errors import StoreCorrupt, StoreError, StoreUnavailable
 from datasources.outages import backoff
 from datasources.protocols import Job, OutboxRow, Stores
 from datasources.recording import current, parse_traceparent
@@ -17,6 +17,7 @@ from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.ordering.spacing import SPACING, Spacing
 from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
 from feed_engine.outbox.completion import change_of, fulfill
+from feed_engine.outbox.newest_first import Progress, newer_fan_outs
 from feed_engine.outbox.tasks import handlers, name_of
 
 log = logging.getLogger(__name__)
@@ -25,13 +26,6 @@ FIRST_DELAY, LAST_DELAY = 60.0, 3600.0  # seconds until a parked row is tried ag
 SET_ASIDE_AFTER = 8
 """Attempts, over about two hours. Then no retry cures the row: it is set aside until a person looks
 at it (`pinway jobs`)."""
-
-
-class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The task that is under way, and that task's own cursor."""
-
-    task: int = 0
-    cursor: bytes | None = None
 
 
 async def run_job(
@@ -46,8 +40,18 @@ async def run_job(
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None or row.attempts >= SET_ASIDE_AFTER:
         return
+    does = handlers(spacing, settings)
+    for newer in await newer_fan_outs(stores, row):
+        if (found := await stores.shards.outbox.load(newer.shard, newer.id)) is not None:
+            await _try(stores, found, does)
+    if await newer_fan_outs(stores, row):
+        raise StoreUnavailable("newer fan-outs to the side that was away go first")
+    await _try(stores, row, does)
+
+
+async def _try(stores: Stores, row: OutboxRow, does: Mapping[str, Handler]) -> None:
     try:
-        await _complete(stores, row, handlers(spacing, settings))
+        await _complete(stores, row, does)
     except StoreCorrupt as error:
         log.debug("%s; the row is parked", error)  # the relay tells of all that are
         await _park(stores, row, error)

@@ -224,3 +224,25 @@ async def test_the_backlog_counts_rows_parked_rows_and_the_oldest(deployment: De
     assert await shards.outbox.backlog() == (2, 1, began + 5_000, {})
     await empty(shards)
     await shards.close()
+
+
+async def test_rows_whose_work_began_are_listed_newest_first(deployment: Deployment) -> None:
+    clock = Clock()
+    shards = deployment.open(clock=clock)
+    await empty(shards)
+    posted: list[OutboxRow] = []
+    for number in range(6):
+        clock.now += 1
+        shard = deployment.shard(number % 2)
+        id = await post(shards, shard)
+        if number != 2:
+            await shards.outbox.advance(shard, id, b"some")
+        posted.append(OutboxRow(shard, id, "change", PAYLOAD, b"some", clock.now))
+    await shards.outbox.park(posted[4], "set aside", None)
+    begun = [posted[number] for number in (5, 3, 1, 0)]
+    assert await shards.outbox.begun(9) == begun
+    assert await shards.outbox.begun(2) == begun[:2]
+    await empty(shards)
+    await shards.outbox.finish(posted[4].shard, posted[4].id)
+    assert await shards.outbox.begun(9) == []
+    await shards.close()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from datasources.errors import StoreError, StoreUnavailable
-from datasources.protocols import Sides, Stores, WideColumnStore
+from datasources.protocols import Job, Sides, Stores, WideColumnStore
 from datasources.records import Board, User
 from feed_engine.feeds.fanout import pin_published
 from feed_engine.feeds.lanes import FIRST_REST, on_side
@@ -19,7 +19,9 @@ from feed_engine.feeds.rows import (
     pool_row,
 )
 from feed_engine.feeds.wide import read_row
+from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import PinPublished
+from feed_engine.outbox.jobs import run_job
 from tests.faulty import Unwell
 from tests.feeding import START, Feeding
 
@@ -114,3 +116,67 @@ async def test_a_side_that_failed_rests_and_is_tried_by_one_call_at_a_time() -> 
     well[0] = True
     now[0] += 2 * FIRST_REST
     assert [await attempt() for _ in range(3)] == [True] * 3
+
+
+async def test_a_side_that_was_away_catches_up_newest_first(
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The jobs come again oldest first, as from a queue; each does some newer ones in its place."""
+    monkeypatch.setattr(newest_first, "SETTLED", -1000)
+    monkeypatch.setattr(newest_first, "IN_PLACE", 2)
+    board, viewers = await followed(feeding)
+    pins = [await feeding.pin_at(board, START + 1000 * number) for number in range(9)]
+    rows = await feeding.pending()
+    away = without(feeding.stores, "feeds", "standby")
+    for row in rows:
+        with pytest.raises(StoreError):
+            await run_job(away, Job(row.shard, row.id))
+    standby = feeding.stores.feeds.standby
+    assert await reached(standby, "feeds", viewers, pins[-1].id) == [False] * 5
+
+    put = list[int]()
+
+    class Noting:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(standby, name)
+
+        async def put(self, table: Any, cells: Any, stamp: int) -> None:
+            for columns in cells.values():
+                put.extend(parse_following(column).pin_id for column in columns)
+            await standby.put(table, cells, stamp)
+
+    noting: Any = Noting()
+    back = feeding.stores._replace(feeds=feeding.stores.feeds._replace(standby=noting))
+    order = sorted(rows, key=lambda row: (row.created, row.id))
+    while order:
+        later = []
+        for row in order:
+            newest_first._listed.clear()
+            try:
+                await run_job(back, Job(row.shard, row.id))
+            except StoreError:
+                later.append(row)
+        order = later
+    assert list(dict.fromkeys(put)) == [pin.id for pin in reversed(pins)]
+    assert await feeding.pending() == []
+    for pin in pins:
+        assert await reached(standby, "feeds", viewers, pin.id) == [True] * 5
+
+
+async def test_fan_outs_that_lack_another_side_are_left_to_their_own_jobs(
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newest_first, "SETTLED", -1000)
+    board, viewers = await followed(feeding)
+    older = await feeding.pin_at(board, START)
+    [row] = await feeding.pending()
+    with pytest.raises(StoreError):
+        await run_job(without(feeding.stores, "pools", "standby"), Job(row.shard, row.id))
+    newer = await feeding.pin_at(board, START + 1000)
+    [other] = [each for each in await feeding.pending() if each.id != row.id]
+    lame = without(feeding.stores, "feeds", "standby")
+    with pytest.raises(StoreError):
+        await run_job(lame, Job(other.shard, other.id))
+    await run_job(lame, Job(row.shard, row.id))
+    assert await reached(feeding.stores.pools.standby, "pools", viewers, older.id) == [True] * 5
+    assert await reached(feeding.stores.feeds.standby, "feeds", viewers, newer.id) == [False] * 5
