@@ -33,14 +33,28 @@ class Run:
     `hang` makes some resolvers wait for ever (or with `gives_up` raise GaveUp, so that what comes
     after them is seen), `rogue` some cancel their own task. `seen` are the classes of features
     met, `trace` the order of mutations, `batches` what was loaded, `answered` which resolvers got
-    as far as their answer.
+    as far as their answer. With `cut`, the request is cancelled in the turn in which so many
+    futures were finished, before the resolver that awaits the last of them continues. With `mute`,
+    some errors can't tell their text.
     """
 
     def __init__(
-        self, world: World, *, hang: bool = False, rogue: bool = False, trouble: int | None = None
+        self,
+        world: World,
+        *,
+        hang: bool = False,
+        rogue: bool = False,
+        trouble: int | None = None,
+        cut: int = 0,
+        mute: bool = False,
     ) -> None:
         self.world = world
-        self.hang, self.rogue = hang, rogue
+        self.hang, self.rogue, self.mute = hang, rogue, mute
+        self.finished, self.cut = 0, cut
+        self.was_cut = False
+        self.cancel: Callable[[], Any] = lambda: None
+        self.shared: dict[str, tuple[list[Any], list[Any]]] = {}  # lists, and what is in them
+        self.frozen: list[Any] = []  # objects that several parents have
         self.gives_up = False
         self.trouble = 0 if rogue else world.trouble if trouble is None else trouble
         self.seen: set[str] = set()
@@ -50,8 +64,22 @@ class Run:
         self.hung = self.unwound = 0
         self.eager = False  # while values are made that nobody may ask for: no awaitables then
         self.make: Callable[[Run, str, int], Any] = lambda *_: None
+        self.sharing = False  # while values are made that several parents have
         self._loader: DataLoader[int, int] | None = None
         self.values: Any = None  # a loader of what bulk fields answer
+
+    def finish(self, future: "asyncio.Future[None]") -> None:
+        """Finish a future that a resolver awaits."""
+        if not future.done():
+            future.set_result(None)
+        self.finished += 1
+        if self.finished == self.cut:
+            self.was_cut = bool(self.cancel())
+
+    def reverse(self) -> None:
+        """Change the lists that resolvers returned and still hold."""
+        for shared, _ in self.shared.values():
+            shared[:] = [*reversed(shared[:3]), *shared[:1]]
 
     @property
     def loader(self) -> "DataLoader[int, int]":
@@ -99,12 +127,28 @@ class Custom(Exception):
         self.extensions = {"code": "CUSTOM", "at": [1]}
 
 
+class Mute(Exception):
+    """An error that can't tell its text if it is `mute`; graphql-core's run has the text that the
+    engine gives in place of it."""
+
+    def __init__(self, mute: bool) -> None:
+        super().__init__(*(() if mute else ("Mute (its text can't be made)",)))
+        self.mute = mute
+
+    def __str__(self) -> str:
+        if self.mute:
+            raise RuntimeError("no text")
+        return super().__str__()
+
+
 ODD: tuple[Any, ...] = (
     *(True, False, 0, -1, 1, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**53, 2**53 + 1, 2**80),
     *(0.0, -0.0, 1.0, 1.5, 1e16, -3.0, float("nan"), float("inf"), float("-inf"), 5e-324),
     *("", "7", "-1.5", "abc", "true", "V0", "π\n", b"bytes", Text("text"), Whole(12), Number.ONE),
     *(Decimal("1.5"), Decimal("2"), 1 + 2j, Weird(), Weird, [], {}, (), [1], {"a": 1}, (1, "x")),
     *(Undefined, NotImplemented, Ellipsis, object, len, frozenset(), range(2)),
+    *(asyncio.CancelledError("returned"), KeyboardInterrupt("returned"), BaseException()),
+    *("\ud800", [2**70], {1: "one", None: [2**64]}, ["\udfff", {"\ud800": -(2**63) - 1}]),
 )
 WORDS = (
     "plain",
@@ -141,16 +185,22 @@ def produce(run: Run, wraps: str, name: str, key: int, required: bool = False) -
 def _trouble(run: Run, key: int) -> Any:
     if key % 3 == 0:
         run.seen.add("exceptions returned")
-        return exception(key)
+        return exception(key, run)
     run.seen.add("wrong values")
     if key % 11 == 1:
         members = [n for n in run.world.objects if n not in ("Query", "Mutation")]
         return run.make(run, members[key % len(members)], key)
-    return ODD[key // 11 % len(ODD)]
+    value = ODD[key // 11 % len(ODD)]
+    if isinstance(value, BaseException):
+        run.seen.add("base exceptions returned")
+    return value
 
 
-def exception(key: int) -> Exception:
+def exception(key: int, run: Run | None = None) -> Exception:
     """An error that a resolver may raise."""
+    if run is not None and key % 13 == 0:
+        run.seen.add("exceptions without a text")
+        return Mute(run.mute)
     text = f"trouble {key % 97}"
     kind = key // 97 % 12
     if kind == 0:
@@ -178,6 +228,9 @@ def _leaf(run: Run, name: str, key: int) -> Any:
     if name == "Int":
         return key % 4001 - 2000
     if name == "String":
+        if key % 23 == 0:
+            run.seen.add("lone surrogates")
+            return f"half \ud83d{key % 10}"
         return f"{WORDS[key % len(WORDS)]}{key % 1000}"
     if name == "Boolean":
         return key % 2 == 0
@@ -192,6 +245,9 @@ def _leaf(run: Run, name: str, key: int) -> Any:
     run.seen.add("custom scalars")
     kind = world.scalars[name]
     if kind == "json":
+        if key % 5 == 0:
+            run.seen.add("JSON that orjson refuses")
+            return ([2**70], {1: "a", None: [key % 9]}, ["\ud800", key % 9])[key // 5 % 3]
         return (key % 50, {"k": [key % 9, None, True]}, [["x"], 1.5], "s", {"e": {}})[key // 50 % 5]
     if kind == "even":
         return key % 100 * 2 + (1 if key % 1000 < 100 else 0)
@@ -218,7 +274,7 @@ def _several(run: Run, wraps: str, name: str, key: int) -> Any:
         return produce(run, wraps, name, key)
 
     shape //= 4
-    kind = shape % 24
+    kind = shape % (13 if run.sharing else 24)
     breaks = shape // 24 % length if length and run.trouble and shape % 5 == 0 else None
     if kind < 13:
         return [item(key) for key in keys]
@@ -277,7 +333,7 @@ async def wait(run: Run, key: int) -> int:
             total += await run.loader.load(rest % 6)
         elif kind < 10:
             future = asyncio.get_running_loop().create_future()
-            asyncio.get_running_loop().call_soon(_finish, future)
+            asyncio.get_running_loop().call_soon(run.finish, future)
             await future
         elif kind == 10:
             async with asyncio.TaskGroup() as group:
@@ -287,11 +343,6 @@ async def wait(run: Run, key: int) -> int:
         else:
             total += sum(await asyncio.gather(asyncio.sleep(0, 3), asyncio.sleep(0, 4)))
     return total
-
-
-def _finish(future: "asyncio.Future[None]") -> None:
-    if not future.done():
-        future.set_result(None)
 
 
 class Later:
@@ -313,8 +364,46 @@ def answer(run: Run, field: Field, key: int) -> Any:
     run.answered.add((field.name, key))
     if run.trouble and mix(key, b"raise") % 100 < run.trouble // 2:
         run.seen.add("exceptions raised")
-        raise exception(mix(key, b"error"))
+        raise exception(mix(key, b"error"), run)
+    if "shared" in field.extras:
+        return _shared(run, field)
     return produce(run, field.type.wraps, field.type.name, key)
+
+
+def _shared(run: Run, field: Field) -> list[Any]:
+    """The one list that all parents get, each time as it was at first. Whatever waited changes it
+    (`Run.reverse`)."""
+    run.seen.add("shared lists")
+    found = run.shared.get(field.name)
+    if found is None:
+        run.eager, run.sharing, eager = True, True, run.eager
+        inner = field.type.wraps.lstrip("!")[1:]
+        key = mix(run.world.seed, field.name.encode())
+        items = [produce(run, inner, field.type.name, mix(key, b"%d" % n)) for n in range(3)]
+        run.eager, run.sharing = eager, False
+        found = run.shared[field.name] = [], items
+    found[0][:] = found[1]
+    return found[0]
+
+
+async def overwriting(run: Run, source: Any, names: list[str], result: Awaitable[Any]) -> Any:
+    """A result, awaited; meanwhile the attributes of its parent are overwritten."""
+    try:
+        await asyncio.sleep(0)
+        if all(source is not each for each in run.frozen):
+            run.seen.add("attributes overwritten")
+            for name in names:
+                _overwrite(source, name)
+    except BaseException:
+        _close(result)
+        raise
+    return await result
+
+
+def _overwrite(source: Any, name: str) -> None:
+    values = source if isinstance(source, dict) else getattr(source, "__dict__", None)
+    if isinstance(values, dict) and name in (values := values.get("_values", values)):
+        values[name] = ["overwritten"]
 
 
 async def answer_later(run: Run, field: Field, key: int) -> Any:
@@ -344,6 +433,9 @@ async def answer_later(run: Run, field: Field, key: int) -> Any:
         early = run.trouble and mix(key, b"raise") % 100 < run.trouble // 4
         if not early:
             key = mix(key, b"%d" % await wait(run, key))
+        if run.shared:
+            await asyncio.sleep(0)
+            run.reverse()
     if asyncio.current_task() is not task:
         raise AssertionError("the current task changed")
     return answer(run, field, key)

@@ -23,6 +23,7 @@ from tests.execution.behavior import (
     answer_later,
     exception,
     mix,
+    overwriting,
     produce,
     respond,
     traced,
@@ -41,6 +42,7 @@ class Built:
         self.world = world
         self.classes: dict[str, Any] = dict(_BUILT_IN)
         self.scalars: dict[Any, Any] = {}
+        self.counting: dict[str, Any] = {}
         self.schema = self._build()
 
     def make(self, run: Run, name: str, key: int) -> Any:
@@ -52,8 +54,25 @@ class Built:
                 child = mix(key, field.name.encode())
                 values[field.name] = produce(run, field.type.wraps, field.type.name, child)
         run.eager = False
+        if not run.sharing and mix(key, b"kind") % 5 == 0:
+            run.seen.add("counting attributes")
+            return self._counting(name, key, values)
         node = self.classes[name](**values)
         node.__dict__["key_"] = key
+        if run.sharing:
+            run.frozen.append(node)
+        return node
+
+    def _counting(self, name: str, key: int, values: dict[str, Any]) -> Any:
+        """The value of an object whose attributes are properties, which tell that they were read
+        before. Some raise."""
+        kind = self.counting.get(name)
+        if kind is None:
+            attributes = {attribute: _counted(attribute) for attribute in values}
+            kind = type(name, (self.classes[name],), attributes)
+            self.counting[name] = kind
+        node = object.__new__(kind)
+        node.__dict__.update(key_=key, _values=values, _read=set())
         return node
 
     def enum_value(self, run: Run, name: str, key: int) -> Any:
@@ -171,7 +190,7 @@ class Built:
         elif field.style.startswith("hinted"):
             function, options["metadata"] = _hinted(field, owner)
         else:
-            function = _plain(field, owner)
+            function = _plain(field, owner, self.world.attributes())
         self._sign(function, field)
         return function, options
 
@@ -196,6 +215,18 @@ class Built:
         function.__name__ = field.name
 
 
+def _counted(name: str) -> property:
+    def get(node: Any) -> Any:
+        if name in node._read:
+            return "read again"
+        node._read.add(name)
+        if mix(node.key_, name.encode()) % 9 == 0:
+            raise RuntimeError(f"no {name}")
+        return node._values[name]
+
+    return property(get)
+
+
 def _shown(node: Any) -> str:
     return f"<{type(node).__name__} {key_of(node)}>"
 
@@ -208,7 +239,7 @@ def _keyed(run: Run, field: Field, parent: Any, arguments: dict[str, Any]) -> in
     return key
 
 
-def _plain(field: Field, owner: str) -> Callable[..., Any]:
+def _plain(field: Field, owner: str, attributes: list[str]) -> Callable[..., Any]:
     informed, changes = "info" in field.extras, owner == "Mutation"
 
     def resolve(root: Any, info: Any, **arguments: Any) -> Any:
@@ -221,6 +252,8 @@ def _plain(field: Field, owner: str) -> Callable[..., Any]:
         if changes:
             run.trace.append(f"call {field.name} {key}")
         result = respond(run, field, key)
+        if "writes" in field.extras and root is not None and hasattr(result, "__await__"):
+            result = overwriting(run, root, attributes, result)
         return traced(run, field.name, key, result) if changes else result
 
     if field.style != "async":

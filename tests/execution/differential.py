@@ -58,6 +58,8 @@ FEATURES = (
         "subtrees given up",
     ),
     *("timeouts in resolvers", "context variables", "cancelled", "timed out", "self-cancelled"),
+    *("shared lists", "attributes overwritten", "counting attributes"),
+    *("lone surrogates", "JSON that orjson refuses"),
 )
 
 

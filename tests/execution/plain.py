@@ -1,5 +1,6 @@
 """A generated world as a schema of graphql-core, without strawberry."""
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -29,7 +30,16 @@ from graphql import (
 from graphql.pyutils import inspect
 from graphql.utilities import coerce_input_value
 
-from tests.execution.behavior import Run, exception, mix, produce, respond, traced, wait
+from tests.execution.behavior import (
+    Run,
+    exception,
+    mix,
+    overwriting,
+    produce,
+    respond,
+    traced,
+    wait,
+)
 from tests.execution.worlds import ABSENT, Abstract, Argument, Field, Object, Ref, World, camel
 
 _ENUM_VALUES: tuple[Any, ...] = (0, "one", ("two", 2), 3.5)
@@ -68,6 +78,18 @@ class Computed:
 
     def __repr__(self) -> str:
         return f"<{self.name_} {self.key_}>"
+
+
+class Counting(Computed):
+    """An object's value whose attributes tell that they were read before."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = super().__getattr__(name)
+        read = self.__dict__.setdefault("_read", set())
+        if name in read:
+            return "read again"
+        read.add(name)
+        return value
 
 
 def key_of(source: Any) -> int:
@@ -113,7 +135,7 @@ def build(world: World) -> GraphQLSchema:
 
 def make(run: Run, name: str, key: int) -> Any:
     """The value of an object: a mapping, or an object of one kind or another."""
-    kind = mix(key, b"kind") % 8
+    kind = mix(key, b"kind") % (8 if run.sharing else 10)
     values: dict[str, Any] = {}
     run.eager = True
     for field in run.world.objects[name].fields:
@@ -124,9 +146,19 @@ def make(run: Run, name: str, key: int) -> Any:
         elif field.style == "method":
             values[camel(field.name)] = Method(run, field, key)
     run.eager = False
+    made = _made(run, name, key, kind, values)
+    if run.sharing:
+        run.frozen.append(made)
+    return made
+
+
+def _made(run: Run, name: str, key: int, kind: int, values: dict[str, Any]) -> Any:
     if kind < 2:
         told = {"__typename": name} if kind else {}
         return {"key_": key, "name_": name, **told, **values}
+    if kind >= 8:
+        run.seen.add("counting attributes")
+        return Counting(name, key, values)
     if kind == 2:
         run.seen.add("computed attributes")
         return Computed(name, key, values)
@@ -224,17 +256,22 @@ class _Builder:
                     )
                     for a in f.args
                 },
-                _resolver(f, owner) if owner and f.style not in ("attribute", "method") else None,
+                self._resolver(f, owner)
+                if owner and f.style not in ("attribute", "method")
+                else None,
             )
             for f in fields
         }
+
+    def _resolver(self, field: Field, owner: str) -> Callable[..., Any]:
+        return _resolver(field, owner, [camel(name) for name in self.world.attributes()])
 
 
 def _out_type(value: dict[str, Any]) -> Any:
     return ("input", sorted(value.items()))
 
 
-def _resolver(field: Field, owner: str) -> Callable[..., Any]:
+def _resolver(field: Field, owner: str, attributes: list[str]) -> Callable[..., Any]:
     name, changes = field.name.encode(), owner == "Mutation"
     informed = "info" in field.extras
 
@@ -250,6 +287,8 @@ def _resolver(field: Field, owner: str) -> Callable[..., Any]:
         if changes:
             run.trace.append(f"call {field.name} {key}")
         result = respond(run, field, key)
+        if "writes" in field.extras and source is not None and hasattr(result, "__await__"):
+            result = overwriting(run, source, attributes, result)
         return traced(run, field.name, key, result) if changes else result
 
     if field.style == "async" and not changes:
@@ -322,11 +361,21 @@ def serialize(kind: str, value: Any) -> Any:
         return value // 2
     if kind == "shout":
         return said(value).upper()
+    if kind == "late":
+        return _serialized_later(value)
     if isinstance(value, str) and len(value) % 4 == 0:
         return None if len(value) % 8 else Undefined
     if isinstance(value, str) and len(value) % 4 == 1:
         raise GraphQLError("fickle", extensions={"code": "FICKLE"})
     return {"fickle": said(value)}
+
+
+async def _serialized_later(value: Any) -> Any:
+    await asyncio.sleep(0)
+    text = said(value)
+    if len(text) % 7 == 0:
+        raise ValueError("fickle as well")
+    return text
 
 
 def said(value: Any) -> str:

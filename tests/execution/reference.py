@@ -20,9 +20,11 @@ of the errors.
 """
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -54,6 +56,29 @@ class Outcome:
     started: bool
 
 
+class SpelledOut(bytes):
+    """Data that orjson refuses, as the standard library writes it: the same to a client, but not
+    the same bytes."""
+
+    __slots__ = ()
+
+
+def encoded(data: Any) -> bytes:
+    try:
+        return orjson.dumps(data)
+    except TypeError:
+        return SpelledOut(json.dumps(_without_infinity(data)).encode())
+
+
+def _without_infinity(data: Any) -> Any:
+    """The data with null for floats that JSON can't have, as orjson writes them."""
+    if isinstance(data, dict):
+        return {key: _without_infinity(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_without_infinity(value) for value in data]
+    return None if isinstance(data, float) and not isfinite(data) else data
+
+
 class ReferencePlan:
     """graphql-core behind the engine's interface."""
 
@@ -77,7 +102,7 @@ class ReferencePlan:
             result = await result
         errors = list(result.errors or ())
         started = result.data is not None or any(error.path is not None for error in errors)
-        return Outcome(None if result.data is None else orjson.dumps(result.data), errors, started)
+        return Outcome(None if result.data is None else encoded(result.data), errors, started)
 
 
 class ReferenceEngine:

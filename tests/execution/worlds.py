@@ -101,6 +101,15 @@ class World:
         known = self.objects.get(name) or self.abstracts[name]
         return known.fields
 
+    def attributes(self) -> list[str]:
+        """The names of all fields that are attributes of objects."""
+        return [
+            f.name
+            for object_ in self.objects.values()
+            for f in object_.fields
+            if f.style == "attribute"
+        ]
+
     def possible(self, name: str) -> list[str]:
         """The object types that a value of the type may have."""
         return [name] if name in self.objects else self.abstracts[name].members
@@ -117,8 +126,8 @@ DECORATED_STYLES = ("attribute", "sync", "async", "mixed", "bulk", "hinted", "hi
 STRAIGHT_STYLES = ("attribute", "bulk", "hinted")
 """The styles of fields below which a whole subtree is made at once, if no value is unusual."""
 _WITH_EXTRAS = ("sync", "async", "mixed", "future", "custom", "task")
-EXTRAS = ("info", "permission", "extension", "timeout", "ambient")
-SCALAR_KINDS = ("json", "even", "shout", "fickle")
+EXTRAS = ("info", "permission", "extension", "timeout", "ambient", "writes")
+SCALAR_KINDS = ("json", "even", "shout", "fickle", "late")
 
 
 def new_world(draw: Draw) -> World:
@@ -244,6 +253,9 @@ class _Builder:
                 extras = frozenset((self.draw.pick(EXTRAS),))
             if style == "mixed" and extras & {"permission", "extension"}:
                 style = "async"  # else strawberry may take an awaitable for a value
+            one_list = type_.wraps.count("[") == 1 and type_.wraps[-2:] != "[!"
+            if style == "sync" and not extras and one_list and self.draw.chance(60):
+                extras = frozenset(("shared",))
             fields.append(Field(f"f_x{self.count}", type_, style, args, extras))
         return fields
 
@@ -251,7 +263,8 @@ class _Builder:
         arguments = []
         for _ in range(count):
             self.count += 1
-            names = (*SCALARS, *self.enums, *self.scalars, *self.inputs)
+            given = [name for name, kind in self.scalars.items() if kind != "late"]
+            names = (*SCALARS, *self.enums, *given, *self.inputs)
             name = self.draw.pick(names)
             wraps = self._wraps(2)
             if name == inside:  # never needs itself

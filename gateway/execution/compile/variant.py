@@ -146,4 +146,4 @@ def prepared(selection: Selection) -> Iterator[Selection]:
         elif isinstance(completer, AbstractCompleter):
             for type_ in field.operation.schema.get_possible_types(completer.type):
                 yield completer.selection(type_)
-    selection.builder.prepare()
+    assert selection.builder.make is not None

@@ -6,9 +6,8 @@ from gateway.execution.run.pending cimport FieldReceiver
 
 cdef class ObjectNode:
     cdef public object writer, selection
-    cdef public bint leafy
     cdef public Py_ssize_t number
-    cdef public list fetches
+    cdef public list fetches, leaves
     cdef public dict outputs
 
 
@@ -16,13 +15,15 @@ cdef class FieldOutput:
     cdef public bint of_lists
 
     cdef void take(self, Attempt attempt, values) except *
+    cpdef accepts(self, values)
+    cpdef take_part(self, Attempt attempt, values, indexes, Py_ssize_t total)
     cpdef add_to(self, writer, writer_of)
 
 
 cdef class FieldFetch:
     cdef public object field
     cdef public FieldOutput output
-    cdef public bint can_wait, has_fields_below
+    cdef public bint can_wait, in_parts
 
     cdef void ask(self, Attempt attempt, objs) except *
 
@@ -34,7 +35,6 @@ cdef class Attempt(FieldReceiver):
     cdef public dict given
     cdef public Py_ssize_t waits
     cdef object _resolver_context, _objs
-    cdef list _found
     cdef Py_ssize_t _count
     cdef bint _over
 
@@ -43,15 +43,12 @@ cdef class Attempt(FieldReceiver):
     cdef void ask(self, ObjectNode node, objs) except *
     cdef take(self, FieldFetch fetch, values)
     cpdef arrived(self, fetch, values)
-    @cython.locals(below=Attempt, node=ObjectNode)
-    cpdef is_usual(self, FieldFetch fetch, values)
+    cpdef take_part(self, FieldFetch fetch, values, indexes, Py_ssize_t total)
+    cpdef all_parts_taken(self)
     cpdef wanted(self)
     cpdef divide(self)
     cdef list _alive(self)
     cdef _go_on(self)
-    @cython.locals(node=ObjectNode, found=list, count=Py_ssize_t)
-    cdef _look(self)
-    cdef _look_at(self, ObjectNode node)
     cdef _finish(self)
     cpdef give_up(self)
     cdef _give_up(self)

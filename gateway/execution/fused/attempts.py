@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
+from gateway.execution.run.object_builder import FastPathMiss
 from gateway.execution.run.pending import FieldReceiver
 from gateway.execution.tasks.dropped import drop
 
 if TYPE_CHECKING:
-    from gateway.execution.fused.json_writer import JsonWriter
+    from gateway.execution.fused.json_writer import JsonWriter, Leaves
 
 WriterOf: TypeAlias = "Callable[[ObjectNode], JsonWriter]"
 PASSED = 256
@@ -28,7 +29,7 @@ PASSED = 256
 class ObjectNode:
     """The objects of one type at one place of a subtree: a node of the tree of objects."""
 
-    __slots__ = ("fetches", "leafy", "number", "outputs", "selection", "writer")
+    __slots__ = ("fetches", "leaves", "number", "outputs", "selection", "writer")
 
     def __init__(self, selection: Selection, number: int) -> None:
         self.selection, self.number = selection, number
@@ -36,8 +37,8 @@ class ObjectNode:
         """The fields whose values are fetched before the objects are written, in response order."""
         self.outputs: dict[Field, FieldOutput] = {}
         """The outputs of these fields."""
-        self.leafy = False
-        """Whether leaves are read from the objects."""
+        self.leaves: list[Field] = []
+        """The fields that are read from the objects, in response order."""
         self.writer: JsonWriter
         """Writes its objects."""
 
@@ -54,6 +55,17 @@ class FieldOutput:
         """Take the values, which have arrived. Raises an Exception where a value is unusual."""
         raise NotImplementedError
 
+    def accepts(self, values: Sequence[Any]) -> bool:
+        """Whether some values, by themselves, are usual. Their leaves are not read yet."""
+        raise NotImplementedError
+
+    def take_part(
+        self, attempt: Attempt, values: Sequence[Any], indexes: Sequence[int], total: int
+    ) -> None:
+        """Take accepted values that arrived before the others, with their indexes among all.
+        Raises an Exception where a leaf is unusual."""
+        raise NotImplementedError
+
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         """Add the field to its objects' writer."""
         raise NotImplementedError
@@ -62,12 +74,12 @@ class FieldOutput:
 class FieldFetch:
     """A field whose values are fetched, for all objects of a node."""
 
-    __slots__ = ("can_wait", "field", "has_fields_below", "output")
+    __slots__ = ("can_wait", "field", "in_parts", "output")
 
     def __init__(self, field: Field, output: FieldOutput) -> None:
         self.field, self.output = field, output
-        self.has_fields_below = False
-        """Whether there are fields to be fetched below its values."""
+        self.in_parts = False
+        """Whether values may be taken before the others arrive. No fields below wait for them."""
         self.can_wait = False
         """Whether no value can have more to be awaited, nor null an object above."""
 
@@ -79,9 +91,9 @@ class FieldFetch:
 class Subtree:
     """The fast path of a selection and everything below it."""
 
-    def __init__(self, root: ObjectNode, size: int) -> None:
-        self.root, self.size = root, size
-        """The size is a number of columns."""
+    def __init__(self, nodes: list[ObjectNode], size: int) -> None:
+        """`size` is the number of columns."""
+        self.nodes, self.root, self.size = nodes, nodes[0], size
         self.tried = self.failed = self._passed = 0
 
     def __call__(self, run: State, objs: Sequence[Any], positions: Positions) -> bool:
@@ -114,7 +126,7 @@ class Attempt(FieldReceiver):
     """One attempt, for the objects of one group."""
 
     __slots__ = (
-        *("_resolver_context", "_count", "_found", "_objs", "_over"),
+        *("_resolver_context", "_count", "_objs", "_over"),
         *("columns", "given", "positions", "run", "subtree", "waits"),
     )
 
@@ -123,16 +135,13 @@ class Attempt(FieldReceiver):
     ) -> None:
         self.run, self.subtree, self._objs, self.positions = run, subtree, objs, positions
         self.columns: list[Any] = [None] * subtree.size
-        """The objects of each node, or their leaves written already; and the values of each fetched
-        field."""
+        """The Leaves of each node, and a column of each fetched field."""
         self.given: dict[Field, Any] = {}
         """By field: the values its resolver gave, or what waits for them."""
         self.waits = 0
         """The number of fields whose values are awaited."""
         self._count = 0
         """The number of objects found."""
-        self._found: list[ObjectNode] = []
-        """The nodes whose leaves were not checked yet."""
         self._resolver_context = self.run.resolver_context
         self._over = False
 
@@ -145,13 +154,14 @@ class Attempt(FieldReceiver):
             self._give_up()
 
     def ask(self, node: ObjectNode, objs: Sequence[Any]) -> None:
-        """Fetch all fields of these objects. Raises an Exception where a value is unusual."""
-        self.columns[node.number] = objs
-        if node.leafy:
-            self._found.append(node)
+        """Read the leaves of these objects, then fetch all other fields. Raises an Exception where
+        a value is unusual."""
+        leaves: Leaves = node.writer.read(objs, self.columns[node.number])
+        self.columns[node.number] = leaves
         self._count += len(objs)
-        if node.fetches:
-            node.writer.foresee(objs)
+        self.run.objects_since_rest += len(objs)
+        if not leaves.usual:
+            raise FastPathMiss
         for fetch in node.fetches:
             fetch.ask(self, objs)
 
@@ -175,16 +185,23 @@ class Attempt(FieldReceiver):
         except Exception:
             self._give_up()
 
-    def is_usual(self, fetch: FieldFetch, values: Sequence[Any]) -> bool:
-        """Whether some of a field's values, with no fields to be fetched below them, are usual."""
-        below = Attempt(self.run, self.subtree, (), self.positions)
+    def take_part(
+        self, fetch: FieldFetch, values: Sequence[Any], indexes: Sequence[int], total: int
+    ) -> None:
+        """Take some of a field's awaited values, before the others arrive."""
+        if self._over:
+            drop(values)
+            return
         try:
-            fetch.output.take(below, values)
-            for node in below._found:
-                below._look_at(node)
+            fetch.output.take_part(self, values, indexes, total)
         except Exception:
-            return False
-        return True
+            self._give_up()
+
+    def all_parts_taken(self) -> None:
+        """All values of a field were taken."""
+        if not self._over:
+            self.waits -= 1
+            self._go_on()
 
     def wanted(self) -> bool:
         """Return True if an object is still part of the response."""
@@ -204,22 +221,6 @@ class Attempt(FieldReceiver):
     def _go_on(self) -> None:
         if not self.waits:
             self._finish()
-        elif self._found:
-            self._look()
-
-    def _look(self) -> None:
-        """Check leaves before fields are awaited: an unusual leaf may null an object that waits, or
-        be awaitable itself."""
-        found, self._found = self._found, []
-        count = 0
-        for node in found:
-            count += len(self.columns[node.number])
-            self._look_at(node)
-        self.run.objects_since_rest += count
-
-    def _look_at(self, node: ObjectNode) -> None:
-        """Write the leaves of a node's objects. Raises an Exception where one is unusual."""
-        self.columns[node.number] = node.writer.ahead(self.columns[node.number])
 
     def _finish(self) -> None:
         made = self.subtree.write(self.columns)
@@ -235,4 +236,8 @@ class Attempt(FieldReceiver):
     def _give_up(self) -> None:
         self._over = True
         self.subtree.give_up()
+        for node in self.subtree.nodes:
+            leaves: Leaves | None = self.columns[node.number]
+            if leaves is not None:
+                self.given.update(zip(node.leaves, leaves.columns(), strict=True))
         self.run.make_again(self.subtree.root.selection, self._objs, self.positions, self.given)

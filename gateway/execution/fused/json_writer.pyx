@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, nonecheck=False
-"""Writes the objects of a subtree as JSON, straight from their attributes.
+"""Reads the leaves of a subtree's objects, and writes the objects as JSON.
 
-The plain way makes dicts, which orjson writes; here both are one pass without dicts. An unusual
-value raises FastPathMiss or another Exception. The bytes are orjson's, to the last.
+The plain path reads columns of values and makes dicts, which orjson writes. Here an object's leaves
+are written as they are read; the fields below are inserted at the end. The bytes are orjson's, to
+the last.
 """
 
 cimport cython
@@ -21,15 +22,25 @@ from gateway.execution.fused.layout cimport (
     learn,
     place_of,
 )
-from gateway.execution.fused.text cimport Text, put, put_bytes, put_int, put_string
+from gateway.execution.fused.text cimport (
+    Text,
+    make_room,
+    put,
+    put_bytes,
+    put_int,
+    put_string,
+)
 
 import orjson
 
 from gateway.execution.run.object_builder import FastPathMiss
+from gateway.execution.tasks.frames import without_frame
 
 cdef extern from *:
     object PyObject_GetAttr(object owner, object name)
     PyObject **PySequence_Fast_ITEMS(object items)
+    void Py_INCREF(PyObject *value) noexcept
+    void Py_DECREF(PyObject *value) noexcept
 
 cdef object dumps = orjson.dumps
 cdef object Fragment = orjson.Fragment
@@ -44,7 +55,7 @@ cdef enum: STEP = 4  # rows between one step of fetching and the next
 
 cdef struct Column:
     PyObject **items  # NULL: it isn't there
-    PyObject *ahead  # of a column of objects: what is there in place of them
+    PyObject *leaves  # of a column of objects
     Py_ssize_t count
     Py_ssize_t next  # of a column of objects: the row of the one that is written next
 
@@ -64,24 +75,57 @@ cdef struct Field:
 
 @cython.final
 @cython.freelist(16)
-cdef class Ahead:
-    """The leaves of objects, written before the fields below them have arrived: for each object the
-    text before each field that is not a leaf, and the text after the last."""
+cdef class Leaves:
+    """The leaves of objects, read and written. For each object: the text before each field that is
+    not a leaf, and the text after the last field. The values are kept for the plain path."""
 
     cdef Text text
     cdef Py_ssize_t *ends  # of those texts, one after the other
-    cdef Py_ssize_t rows, begun
+    cdef PyObject **values  # row after row
+    cdef int texts, fields  # of a row
+    cdef Py_ssize_t rows, begun, read  # rows; texts and values so far
+    cdef readonly bint usual
+    """Whether all leaves could be written."""
 
-    def __cinit__(self, Py_ssize_t rows, Py_ssize_t texts, Py_ssize_t room):
-        self.rows, self.text.room = rows, room
-        self.text.data = <char *> PyMem_Malloc(room)
-        self.ends = <Py_ssize_t *> PyMem_Malloc(rows * texts * sizeof(Py_ssize_t))
-        if self.text.data is NULL or self.ends is NULL:
-            raise MemoryError
+    def __cinit__(self):
+        self.usual = True
 
     def __dealloc__(self):
+        cdef Py_ssize_t n
+        for n in range(self.read):
+            Py_DECREF(self.values[n])
         PyMem_Free(self.text.data)
         PyMem_Free(self.ends)
+        PyMem_Free(self.values)
+
+    def columns(self):
+        """The values that were read, for each leaf one for each object."""
+        cdef Py_ssize_t row
+        cdef int i
+        return [
+            [<object> self.values[row * self.fields + i] for row in range(self.rows)]
+            for i in range(self.fields)
+        ]
+
+    cdef int grow(self, Py_ssize_t rows) except -1:
+        """Make room for more rows."""
+        rows += self.rows
+        ends = PyMem_Realloc(self.ends, rows * self.texts * sizeof(Py_ssize_t))
+        if ends is NULL:
+            raise MemoryError
+        self.ends = <Py_ssize_t *> ends
+        values = PyMem_Realloc(self.values, rows * self.fields * sizeof(PyObject *))
+        if values is NULL:
+            raise MemoryError
+        self.values = <PyObject **> values
+        make_room(&self.text, rows * ROOM - self.text.size)
+        return 0
+
+    cdef void keep(self, value) noexcept:
+        """Keep the next value."""
+        Py_INCREF(<PyObject *> value)
+        self.values[self.read] = <PyObject *> value
+        self.read += 1
 
     cdef void end(self) noexcept:
         """Note the end of a text."""
@@ -136,8 +180,8 @@ cdef class JsonWriter:
         self._add(COLUMN, number)
 
     def one(self, JsonWriter writer not None, int number):
-        """Add an object field. If the column is there, null is written in the rows in which it has
-        None."""
+        """Add an object field. The column, if it is there, has the number of each row's object, or
+        None for null."""
         self._below(ONE, writer, number)
 
     def many(self, JsonWriter writer not None, int number):
@@ -147,39 +191,23 @@ cdef class JsonWriter:
     def end(self):
         self.last = bytes(self.text) + b"}"
 
-    def foresee(self, objs):
-        """Prefetch the places of these objects' attributes: resolvers that read other attributes,
-        such as keys, find them in the processor's cache, too."""
-        cdef PyObject **owners
-        cdef Py_ssize_t count, row
-        cdef int i
-        if type(objs) is not list and type(objs) is not tuple:
-            return
-        owners, count = PySequence_Fast_ITEMS(objs), len(objs)
-        for row in range(count):
-            fetch_object(owners[row])
-        for row in range(count):
-            for i in range(self.count):
-                fetch_place(&self.fields[i].layout, owners[row])
-
-    def ahead(self, objs):
-        """Write the objects' leaves. Returns an Ahead, which replaces the objects in their column.
-        Raises an Exception where a leaf is unusual."""
+    def read(self, objs, Leaves leaves=None):
+        """Read and write the leaves of objects, each leaf once. Returns the Leaves; those given are
+        extended. What a property raises is kept as its value. The first unusual value ends the
+        writing, not the reading."""
         cdef tuple owners = tuple(objs)
-        cdef Py_ssize_t row, count = PyTuple_GET_SIZE(owners)
-        cdef Ahead ahead = Ahead(count, self.others + 1, count * ROOM)
-        cdef Column own
-        own.items, own.count = PySequence_Fast_ITEMS(owners), count
-        for row in range(-3 * STEP if count > 1 else -STEP, 0):
-            self.fetch(&own, row)
-        for row in range(count):
-            self.put_object(&ahead.text, &own, row, NULL, ahead)
-            ahead.end()
-        return ahead
+        cdef Py_ssize_t count = PyTuple_GET_SIZE(owners)
+        if leaves is None:
+            leaves = Leaves()
+            leaves.texts, leaves.fields = self.others + 1, self.count - self.others
+        leaves.grow(count)
+        leaves.rows += count
+        self.read_rows(leaves, PySequence_Fast_ITEMS(owners), count)
+        return leaves
 
     def write(self, list columns):
-        """Write the writer's own objects, for orjson to include. Raises an Exception where a value
-        is unusual."""
+        """Write the writer's own objects, for orjson to include. `columns` has the Leaves of all
+        objects. Raises an Exception where a value is unusual."""
         cdef Py_ssize_t n = len(columns), i
         cdef list held = []  # what the columns point to
         cdef list made = []
@@ -197,14 +225,13 @@ cdef class JsonWriter:
             memset(state, 0, n * sizeof(Column))
             for i in range(n):
                 column = columns[i]
-                if type(column) is Ahead:
-                    state[i].ahead, state[i].count = <PyObject *> column, (<Ahead> column).rows
+                if type(column) is Leaves:
+                    state[i].leaves, state[i].count = <PyObject *> column, (<Leaves> column).rows
                 elif column is not None:
                     items = tuple(column)
                     held.append(items)
                     state[i].items = PySequence_Fast_ITEMS(items)
                     state[i].count = PyTuple_GET_SIZE(items)
-            self.fetch_first(state)
             for i in range(state[self.number].count):
                 out.size = 0
                 self.put(&out, state)
@@ -239,83 +266,93 @@ cdef class JsonWriter:
         self.most = max(self.most, writer.most)
         return 0
 
+    cdef int read_rows(self, Leaves leaves, PyObject **owners, Py_ssize_t count) except -1:
+        cdef Field *field
+        cdef Py_ssize_t row, kept = leaves.read
+        cdef int i
+        for row in range(-3 * STEP if count > 1 else -STEP, 0):
+            self.fetch(owners, row, count)
+        try:
+            if leaves.usual:
+                for row in range(count):
+                    self.fetch(owners, row, count)
+                    for i in range(self.count):
+                        field = &self.fields[i]
+                        put(&leaves.text, field.before, field.size)
+                        if field.code == ATTRIBUTE:
+                            value = leaf_of(field, owners[row])
+                            leaves.keep(value)
+                            put_leaf(&leaves.text, field, value)
+                        else:
+                            leaves.end()
+                    put_bytes(&leaves.text, self.last)
+                    leaves.end()
+                return 0
+        except Exception:
+            leaves.usual = False
+        kept = leaves.read - kept  # of these rows
+        for row in range(kept // leaves.fields, count):
+            for i in range(self.count):
+                if self.fields[i].code != ATTRIBUTE:
+                    continue
+                if kept % leaves.fields:
+                    kept -= 1
+                else:
+                    leaves.keep(leaf_of(&self.fields[i], owners[row]))
+        return 0
+
     cdef int put(self, Text *out, Column *state) except -1:
-        """Write the next object."""
+        """Write the next object with everything below it."""
         cdef Column *own = &state[self.number]
-        cdef Py_ssize_t row = own.next
-        if row >= own.count:
+        cdef Leaves leaves
+        cdef Py_ssize_t row = own.next, text
+        cdef int i
+        if row < 0 or row >= own.count or own.leaves is NULL:
             raise FastPathMiss
         own.next = row + 1
-        if own.ahead is NULL:
-            return self.put_object(out, own, row, state, None)
-        return self.put_rest(out, <Ahead> own.ahead, row, state)
-
-    cdef int put_object(
-        self, Text *out, Column *own, Py_ssize_t row, Column *state, Ahead ahead
-    ) except -1:
-        """Write an object with everything below it; with `ahead`, its leaves alone."""
-        cdef PyObject *owner = own.items[row]
-        cdef Field *field
-        cdef int i
-        self.fetch(own, row)
-        for i in range(self.count):
-            field = &self.fields[i]
-            put(out, field.before, field.size)
-            if field.code == ATTRIBUTE:
-                put_leaf(out, field, leaf_of(field, owner))
-            elif state is not NULL:
-                put_below(out, field, state, row)
-            else:
-                ahead.end()
-        return put_bytes(out, self.last)
-
-    cdef int put_rest(self, Text *out, Ahead ahead, Py_ssize_t row, Column *state) except -1:
-        """Write an object whose leaves were written ahead."""
-        cdef Py_ssize_t text = row * (self.others + 1)
-        cdef int i
+        leaves = <Leaves> own.leaves
+        text = row * leaves.texts
+        if leaves.texts != self.others + 1 or text + self.others >= leaves.begun:
+            raise FastPathMiss
         for i in range(self.count):
             if self.fields[i].code != ATTRIBUTE:
-                ahead.put(out, text)
+                leaves.put(out, text)
                 put_below(out, &self.fields[i], state, row)
                 text += 1
-        return ahead.put(out, text)
+        return leaves.put(out, text)
 
-    cdef int fetch(self, Column *own, Py_ssize_t row) except -1:
+    cdef int fetch(self, PyObject **owners, Py_ssize_t row, Py_ssize_t count) except -1:
         """Prefetch the attributes of later rows, each in the step after the pointer to it was
         fetched."""
         cdef int i
         row += STEP
-        if 0 <= row < own.count:
+        if 0 <= row < count:
             for i in range(self.count):
-                fetch_value(&self.fields[i].layout, own.items[row])
+                fetch_value(&self.fields[i].layout, owners[row])
         row += STEP
-        if 0 <= row < own.count:
+        if 0 <= row < count:
             for i in range(self.count):
-                fetch_place(&self.fields[i].layout, own.items[row])
+                fetch_place(&self.fields[i].layout, owners[row])
         row += STEP
-        if 0 <= row < own.count:
-            fetch_object(own.items[row])
-        return 0
-
-    cdef int fetch_first(self, Column *state) except -1:
-        """Prefetch the attributes of the first rows."""
-        cdef Py_ssize_t row
-        cdef int i
-        if state[self.number].ahead is NULL:
-            for row in range(-3 * STEP, 0):
-                self.fetch(&state[self.number], row)
-        for i in range(self.count):
-            if self.fields[i].writer is not NULL:
-                (<JsonWriter> self.fields[i].writer).fetch_first(state)
+        if 0 <= row < count:
+            fetch_object(owners[row])
         return 0
 
 
 cdef inline object leaf_of(Field *field, PyObject *owner):
+    """The value of an attribute, or the Exception that reading it raises."""
     cdef PyObject **place = place_of(&field.layout, owner)
     if place is not NULL and place[0] is not NULL:
         return <object> place[0]
-    value = PyObject_GetAttr(<object> owner, <object> field.name)
-    learn(&field.layout, <object> owner, <str> field.name)
+    return looked_up(field, <object> owner)
+
+
+cdef object looked_up(Field *field, owner):
+    try:
+        value = PyObject_GetAttr(owner, <object> field.name)
+    except Exception as error:
+        return without_frame(error)
+    learn(&field.layout, owner, <str> field.name)
     return value
 
 
@@ -354,8 +391,11 @@ cdef int put_leaf(Text *out, Field *field, value) except -1:
 cdef int put_below(Text *out, Field *field, Column *state, Py_ssize_t row) except -1:
     cdef Py_ssize_t i
     if field.code == ONE:
-        if state[field.number].items is not NULL and item_of(state, field.number, row) is None:
-            return put(out, "null", 4)
+        if state[field.number].items is not NULL:
+            value = item_of(state, field.number, row)
+            if value is None:
+                return put(out, "null", 4)
+            state[(<JsonWriter> field.writer).number].next = value
         return (<JsonWriter> field.writer).put(out, state)
     value = item_of(state, field.number, row)
     if field.code == COLUMN:

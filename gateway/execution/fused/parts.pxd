@@ -22,6 +22,7 @@ cdef class Composed(FieldOutput):
     cdef public ObjectNode node
 
     cdef void go_on(self, Attempt attempt, objs, set classes) except *
+    cdef bint are_usual(self, objs, set classes) except -1
 
 
 cdef class One(Composed):

@@ -4,6 +4,7 @@ their output is."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,22 @@ class Values(FieldOutput):
         else:
             attempt.columns[self._number] = self._usual(values)
 
+    def accepts(self, values: Sequence[Any]) -> bool:
+        try:
+            self._usual(values)
+        except Exception:
+            return False
+        return True
+
+    def take_part(
+        self, attempt: Attempt, values: Sequence[Any], indexes: Sequence[int], total: int
+    ) -> None:
+        if attempt.columns[self._number] is None:
+            attempt.columns[self._number] = [None] * total
+        column = attempt.columns[self._number]
+        for index, value in zip(indexes, self._usual(values), strict=True):
+            column[index] = value
+
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         writer.column(self._number)
 
@@ -57,17 +74,22 @@ class Composed(FieldOutput):
         self._is_of = None if completer.any_class else completer.is_of
 
     def go_on(self, attempt: Attempt, objs: Sequence[Any], classes: set[type]) -> None:
-        """Fetch the fields below these objects. Raises FastPathMiss for unusual classes."""
-        if not (classes <= PLAIN or all_plain(classes)):
-            raise FastPathMiss
-        if self._is_of is not None and not self._is_of(objs):
+        """Make these objects. Raises FastPathMiss for unusual classes."""
+        if not self.are_usual(objs, classes):
             raise FastPathMiss
         if objs:
             attempt.ask(self.node, objs)
 
+    def are_usual(self, objs: Sequence[Any], classes: set[type]) -> bool:
+        """Whether objects of these classes are all of the type."""
+        return (classes <= PLAIN or all_plain(classes)) and (
+            self._is_of is None or self._is_of(objs)
+        )
+
 
 class One(Composed):
-    """The output of an object or null. If some are null, the column has all values."""
+    """The output of an object or null. If some are null, the column has the numbers of the
+    others."""
 
     __slots__ = ()
 
@@ -80,10 +102,38 @@ class One(Composed):
         if NULL in classes:
             if self._completer.nonnull:
                 raise FastPathMiss
-            attempt.columns[self._number] = values
+            numbers = count()
+            attempt.columns[self._number] = [
+                None if value is None else next(numbers) for value in values
+            ]
             classes.discard(NULL)
             values = [value for value in values if value is not None]
         self.go_on(attempt, values, classes)
+
+    def accepts(self, values: Sequence[Any]) -> bool:
+        classes = classes_of(values)
+        if NULL in classes:
+            if self._completer.nonnull:
+                return False
+            classes.discard(NULL)
+            values = [value for value in values if value is not None]
+        return self.are_usual(values, classes)
+
+    def take_part(
+        self, attempt: Attempt, values: Sequence[Any], indexes: Sequence[int], total: int
+    ) -> None:
+        column = attempt.columns[self._number]
+        if column is None:
+            attempt.columns[self._number] = column = [None] * total
+        number = total - column.count(None)
+        objs = []
+        for index, value in zip(indexes, values, strict=True):
+            if value is not None:
+                column[index] = number
+                number += 1
+                objs.append(value)
+        if objs:
+            attempt.ask(self.node, objs)
 
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         writer.one(writer_of(self.node), self._number)
@@ -115,7 +165,9 @@ class Read(FieldFetch):
     def __init__(self, field: Field, output: FieldOutput, source: Attribute | Call) -> None:
         FieldFetch.__init__(self, field, output)
         self._source = source
-        self.has_fields_below = isinstance(output, Composed) and bool(output.node.fetches)
+        self.in_parts = not output.of_lists and not (
+            isinstance(output, Composed) and output.node.fetches
+        )
         self.can_wait = isinstance(output, Values) and output.settled
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:

@@ -4,8 +4,6 @@ from gateway.execution.tasks.pending_column cimport PendingColumn
 
 cdef class PendingCalls(PendingColumn):
     cdef Attempt _attempt
-    cdef FieldFetch _read
-    cdef list _kept
+    cdef FieldFetch _fetch
+    cdef list _taken, _taken_indexes
     cdef bint _together
-
-    cdef _take_back(self)

@@ -15,21 +15,22 @@ from gateway.execution.tasks.pending_column import PendingColumn, completing
 class PendingCalls(PendingColumn):
     """The coroutines of one field of an attempt.
 
-    Their values are taken all at once. The attempt is given up, and they continue like any
-    column's, if a value is unusual, if a coroutine changed its context, or if some end earlier
-    although there are fields to be fetched below.
+    Their values are taken all at once, or in the parts in which they arrive if there are no fields
+    to be fetched below. The attempt is given up, and the coroutines continue like any column's, if
+    a value is unusual, or if a coroutine changed its context.
     """
 
-    __slots__ = ("_attempt", "_kept", "_read", "_together")
+    __slots__ = ("_attempt", "_fetch", "_taken", "_taken_indexes", "_together")
 
-    def __init__(self, attempt: Attempt, read: FieldFetch, coros: Sequence[Any]) -> None:
+    def __init__(self, attempt: Attempt, fetch: FieldFetch, coros: Sequence[Any]) -> None:
         PendingColumn.__init__(self, attempt.run, attempt.positions, _nowhere, len(coros))
         self._attempt: Attempt | None = attempt
-        self._read = read
-        self._together = read.can_wait
+        self._fetch = fetch
+        self._together = fetch.can_wait
         """Whether values wait unchecked for the last one: nothing depends on them."""
-        self._kept: list[tuple[int, Any]] = []
-        """The values that were checked, with their indexes."""
+        self._taken: list[Any] = []
+        """The values that the attempt has taken in parts."""
+        self._taken_indexes: list[int] = []
         if len(coros) == 1:
             self.start(0, coros[0])
         else:
@@ -50,29 +51,21 @@ class PendingCalls(PendingColumn):
         """Whether the column has so many objects."""
         return self._total == count
 
-    def move(self, positions: Positions, completer: Completer) -> None:
-        """Complete the values at these positions, after the attempt was given up."""
-        self._attempt, self._positions, self._then = (
-            None,
-            positions,
-            completing(completer, positions),
-        )
+    def move(
+        self, positions: Positions, completer: Completer
+    ) -> tuple[Sequence[Any], Sequence[int]]:
         told = bool(self.values) and not self._together
         self._together = False
-        self._take_back()
         if self.values and not told:
             self._run.has_values(self)
+        self._attempt, self._positions = None, positions
+        self._then = completing(completer, positions)
+        return self._taken, self._taken_indexes
 
     def divide(self) -> None:
         """Give the attempt up where only some values still have a position."""
         if self._attempt is not None:
             self._attempt.divide()
-
-    def _take_back(self) -> None:
-        for index, value in self._kept:
-            self.indexes.append(index)
-            self.values.append(value)
-        self._kept = []
 
     def first_or_last(self) -> None:
         if not self._together:
@@ -83,33 +76,27 @@ class PendingCalls(PendingColumn):
             self._run.has_values(self)
 
     def flush(self) -> None:
-        attempt = self._attempt
-        if attempt is not None:
-            if len(self._kept) + len(self.values) == self._total and self._apart is None:
-                self._take_back()
-                self._run.within(self._resolver_context, self._all_arrived)
-                return
-            self._run.within(self._resolver_context, self._some_arrived)
-            if self._attempt is not None:  # kept, or the objects are others at a second look
+        if self._attempt is not None:
+            self._run.within(self._resolver_context, self._give_to, self._attempt)
+            if self._attempt is not None:  # nothing is left, or the plain path takes nothing
                 drop(self._take()[0])
                 return
         PendingColumn.flush(self)
 
-    def _all_arrived(self) -> None:
-        assert self._attempt is not None
-        self._attempt.arrived(self._read, self._take()[0])
-
-    def _some_arrived(self) -> None:
-        attempt = self._attempt
-        assert attempt is not None
-        read = self._read
-        if (
-            self._apart is None
-            and not read.has_fields_below
-            and attempt.is_usual(read, self.values)
-        ):
-            self._kept.extend(zip(self.indexes, self.values, strict=True))
-            self.indexes, self.values = [], []
+    def _give_to(self, attempt: Attempt) -> None:
+        fetch, total = self._fetch, self._total
+        if self._apart is not None:
+            attempt.give_up()
+        elif len(self.values) == total:
+            attempt.arrived(fetch, self._take()[0])
+        elif fetch.in_parts and fetch.output.accepts(self.values):
+            values, indexes = self.values, self.indexes
+            self.values, self.indexes = [], []
+            self._taken += values
+            self._taken_indexes += indexes
+            attempt.take_part(fetch, values, indexes, total)
+            if len(self._taken) == total and self._attempt is not None:
+                attempt.all_parts_taken()
         else:
             attempt.give_up()
 

@@ -29,12 +29,10 @@ def subtree_of(selection: Selection) -> Subtree | None:
     try:
         nodes = _ObjectNodes()
         root = nodes.node(selection)
-        if not root.fetches:
-            return None
     except FastPathMiss:
         return None
     writer_of(root)
-    return Subtree(root, nodes.size)
+    return Subtree(nodes.made, nodes.size)
 
 
 class _ObjectNodes:
@@ -42,6 +40,7 @@ class _ObjectNodes:
 
     def __init__(self) -> None:
         self.size = 0
+        self.made: list[ObjectNode] = []
         self._selections: set[Selection] = set()
 
     def _number(self) -> int:
@@ -55,13 +54,14 @@ class _ObjectNodes:
             raise FastPathMiss  # State.given has one entry for each field
         self._selections.add(selection)
         node = ObjectNode(selection, self._number())
+        self.made.append(node)
         for field in selection.fields:
             source = field.source
             if isinstance(source, Constant):
                 continue
             attribute = isinstance(source, Attribute) and source.placeless
             if attribute and isinstance(field.completer, LeafCompleter):
-                node.leafy = True
+                node.leaves.append(field)
             else:
                 node.outputs[field] = output = self._output_of(field)
                 node.fetches.append(_fetch_of(field, output))

@@ -20,9 +20,8 @@ from gateway.execution.model.positions import Positions, some
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import PLAIN
-from gateway.execution.run.base_completer import SLICE, BaseCompleter
+from gateway.execution.run.base_completer import BaseCompleter
 from gateway.execution.run.info import field_position, make_info, same_for_all
-from gateway.execution.run.object_builder import ObjectBuilder
 from gateway.execution.run.types_by_class import known_type, names_by_class
 from gateway.execution.tasks.frames import without_frame
 
@@ -147,11 +146,6 @@ class ObjectCompleter(CompositeCompleter):
     def _selection(self) -> Selection:
         return self.selection(self.type)
 
-    @cached_property
-    def _leaves(self) -> Callable[[Sequence[Any]], list[dict[str, Any]]] | None:
-        build: ObjectBuilder = self._selection.builder
-        return build.leaves_only
-
     def complete(
         self,
         run: State,
@@ -165,18 +159,8 @@ class ObjectCompleter(CompositeCompleter):
             return
         if not self.is_of(values):
             self.objects(run, self.type, values, positions)
-        elif self._leaves is None or len(values) > SLICE:
-            run.complete_later(self._selection, values, positions)
         else:
-            try:
-                made = self._leaves(values)
-            except Exception:  # the plain path finds the value again, with its position
-                run.complete_later(self._selection, values, positions)
-            else:
-                positions.put_all(made)
-                if run.sliced:
-                    run.free_later(made)
-                run.count(len(values))
+            run.complete_later(self._selection, values, positions)
 
 
 class AbstractCompleter(CompositeCompleter):

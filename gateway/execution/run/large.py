@@ -26,7 +26,7 @@ from gateway.execution.model.selection import Field
 from gateway.execution.model.state import Entry, Pending, State
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.bulk_calls import ask
-from gateway.execution.run.groups import Group, Work
+from gateway.execution.run.groups import Group, make_objects, read_leaves
 from gateway.execution.run.response import Failure
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.dropped import drop
@@ -79,15 +79,17 @@ def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
     starts = range(0, len(objs), SLICE)
     counts = [min(SLICE, len(objs) - start) for start in starts]
     given: list[Entry] = []
-    for field, source, _ in selection.builder.bulk:
+    for group, start in zip(groups, starts, strict=True):
+        group.objs = objs[start : start + SLICE]
+        yield read_leaves, run, group
+    for field, source in selection.builder.bulk:
         for first in range(0, len(groups), SLICES_AT_ONCE):
             last = first + SLICES_AT_ONCE
             some_objs = objs[first * SLICE : last * SLICE]
             yield _ask, run, field, source, some_objs, groups[first:last], counts[first:last], given
-    for group, start in zip(groups, starts, strict=True):
-        group.objs = objs[start : start + SLICE]
+    for group in groups:
         run.free_later(group.objs)
-        yield (Work(run, group).make,)
+        yield make_objects, run, group, False
         run.free_later(group.out)
     run.queue.extend(given)
 

@@ -24,7 +24,7 @@ from gateway.execution.encode import dumps
 from gateway.execution.model.positions import Positions, some
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.model.value_classes import all_plain, classes_of, is_callable, is_plain
+from gateway.execution.model.value_classes import all_plain, classes_of, is_plain
 from gateway.execution.run.base_completer import BaseCompleter
 from gateway.execution.tasks.dropped import drop
 from gateway.execution.tasks.frames import without_frame
@@ -44,7 +44,6 @@ class LeafCompleter(BaseCompleter):
         self._coerce = type_.coerce_output_value
         self._exact = _exact_kind(type_)
         self._names: dict[Any, str] = {}
-        self._plain: set[type] = set()
 
     def complete(
         self,
@@ -78,6 +77,9 @@ class LeafCompleter(BaseCompleter):
         exact = self._exact
         if exact is None:
             return self._coerced(values, classes)
+        if self.type is GraphQLID and int in classes:  # numbers are as frequent as strings
+            values = [str(value) if type(value) is int else value for value in values]
+            classes = classes - {int} | {str}
         if classes == {exact} or not classes:
             if self._in_range(values):
                 return values
@@ -172,30 +174,6 @@ class LeafCompleter(BaseCompleter):
             return True
         return False
 
-    def inline(self, n: int, env: dict[str, Any], keyed: bool) -> tuple[str, str]:
-        """The condition under which v{n} is as usual (or none), and what stands in the response
-        for it then, which raises where the usual isn't met."""
-        v, exact = f"v{n}", self._exact
-        null = "" if self.nonnull else f" or {v} is None"
-        if self.type is GraphQLID:
-            # Numbers are as frequent as strings.
-            check = f"(type({v}) is str or type({v}) is int{null})"
-            return check, f"(str({v}) if type({v}) is int else {v})"
-        if exact is not None:
-            check = f"type({v}) is {exact.__name__}"
-            if exact is int:
-                check += f" and {LEAST} <= {v} <= {GREATEST}"
-            elif exact is float:
-                check += f" and isfinite({v})"
-            return f"({check}{null})", v
-        absent = "" if self.nonnull else f"None if {v} is None else "
-        if isinstance(self.type, GraphQLEnumType):
-            env[f"names{n}"] = _Names(self)
-            return "", f"{absent}names{n}[{v}]"
-        env[f"plain{n}"] = plain = self._plain
-        env[f"coerce{n}"], env[f"learn{n}"] = self.coerce, self._learner(plain, keyed)
-        return "", f"{absent}(coerce{n}({v}) if type({v}) in plain{n} else learn{n}({v}))"
-
     def written(self) -> tuple[str, Callable[[Any], Any] | None]:
         """The name of the type for JsonWriter, and the function that coerces a value if that name
         is "other"."""
@@ -206,18 +184,12 @@ class LeafCompleter(BaseCompleter):
                 return scalar.name, None
         if isinstance(self.type, GraphQLEnumType):
             return "other", _Names(self).__getitem__
-        plain, learn = self._plain, self._learner(self._plain, keyed=False)
-        return "other", lambda v: self.coerce(v) if type(v) in plain else learn(v)
+        return "other", self._coerce_plain
 
-    def _learner(self, plain: set[type], keyed: bool) -> Callable[[Any], Any]:
-        def learn(value: Any) -> Any:
-            kind = type(value)
-            if not is_plain(kind) or (keyed and is_callable(kind)):
-                raise TypeError
-            plain.add(kind)
-            return self.coerce(value)
-
-        return learn
+    def _coerce_plain(self, value: Any) -> Any:
+        if not is_plain(type(value)):
+            raise TypeError
+        return self.coerce(value)
 
 
 class _Awaited(BaseCompleter):
@@ -258,8 +230,7 @@ class _Names(dict[Any, str]):
         self._leaf = leaf
 
     def __missing__(self, value: Any) -> str:
-        kind = type(value)
-        if not is_plain(kind) or is_callable(kind):
+        if not is_plain(type(value)):
             raise TypeError
         name: str = self._leaf.coerce(value)
         if len(self) < 1_000:

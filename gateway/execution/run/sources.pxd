@@ -1,15 +1,16 @@
 from gateway.execution.run.arguments cimport Arguments
 from gateway.execution.model.state cimport State
 
+cpdef list read(getters, objs)
+
 
 cdef class Attribute:
-    cdef public object name
+    cdef public object get, name
     cdef public bint keyed, placeless
     cdef public Arguments arguments
-    cdef object _get
-    cdef bint _plain
 
-    cpdef list start(self, State run, field, objs, positions)
+    cpdef start(self, State run, field, objs, positions)
+    cpdef called(self, State run, field, values, positions)
 
 
 cdef class Call:

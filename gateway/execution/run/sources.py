@@ -3,9 +3,8 @@ for all objects. `compile.resolvers` chooses. Section "Value Resolution" of the 
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -31,57 +30,56 @@ class Attribute:
 
     def __init__(self, name: str, keyed: bool, arguments: Arguments) -> None:
         self.name, self.keyed, self.arguments = name, keyed, arguments
-        self._get = attrgetter(name)
-        self._plain = name.isidentifier() and not keyword.iskeyword(name)
+        self.get: Callable[[Any], Any] = (
+            partial(item_or_attribute, name) if keyed else attrgetter(name)
+        )
+        """Reads it from an object."""
         self.placeless = not keyed
         """Whether the source needs no response position, as a called attribute does for its
         info."""
 
-    def of_object(self, o: str) -> str:
-        """The Python expression that reads it from `o`."""
-        return f"{o}.{self.name}" if self._plain else f"getattr({o}, {self.name!r})"
-
     def start(
         self, run: State, field: Field, objs: Sequence[Any], positions: Positions | None
-    ) -> list[Any]:
-        try:
-            if not self.keyed:
-                return list(map(self._get, objs))
-            classes = classes_of(objs)
-            if classes == {dict}:
-                name = self.name
-                values = [o.get(name) for o in objs]
-            elif _has_mapping(classes):
-                raise AttributeError
-            else:
-                values = list(map(self._get, objs))
-            if not any_callable(classes_of(values)):
-                return values
-        except Exception:  # an object, or its attribute, is unusual: one by one
-            pass
-        return [self._or_error(run, field, obj, positions, i) for i, obj in enumerate(objs)]
+    ) -> Sequence[Any]:
+        """A value, an awaitable or an exception for each object."""
+        return self.called(run, field, read([self.get], objs)[0], positions)
 
-    def _or_error(
-        self, run: State, field: Field, obj: Any, positions: Positions | None, i: int
+    def called(
+        self, run: State, field: Field, values: Sequence[Any], positions: Positions | None
+    ) -> Sequence[Any]:
+        """The values that were read. With `keyed`, what those return that can be called."""
+        if not self.keyed or not any_callable(classes_of(values)):
+            return values
+        return [
+            self._call(run, field, value, positions, i) if callable(value) else value
+            for i, value in enumerate(values)
+        ]
+
+    def _call(
+        self, run: State, field: Field, function: Any, positions: Positions | None, i: int
     ) -> Any:
         try:
-            return self.of(run, field, obj, positions, i)
+            return function(make_info(run, field, positions, i), **self.arguments.of(run))
         except Exception as error:
             return without_frame(error)
 
-    def of(self, run: State, field: Field, obj: Any, positions: Positions | None, i: int) -> Any:
-        """The value of one object. Raises what reading or calling the attribute does."""
-        if not self.keyed:
-            return getattr(obj, self.name)
-        value = obj.get(self.name) if isinstance(obj, Mapping) else getattr(obj, self.name, None)
-        if callable(value):
-            info = make_info(run, field, positions, i)
-            return value(info, **self.arguments.of(run))
-        return value
+
+def item_or_attribute(name: str, obj: Any) -> Any:
+    return obj.get(name) if isinstance(obj, Mapping) else getattr(obj, name, None)
 
 
-def _has_mapping(classes: set[type]) -> bool:
-    return any(issubclass(kind, Mapping) for kind in classes)
+def read(getters: Sequence[Callable[[Any], Any]], objs: Sequence[Any]) -> list[list[Any]]:
+    """The attributes of objects, a column for each getter. All attributes of an object are read
+    before the next object's. An error stands for the value that could not be read."""
+    columns: list[list[Any]] = [[] for _ in getters]
+    pairs = list(zip(getters, columns, strict=True))
+    for obj in tuple(objs):
+        for get, column in pairs:
+            try:
+                column.append(get(obj))
+            except Exception as error:
+                column.append(without_frame(error))
+    return columns
 
 
 class Call:

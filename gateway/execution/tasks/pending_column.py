@@ -171,8 +171,11 @@ class PendingColumn(Column):
         """Whether the plain path can take the values for so many objects (see `State.given`)."""
         return False
 
-    def move(self, positions: Positions, completer: Completer) -> None:
-        """Complete the values at these positions, after an attempt was given up."""
+    def move(
+        self, positions: Positions, completer: Completer
+    ) -> tuple[Sequence[Any], Sequence[int]]:
+        """Complete the values at these positions, after an attempt was given up. Returns the values
+        that the attempt has taken, and their numbers: the caller completes these."""
         raise NotImplementedError
 
 

@@ -291,38 +291,3 @@ async def test_a_column_that_a_bulk_resolver_keeps_is_answered_as_it_was() -> No
     first, second = json.loads(outcome.data or b"")["items"]
     assert (first["name"], second["name"]) == ("a", "b")
     KEPT[:] = ["a", "b"]
-
-
-@strawberry.type
-class Counter:
-    value: int = 0
-
-    @strawberry.field
-    def added(self) -> int:
-        self.value += 1
-        return 1
-
-    @strawberry.field
-    async def later(self) -> int:
-        await asyncio.sleep(0)
-        self.value += 1
-        return 1
-
-
-@strawberry.type
-class Counters:
-    @strawberry.field
-    def counters(self) -> list[Counter]:
-        return [Counter(), Counter()]
-
-
-@pytest.mark.parametrize(
-    ("query", "value"), [("value added", 1), ("added value", 1), ("value later", 0)]
-)
-async def test_attributes_are_read_after_functions_and_before_a_wait(
-    query: str, value: int
-) -> None:
-    schema = strawberry.Schema(Counters)._schema
-    outcome = await ours(schema, f"{{counters{{{query}}}}}", root=Counters())
-    counters = json.loads(outcome.data or b"")["counters"]
-    assert [counter["value"] for counter in counters] == [value, value]
