@@ -19,6 +19,7 @@ from gateway.auth import Tokens
 from gateway.cost.clients import SIGN_UP, Clients
 from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
+from gateway.cost.shares import Shares
 from gateway.demo.images import images_app
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
@@ -67,10 +68,12 @@ def create_site(
     *counting: Collector,
     siblings: Siblings | None = None,
     process: str = "",
+    shares: Shares | None = None,
 ) -> Site:
     """The applications over open stores. `executor` replaces the standard executor; `counting` are
     collectors of metrics of the server around them; `siblings` are the other workers of the same
-    supervisor, and `process` is this worker's name in the log."""
+    supervisor, and `process` is this worker's name in the log; `shares` are the clients' shares of
+    the event loop's time."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
@@ -81,7 +84,7 @@ def create_site(
         max_body_bytes=settings.max_body_bytes,
         max_body_values=settings.max_body_values,
         served=served,
-        clients=_clients(settings, runtime, executor.refusals),
+        clients=_clients(settings, runtime, executor.refusals, shares),
         allowed_origins=settings.allowed_origins,
         requests=Requests(
             lines=request_lines(settings, process) if settings.log_requests else None,
@@ -137,7 +140,9 @@ def create_site(
     return Site(Front(endpoint, front, cors), admin.app(), admin.metrics)
 
 
-def _clients(settings: Settings, runtime: Runtime, refusals: Refusals) -> Clients:
+def _clients(
+    settings: Settings, runtime: Runtime, refusals: Refusals, shares: Shares | None
+) -> Clients:
     rate = None
     if settings.rate_cost:
         buckets = runtime.stores.mapping_cache
@@ -147,7 +152,8 @@ def _clients(settings: Settings, runtime: Runtime, refusals: Refusals) -> Client
         buckets = runtime.stores.mapping_cache
         sign_ups = Rate(buckets, refill=accounts, burst=accounts * SIGN_UP)
     return Clients(
-        proxies, rate, settings.max_running, settings.max_running_cost, sign_ups, refusals
+        *(proxies, rate, settings.max_running, settings.max_running_cost, sign_ups, refusals),
+        shares=shares or Shares(settings.client_share),
     )
 
 

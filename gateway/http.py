@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 from graphql import GraphQLError
@@ -13,6 +14,7 @@ from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
 from gateway.cost.clients import Clients
 from gateway.cost.refusals import told, too_many
+from gateway.cost.shares import timed
 from gateway.csrf import check_get
 from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused, waiting
@@ -135,11 +137,32 @@ class GraphQLEndpoint:
         `peer` is the connection's other end: a client, or a proxy (`gateway.peers.Proxies.client`
         tells the client's address); empty where the connection has no address."""
         began = perf_counter()
-        media, extra = JSON, _NOTHING
         request = self._requests.begin(headers)
         clients = self._clients
-        if clients is not None and not clients.may_begin(headers, peer, len(text)):
-            await clients.turn(headers, peer, len(text))
+        if clients is None:
+            return await self._answer(headers, text, peer, read_only, request, began)
+        name, shares = clients.name(headers, peer), clients.shares
+        if not clients.may_begin(name, len(text)):
+            await clients.turn(name, len(text))
+        begun = shares.begin(name)
+        try:
+            answering = self._answer(headers, text, peer, read_only, request, began)
+            if not name:
+                return await answering
+            return await timed(answering, shares.clock, partial(shares.charge, name))
+        finally:
+            shares.end(name, begun)
+
+    async def _answer(
+        self,
+        headers: Headers,
+        text: bytes,
+        peer: str,
+        read_only: bool,
+        request: Observed,
+        began: float,
+    ) -> Answer:
+        media, extra = JSON, _NOTHING
         try:
             media = response_type(headers.get(b"accept"))
             if read_only:

@@ -152,6 +152,7 @@ class Settings(BaseSettings):
     sign_ups_per_hour: int = Field(default=20, ge=0)
     max_running: int = Field(default=100, ge=0)
     max_running_cost: int = Field(default=4_000, ge=0)
+    client_share: float = Field(default=0.25, ge=0, le=1)
     max_response_bytes: int = Field(default=10_000_000, ge=0)
     document_cache: int = Field(default=1_000, ge=1)
     document_cache_bytes: int = Field(default=256 * 1024**2, ge=1_000_000)

@@ -68,7 +68,8 @@ def _variables(
         pin, other = rng.sample(viewer["pins"], 2)
         return {"input": {"boardId": board, "pinId": pin, "beforePinId": other}}
     if name == "follow-user":
-        return {"input": {"userId": rng.choice(facts.users)}}
+        others = [user for user in facts.users if user != viewer["id"]]
+        return {"input": {"userId": rng.choice(others)}}
     return {"input": {"boardId": board, "title": "a pin", "link": "https://example.org/"}}
 
 

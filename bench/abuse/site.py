@@ -149,7 +149,9 @@ def _look_around(facts: Facts) -> None:
             pins = [edge["node"]["id"] for edge in board["pins"]["edges"]]
             if len(pins) >= 3 and len(facts.viewers) < VIEWERS:
                 token = tokens.issue(int(user["id"]))
-                facts.viewers.append({"token": token, "board": board["id"], "pins": pins})
+                facts.viewers.append(
+                    {"id": user["id"], "token": token, "board": board["id"], "pins": pins}
+                )
                 break
 
 

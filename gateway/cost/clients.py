@@ -10,6 +10,7 @@ from functools import partial
 from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
 from gateway.cost.room import Room
+from gateway.cost.shares import Shares
 from gateway.cost.turns import Turns
 from gateway.peers import Proxies, site
 from gateway.requests import Headers
@@ -88,6 +89,7 @@ class Clients:
         most_running_cost: int = 0,
         sign_ups: Rate | None = None,
         refusals: Refusals | None = None,
+        shares: Shares | None = None,
     ) -> None:
         """`sign_ups` are the buckets of accounts that an address may make, each of which costs
         `SIGN_UP`; `refusals` counts the refused accounts."""
@@ -95,18 +97,22 @@ class Clients:
         self._proxies, self.rate, self.most_running = proxies, rate, most_running
         self.running: dict[str, int] = {}
         self.room = Room(most_running_cost)
-        self._turns = Turns()
+        self.shares = shares or Shares(0)
+        self._turns = Turns(shares=self.shares)
 
-    def may_begin(self, headers: Headers, peer: str, size: int) -> bool:
+    def name(self, headers: Headers, peer: str) -> str:
+        """The address whose turns and share of time the request takes; empty for a trusted proxy's
+        own requests, which are of many clients."""
+        return "" if self._is_many(headers, peer) else site(self._proxies.client(peer, headers))
+
+    def may_begin(self, name: str, size: int) -> bool:
         """Whether a request with a body of this size may begin in this turn of the event loop; else
-        `turn` waits. A trusted proxy's own requests always may: they are of many clients."""
-        if self._is_many(headers, peer):
-            return True
-        return self._turns.begin(site(self._proxies.client(peer, headers)), size)
+        `turn` waits."""
+        return not name or self._turns.begin(name, size)
 
-    async def turn(self, headers: Headers, peer: str, size: int) -> None:
+    async def turn(self, name: str, size: int) -> None:
         """Wait until the request may begin."""
-        await self._turns.wait(site(self._proxies.client(peer, headers)), size)
+        await self._turns.wait(name, size)
 
     def _is_many(self, headers: Headers, peer: str) -> bool:
         """Whether the request comes from a trusted proxy that doesn't name its client."""

@@ -3,11 +3,14 @@
 A request that is refused, or asks for little, is answered in the turn in which it begins. Without
 a bound, a client that sends on 256 connections has 256 of them answered in each turn, and each
 await of another client's operation takes as long as all of these. With a bound the turns stay
-short, whatever the client sends: its further requests begin in the next turns, in their order.
+short, whatever the client sends: its further requests begin in the next turns, in their order. A
+client that took more than its share of the loop's time waits longer (`shares`).
 """
 
 import asyncio
 from collections import deque
+
+from gateway.cost.shares import Shares
 
 BEGUN = 1
 """Requests of one client that begin in a turn."""
@@ -18,15 +21,16 @@ HEAVY_BYTES = 65_536
 class Turns:
     """The turns of one event loop."""
 
-    def __init__(self, most: int = BEGUN) -> None:
-        self._most = most
+    def __init__(self, most: int = BEGUN, shares: Shares | None = None) -> None:
+        self._most, self._shares = most, shares or Shares(0)
         self._begun: dict[str, int] = {}
         self._waiting: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}
         self._armed = False
+        self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, client: str, size: int) -> bool:
         """Whether a request with a body of so many bytes may begin now; else `wait` tells when."""
-        if client in self._waiting:
+        if client in self._waiting or self._shares.wait(client):
             return False
         begun = self._begun.get(client, 0)
         weight = 1 + size // HEAVY_BYTES
@@ -54,16 +58,29 @@ class Turns:
         """The next turn: let the next ones of each client begin."""
         self._armed = False
         self._begun.clear()
+        until = 0.0
         for client, queue in list(self._waiting.items()):
             begun = 0
             while queue and (queue[0][1].done() or not begun or begun + queue[0][0] <= self._most):
-                weight, future = queue.popleft()
+                weight, future = queue[0]
                 if not future.done():  # not cancelled
+                    if seconds := self._shares.wait(client):
+                        until = min(until or seconds, seconds)
+                        break
                     future.set_result(None)
                     begun += weight
+                queue.popleft()
             if begun:
                 self._begun[client] = begun
             if not queue:
                 del self._waiting[client]
         if self._begun:
             self._arm()
+        if until and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(until, self._look)
+
+    def _look(self) -> None:
+        """See whether clients that were in debt may begin."""
+        self._timer = None
+        if not self._armed:
+            self._next()

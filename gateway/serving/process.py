@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from gateway.app import create_site
 from gateway.auth import Tokens
 from gateway.collector import short_passes
+from gateway.cost.shares import Shares
 from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.metrics import ConnectionCollector
@@ -27,6 +28,7 @@ from gateway.serving.bounds import bounds_of
 from gateway.serving.connections import Connections
 from gateway.serving.descriptors import room_for
 from gateway.serving.protocol import Protocol
+from gateway.serving.reading import Reading
 from gateway.serving.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
 from gateway.telemetry.process import ProcessHealth
@@ -72,8 +74,14 @@ async def serve(
             )
             health = ProcessHealth()
             counting = ConnectionCollector(connections), health
-            site = create_site(settings, runtime, None, *counting, siblings=siblings, process=name)
-            server = Server(site.public, settings, ready, connections=connections)
+            shares = Shares(settings.client_share)
+            site = create_site(
+                *(settings, runtime, None, *counting),
+                siblings=siblings,
+                process=name,
+                shares=shares,
+            )
+            server = Server(site.public, settings, ready, connections=connections, shares=shares)
             telling = siblings.telling(site.metrics) if siblings else nullcontext()
             commands = _commands(settings, runtime)
             async with _answering(operators, site.admin), telling, commands:
@@ -132,6 +140,7 @@ class Server(uvicorn.Server):
         on_ready: Callable[[], None] = lambda: None,
         *,
         connections: Connections | None = None,
+        shares: Shares | None = None,
     ) -> None:
         settings = settings or Settings()
         self.connections = connections or Connections(
@@ -141,12 +150,14 @@ class Server(uvicorn.Server):
             most_bytes=settings.max_bodies_bytes,
         )
         self.connections.most, backlog = room_for(self.connections.most)
+        reading = Reading(shares or Shares(0), Proxies(settings.trusted_proxies).trusts)
+        protocol = partial(
+            Protocol, bounds=bounds_of(settings), connections=self.connections, reading=reading
+        )
         config = uvicorn.Config(
             app,
             interface="asgi3",
-            http=cast(
-                Any, partial(Protocol, bounds=bounds_of(settings), connections=self.connections)
-            ),
+            http=cast(Any, protocol),
             ws="none",
             backlog=backlog,
             proxy_headers=False,  # create_app looks at them, where they matter

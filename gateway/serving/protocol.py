@@ -27,10 +27,12 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
+from gateway.cost.shares import A_BYTE, A_CONNECTION
 from gateway.http import Answering
 from gateway.requests import Headers, headers_of
 from gateway.serving.bounds import Bounds
 from gateway.serving.connections import Connections
+from gateway.serving.reading import Reading
 from gateway.serving.refusals import Refusal, refusal
 from gateway.serving.sending import Sending
 
@@ -58,12 +60,13 @@ IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
 
 
 class Flow(FlowControl):
-    """Reads nothing more while requests wait for their turn."""
+    """Reads nothing more while requests wait for their turn (`held`), or their client is in debt
+    (`in_debt`)."""
 
-    held = False
+    held = in_debt = False
 
     def resume_reading(self) -> None:
-        if not self.held:
+        if not self.held and not self.in_debt:
             super().resume_reading()
 
 
@@ -74,10 +77,15 @@ class Protocol(HttpToolsProtocol):
     flow: Flow
 
     def __init__(
-        self, *args: Any, bounds: Bounds, connections: Connections, **options: Any
+        self,
+        *args: Any,
+        bounds: Bounds,
+        connections: Connections,
+        reading: Reading,
+        **options: Any,
     ) -> None:
         super().__init__(*args, **options)
-        self._bounds, self._all = bounds, connections
+        self._bounds, self._all, self._reading = bounds, connections, reading
         by_uvicorn = self.access_log or self.limit_concurrency or self.config.reset_contextvars
         self._answering_of: Callable[[bytes, Headers], Answering | None] | None = (
             None if by_uvicorn else getattr(self.app, "answering", None)
@@ -89,6 +97,8 @@ class Protocol(HttpToolsProtocol):
         self._body: list[bytes] = []
         self.peer = ""
         """The address of the connection's other end."""
+        self._client = ""
+        """The client that is charged for the time of reading; empty for none."""
         self._reads = IDLE
         self._upgrading = b""
         """The method of a request for another protocol, until it is read again as HTTP."""
@@ -121,6 +131,10 @@ class Protocol(HttpToolsProtocol):
             self._reads = ENDED
             self._send_refusal(Refusal(503, why_not))
             self.transport.close()  # without lingering: it would hold a descriptor
+            return
+        self._client = self._reading.client(self.peer)
+        if self._client:
+            self._charge(A_CONNECTION)
 
     def shutdown(self) -> None:
         """Answer what was asked, and one request more where none was: it may be on its way."""
@@ -143,6 +157,30 @@ class Protocol(HttpToolsProtocol):
     # Reading
 
     def data_received(self, data: bytes) -> None:
+        if not self._client:
+            self._read(data)
+            return
+        clock = self._reading.shares.clock
+        began = clock()
+        self._read(data)
+        self._charge(clock() - began + len(data) * A_BYTE)
+
+    def _charge(self, seconds: float) -> None:
+        """Charge the client for reading; in debt, it is read later."""
+        if self._reading.charge(self._client, seconds):
+            return
+        if not self.flow.in_debt and not self.transport.is_closing():
+            self.flow.in_debt = True
+            self.flow.pause_reading()
+            self._reading.pause(self._client, self)
+
+    def go_on(self) -> None:
+        """Read again: the client's debt is worked off."""
+        self.flow.in_debt = False
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+
+    def _read(self, data: bytes) -> None:
         self._chunk = len(data)
         if self._reads == ENDED:
             self._came += len(data)

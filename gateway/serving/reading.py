@@ -1,0 +1,61 @@
+"""Connections of clients in debt (`gateway.cost.shares`) are not read until the client may go on.
+
+Headers without end, chunks of one byte or connections that end at once take time before there is a
+request. That time is charged to the address at the other end. Trusted proxies are always read: they
+carry many clients, and their requests wait by the addresses that they name.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from gateway.cost.shares import SOON, Shares
+from gateway.peers import site
+
+
+class Connection(Protocol):
+    """The part of an HTTP connection that this module uses."""
+
+    def go_on(self) -> None:
+        """Read again."""
+        ...
+
+
+class Reading:
+    """The connections of one event loop that are not read for now."""
+
+    def __init__(self, shares: Shares, trusts: Callable[[str], bool]) -> None:
+        """`trusts` tells the proxies."""
+        self.shares, self._trusts = shares, trusts
+        self._paused: dict[str, deque[Connection]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def client(self, peer: str) -> str:
+        """The client that is charged for a connection from this address; empty for none."""
+        return site(peer) if self.shares.share and peer and not self._trusts(peer) else ""
+
+    def charge(self, client: str, seconds: float) -> bool:
+        """Charge a client. Whether its connection may be read on; else `pause` it."""
+        self.shares.charge(client, seconds)
+        return client not in self._paused and not self.shares.wait(client)
+
+    def pause(self, client: str, connection: Connection) -> None:
+        """Have the connection read again when its client may go on."""
+        self._paused.setdefault(client, deque()).append(connection)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(SOON, self._look)
+
+    def _look(self) -> None:
+        """Have one connection of each client read again that may go on."""
+        self._timer, until = None, 1.0
+        for client, paused in list(self._paused.items()):
+            wait = self.shares.wait(client)
+            if not wait:
+                paused.popleft().go_on()
+                wait = SOON
+                if not paused:
+                    del self._paused[client]
+            until = min(until, wait)
+        if self._paused:
+            self._timer = asyncio.get_running_loop().call_later(until, self._look)

@@ -1,0 +1,189 @@
+"""A client that takes more than its share of the loop's time makes way for others."""
+
+import asyncio
+
+import pytest
+
+from gateway.cost.shares import ALONE, BURST, MOST_DEBT, WINDOW, Shares, timed
+from gateway.cost.turns import Turns
+
+pytestmark = pytest.mark.anyio
+SHARE = 0.25
+
+
+class Clock:
+    """A clock that is set by hand; the process has used as much time as was charged."""
+
+    def __init__(self) -> None:
+        self.now = self.used = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def shares(self) -> Shares:
+        return Shares(SHARE, clock=self, used=lambda: self.used)
+
+
+def crowded(clock: Clock, debt: float) -> Shares:
+    """A client "a" with this debt, while a request of "b" is in progress."""
+    shares = clock.shares()
+    shares.begin("b")
+    shares.charge("a", debt)
+    return shares
+
+
+def test_a_client_may_take_a_burst() -> None:
+    assert crowded(Clock(), BURST).wait("a") == 0
+
+
+def test_a_client_in_debt_waits_while_another_clients_request_is_in_progress() -> None:
+    shares = crowded(Clock(), 2 * BURST)
+    assert shares.wait("a") > 0
+    assert shares.wait("b") == 0
+
+
+def test_a_client_in_debt_begins_when_no_request_is_in_progress() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    begun = shares.begin("b")
+    shares.charge("a", 2 * BURST)
+    shares.end("b", begun)
+    assert shares.wait("a") == 0
+    shares.begin("a")
+    assert shares.wait("a") > 0, "one request at a time"
+
+
+def test_a_debt_is_worked_off_at_the_rate_of_the_share() -> None:
+    clock = Clock()
+    shares = crowded(clock, 2 * BURST)
+    clock.now = BURST / SHARE - 0.01
+    assert shares.wait("a") > 0
+    clock.now = BURST / SHARE + WINDOW
+    assert shares.wait("a") == 0
+
+
+def test_no_debt_lasts_longer_than_the_bound() -> None:
+    clock = Clock()
+    shares = crowded(clock, 100.0)
+    clock.now = (MOST_DEBT - BURST) / SHARE + WINDOW
+    assert shares.wait("a") == 0
+
+
+def test_a_client_that_is_alone_is_never_in_debt() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    shares.begin("a")
+    shares.charge("a", 1.0)
+    assert shares.wait("a") == 0
+
+
+def test_a_client_is_alone_a_while_after_the_last_request_of_another_one() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    shares.end("b", shares.begin("b"))
+    shares.begin("a")
+    shares.charge("a", MOST_DEBT)
+    clock.now = WINDOW
+    assert shares.wait("a") > 0
+    clock.now = ALONE + 2 * WINDOW
+    shares.charge("a", MOST_DEBT)
+    assert shares.wait("a") == 0
+
+
+def test_the_usual_time_of_a_request_is_charged_in_advance_and_given_back() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    shares.begin("b")
+    for _ in range(50):  # a request of "a" takes the time of a burst
+        begun = shares.begin("a")
+        shares.charge("a", BURST)
+        shares.end("a", begun)
+        clock.now += 1.0
+        shares.wait("a")
+    assert shares.wait("a") == 0
+    first, second = shares.begin("a"), shares.begin("a")
+    assert shares.wait("a") > 0, "nothing of them was charged yet, and yet no third one begins"
+    shares.end("a", first)
+    shares.end("a", second)
+    assert shares.wait("a") == 0
+
+
+def test_charges_grow_with_the_time_that_no_step_accounts_for() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    shares.begin("b")
+    shares.charge("a", 0.02)
+    clock.now, clock.used = WINDOW, 0.06  # two thirds of the process's time were in threads
+    shares.wait("a")
+    shares.charge("a", 0.02)
+    assert shares.wait("a") > 0
+
+
+def test_a_share_of_nothing_bounds_nobody() -> None:
+    shares = Shares(0)
+    shares.begin("b")
+    shares.charge("a", 100.0)
+    assert shares.wait("a") == 0
+
+
+def test_nothing_is_kept_of_clients_that_have_gone() -> None:
+    clock = Clock()
+    shares = clock.shares()
+    for number in range(100):
+        shares.end(f"{number}", shares.begin(f"{number}"))
+    clock.now = ALONE + WINDOW
+    shares.charge("a", 0.0)
+    shares.wait("a")
+    assert list(shares._accounts) == ["a"]
+
+
+async def test_each_step_of_a_coroutine_is_charged_and_errors_pass_through() -> None:
+    clock, charged = Clock(), list[float]()
+
+    async def work(until: asyncio.Future[int]) -> int:
+        clock.now += 1
+        try:
+            found = await until
+        finally:
+            clock.now += 2
+        return found
+
+    future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    task = asyncio.ensure_future(timed(work(future), clock, charged.append))
+    await asyncio.sleep(0)
+    clock.now += 10  # others' time
+    future.set_result(7)
+    assert await task == 7
+    assert charged == [1, 2]
+
+    future = asyncio.get_running_loop().create_future()
+    task = asyncio.ensure_future(timed(work(future), clock, charged.append))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert charged == [1, 2, 1, 2]
+
+
+async def test_a_client_in_debt_waits_in_line_and_other_clients_do_not() -> None:
+    clock = Clock()
+    shares = crowded(clock, 2 * BURST)
+    turns, begun = Turns(shares=shares), list[str]()
+
+    async def begin(client: str) -> None:
+        if not turns.begin(client, 0):
+            await turns.wait(client, 0)
+        begun.append(client)
+
+    tasks = [asyncio.ensure_future(begin("a")) for _ in range(3)]
+    await asyncio.sleep(0.01)
+    assert begun == []
+    for _ in range(5):
+        tasks.append(asyncio.ensure_future(begin("c")))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert begun == ["c"] * 5
+    clock.now = BURST / SHARE + WINDOW
+    async with asyncio.timeout(5):
+        await asyncio.gather(*tasks)
+    assert begun.count("a") == 3
