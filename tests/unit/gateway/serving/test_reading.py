@@ -1,0 +1,60 @@
+"""Connections of a client that is in debt are read later; other clients' are read at once."""
+
+from gateway.cost.shares import A_CONNECTION, BURST, WINDOW, Shares
+from gateway.serving.process import Server
+from gateway.settings import Settings
+from tests.unit.gateway.serving.apps import App, Clock, connect, request, until
+from tests.unit.gateway.serving.loops import in_each_loop
+
+FLOOD, HONEST, PROXY = "192.0.2.1", "192.0.2.2", "10.0.0.1"
+
+
+def crowded() -> tuple[Server, Clock]:
+    """A server with a client in debt, while a request of another client is in progress."""
+    clock = Clock()
+    shares = Shares(0.25, clock=clock.time, used=clock.time)
+    server = Server(App(), Settings(trusted_proxies=(PROXY,)), shares=shares)
+    shares.begin(HONEST)
+    shares.charge(FLOOD, 2 * BURST)
+    return server, clock
+
+
+@in_each_loop
+async def test_a_client_in_debt_is_read_when_its_debt_is_worked_off() -> None:
+    server, clock = crowded()
+    protocol, transport = connect(server, clock, FLOOD)
+    assert transport.paused, "a new connection is charged too"
+    protocol.data_received(request("/whole"))  # it was on its way
+    protocol.flow.resume_reading()  # the answer is sent
+    assert transport.paused
+    clock.now += 2 * BURST / 0.25 + WINDOW
+    await until(lambda: not transport.paused)
+
+
+@in_each_loop
+async def test_another_client_and_a_trusted_proxy_are_read_at_once() -> None:
+    server, clock = crowded()
+    for peer in (HONEST, PROXY, ""):
+        protocol, transport = connect(server, clock, peer)
+        protocol.data_received(request("/whole"))
+        assert not transport.paused
+
+
+@in_each_loop
+async def test_connections_without_a_request_put_a_client_in_debt() -> None:
+    server, clock = crowded()
+    many = int(BURST / A_CONNECTION) + 2
+    opened = [connect(server, clock, "192.0.2.3")[1].paused for _ in range(many)]
+    assert not opened[0]
+    assert opened[-1]
+
+
+@in_each_loop
+async def test_a_connection_that_closed_while_it_was_not_read_is_left_alone() -> None:
+    server, clock = crowded()
+    _, transport = connect(server, clock, FLOOD)
+    _, second = connect(server, clock, FLOOD)
+    transport.close()
+    clock.now += 2 * BURST / 0.25 + WINDOW
+    await until(lambda: not second.paused)
+    assert transport.paused
