@@ -13,14 +13,16 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
+    Lexer,
     Node,
     OverlappingFieldsCanBeMergedRule,
+    Source,
     Token,
     TokenKind,
-    parse,
     specified_rules,
     validate,
 )
+from graphql.language.parser import Parser, nested_too_deeply_error
 
 from gateway.execution.hiding import Hiding, Sent
 from gateway.execution.limits import Limits, measured
@@ -60,16 +62,27 @@ class Reader:
         """Hides the schema's names in errors, where they are to be hidden."""
 
     def read(self, text: str) -> Read:
-        limits = self._limits
+        lexer = Lexer(Source(text))
         try:
-            ast = parse(
-                text,
-                max_lexical_tokens=limits.tokens,
-                max_comments=limits.tokens,
-                max_source_length=limits.length,
-            )
+            return self._read(text, lexer)
+        finally:
+            _unlink(lexer.token)
+
+    def _read(self, text: str, lexer: Lexer) -> Read:
+        limits = self._limits
+        parser = Parser(
+            lexer.source,
+            lexer=lexer,
+            max_lexical_tokens=limits.tokens,
+            max_comments=limits.tokens,
+            max_source_length=limits.length,
+        )
+        try:
+            ast = parser.parse_document()
         except GraphQLSyntaxError as error:
             return self._refused(text, [error], "GRAPHQL_PARSE_FAILED")
+        except RecursionError:
+            return self._refused(text, [nested_too_deeply_error(parser)], "GRAPHQL_PARSE_FAILED")
         counts = measured(ast)
         errors = counts.errors(limits) or validate(
             self._schema,
@@ -78,9 +91,10 @@ class Reader:
             max_errors=ERRORS,
             hide_suggestions=self.hiding is not None,
         )
+        fields, nodes = _without_tokens(ast)  # validation leaves refused trees to the collector too
         if errors:
             return self._refused(text, errors, "GRAPHQL_VALIDATION_FAILED")
-        return Read(ast, [], counts.selections, *_without_tokens(ast))
+        return Read(ast, [], counts.selections, fields, nodes)
 
     def _refused(self, text: str, errors: list[GraphQLError], code: str) -> Read:
         sent = Sent(text)
@@ -98,14 +112,19 @@ class Reader:
         return light
 
 
+def _unlink(last: Token) -> None:
+    """Undo the links between a document's tokens, from the last one. Linked tokens keep each other
+    alive until the collector finds them, and it finds none that it has frozen (`collector`)."""
+    token: Token | None = last
+    while token is not None:
+        token.prev, token.next, token = None, None, token.prev
+
+
 def _without_tokens(ast: DocumentNode) -> tuple[frozenset[str], int]:
-    """Let go of the tree's tokens, which hold each other and are as large as the tree; the names of
-    its fields, and how many nodes it has."""
+    """Let go of the tree's tokens, which are as large as the tree. Return the names of its fields,
+    and how many nodes it has."""
     names: set[str] = set()
     count = 0
-    token = ast.loc.start_token if ast.loc is not None else None
-    while token is not None:
-        token.prev, token.next, token = None, None, token.next
     left: list[Node] = [ast]
     while left:
         node = left.pop()

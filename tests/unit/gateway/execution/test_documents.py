@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from graphql import GraphQLError, Node, get_introspection_query
+from graphql import GraphQLError, Node, Token, get_introspection_query
 
 from gateway.execution import limits_of
 from gateway.execution.compile.plan import VARIANTS
@@ -134,6 +134,33 @@ def test_errors_are_few_and_short() -> None:
     errors = cache.get(f"{{ {fields} }}").errors
     assert len(errors) == ERRORS + 1
     assert max(len(error.message) for error in errors) <= MESSAGE + 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{ viewer { id } }",
+        "{ viewer { unknown } }",
+        "{ viewer { id } ",
+        "{ viewer { id } } $ { a b c }",
+        "{" + " viewer {" * 5_000,
+    ],
+    ids=["valid", "invalid", "cut", "unreadable", "deep"],
+)
+def test_no_tokens_are_left_to_the_collector(text: str) -> None:
+    def count() -> int:
+        return sum(isinstance(found, Token) for found in gc.get_objects())
+
+    cache = documents()
+    cache.get("{ __typename }")
+    gc.collect()
+    before = count()
+    gc.disable()
+    try:
+        cache.get(text)
+        assert count() <= before + 1
+    finally:
+        gc.enable()
 
 
 def test_a_tree_is_kept_without_its_tokens() -> None:
