@@ -2,7 +2,8 @@
 
 JSON as in the published text, with servers' addresses beside the ranges:
 `{"epoch": 1, "servers": {name: url}, "shards": [{"range": [0, 511], "master": name,
-"slave": name}], "mod": {"count": 4096, "ranges": [...]}}`; ranges are inclusive.
+"slave": name}], "mod": {"count": 4096, "ranges": [...]}}`; ranges are inclusive. While shards are
+handed over to another server, `"moving": [{"range": [64, 127], "to": name, "epoch": 7}]` names it.
 """
 
 import hashlib
@@ -27,6 +28,15 @@ class ShardRange(msgspec.Struct, frozen=True, omit_defaults=True):
     slave: str | None = None
 
 
+class Moving(msgspec.Struct, frozen=True):
+    """Shards that are on their master or on `to`, as each one's fence says. Fences that were handed
+    over since have `epoch`, the epoch of the first topology that named the move."""
+
+    range: tuple[int, int]
+    to: str
+    epoch: int
+
+
 class ModShards(msgspec.Struct, frozen=True):
     """Mod shards 0 to `count` - 1."""
 
@@ -34,13 +44,14 @@ class ModShards(msgspec.Struct, frozen=True):
     ranges: tuple[ShardRange, ...]
 
 
-class Topology(msgspec.Struct, frozen=True, dict=True):
+class Topology(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     """One version of the configuration; immutable, and looked up without I/O."""
 
     epoch: int
     servers: dict[str, str]
     shards: tuple[ShardRange, ...]
     mod: ModShards
+    moving: tuple[Moving, ...] = ()
 
     @cached_property
     def open_shards(self) -> list[int]:
@@ -57,6 +68,13 @@ class Topology(msgspec.Struct, frozen=True, dict=True):
         if found is None or not found.range[0] <= shard <= found.range[1]:
             raise KeyError(f"shard {shard} is not open")
         return found.master
+
+    def moving_of(self, shard: int) -> Moving | None:
+        """The move that a shard is in."""
+        for moving in self.moving:
+            if moving.range[0] <= shard <= moving.range[1]:
+                return moving
+        return None
 
     def mod_shard_of(self, key: str) -> int:
         """md5(key) % count, of the bare string."""
@@ -88,6 +106,7 @@ def parse(data: bytes | str) -> Topology:
     _check("mod", topology.mod.ranges, topology, topology.mod.count - 1)
     if sum(r.range[1] - r.range[0] + 1 for r in topology.mod.ranges) != topology.mod.count:
         raise StoreCorrupt(f"topology: mod ranges don't cover all {topology.mod.count} mod shards")
+    _check_moving(topology)
     return topology
 
 
@@ -156,6 +175,20 @@ def _address(name: str, url: str) -> tuple[str, str, int]:
     if not parts.scheme or not host or port == 0 or parts.path.strip("/"):
         raise StoreCorrupt(f"{where}: its address must be like mysql://HOST:PORT")
     return parts.scheme, host, port or 3306
+
+
+def _check_moving(topology: Topology) -> None:
+    for at, moving in enumerate(topology.moving):
+        low, high = moving.range
+        where = f"topology: moving range [{low}, {high}]"
+        if moving.to not in topology.servers:
+            raise StoreCorrupt(f"{where}: no server {moving.to!r}")
+        if not (topology.shards[0].range[0] <= low <= high <= topology.shards[-1].range[1]):
+            raise StoreCorrupt(f"{where}: not all of these shards are open")
+        if not 1 <= moving.epoch <= topology.epoch:
+            raise StoreCorrupt(f"{where}: its epoch {moving.epoch} is not 1 to {topology.epoch}")
+        if any(low <= o.range[1] and o.range[0] <= high for o in topology.moving[:at]):
+            raise StoreCorrupt(f"{where}: it overlaps another move")
 
 
 def _check(name: str, ranges: tuple[ShardRange, ...], topology: Topology, highest: int) -> None:

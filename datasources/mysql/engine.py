@@ -13,6 +13,7 @@ from datasources.places import PoolState
 from datasources.replication.server_row import CHECK, CHECK_SLAVE, LEASE_SECONDS
 from datasources.sql.dialect import MYSQL
 from datasources.sql.engine import Observe, Part, Place, Result, Row, shard_at
+from datasources.sql.owners import check_owned, owners
 from datasources.sql.shards import now_ms
 from datasources.staleness import mark
 from datasources.together import together
@@ -130,11 +131,10 @@ class MySqlEngine:
         databases = {place.database for place in places}
         where = databases.pop() if len(databases) == 1 else f"{len(databases)} shards"
         asked = Asked(operation, sql, args, where)
-        slave = self._slaves.get(server)
+        moving = sorted(place for place in places if self._is_moving(place))
+        slave = None if moving else self._slaves.get(server)
         try:
-            first, *check = await self.server(server).query_all(
-                *asked, check=CHECK, within=FIRST_ANSWER if slave else None
-            )
+            first, *check = await self._ask(server, asked, moving, slave)
         except (StoreTimeout, StoreUnavailable) as error:
             if slave is None:
                 raise
@@ -143,6 +143,24 @@ class MySqlEngine:
         for [(epoch, age)] in (one.rows for one in check if one.rows):
             await self._check(server, epoch, age)
         return first.rows
+
+    async def _ask(
+        self, server: str, asked: "Asked", moving: Sequence[Place], slave: str | None
+    ) -> list[Result]:
+        """The results of a read and, from servers that have the row, of CHECK. Raises NotOwned
+        unless the server had the shards of moves before the read, so that it had all their rows,
+        and still had them after it."""
+        if not moving:
+            return await self.server(server).query_all(
+                *asked, check=CHECK, within=FIRST_ANSWER if slave else None
+            )
+        fences = owners(moving)
+        sql = f"{fences}; {asked.sql}; {fences}"
+        before, first, after, *check = await self.server(server).query_all(
+            *asked._replace(sql=sql), check=CHECK
+        )
+        check_owned(moving, before.rows, after.rows)
+        return [first, *check]
 
     async def _check(self, server: str, epoch: int, age: int) -> None:
         """Make sure that what was read from a master is current. Raises StaleTopology; and
@@ -183,6 +201,13 @@ class MySqlEngine:
     def _use(self, topology: Topology) -> None:
         self._logins, self._epoch = self._logins_of(topology), topology.epoch
         self._slaves = _slaves_of(topology) if self._slave_reads else {}
+        self._moving_of = topology.moving_of if topology.moving else None
+
+    def _is_moving(self, place: Place) -> bool:
+        if self._moving_of is None:
+            return False
+        is_mod, shard = shard_at(place)
+        return not is_mod and self._moving_of(shard) is not None
 
     def _logins_of(self, topology: Topology) -> dict[str, Login]:
         return {

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, Protocol
 
-from datasources.errors import StoreConflict
+from datasources.errors import StaleTopology, StoreConflict
 from datasources.sql.dialect import Dialect
 from datasources.topology import Topology
 
@@ -61,6 +61,14 @@ class Fence(NamedTuple):
     server: str
 
 
+class NotOwned(StaleTopology):
+    """Shards that were asked for at `places` belong to other servers."""
+
+    def __init__(self, message: str, places: Iterable[Place]) -> None:
+        super().__init__(message)
+        self.places = tuple(places)
+
+
 class Contended(StoreConflict):
     """The database chose this transaction to break a deadlock: run it again."""
 
@@ -102,7 +110,8 @@ class Engine(Protocol):
         use is. It raises StaleTopology if another one is, and StoreError."""
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
-        """The rows of each part; one round trip a server, all servers at once."""
+        """The rows of each part; one round trip a server, all servers at once. Raises NotOwned for
+        a shard of a move that is not on its part's server."""
 
     def begin(self, place: Place, commit: str) -> AbstractAsyncContextManager[Session]:
         """A transaction on one shard, committed when the block ends and rolled back when it

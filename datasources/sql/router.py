@@ -11,6 +11,7 @@ from datasources.sql.engine import (
     Contended,
     Engine,
     Fence,
+    NotOwned,
     Part,
     Place,
     Row,
@@ -20,6 +21,7 @@ from datasources.sql.engine import (
     shard_at,
 )
 from datasources.sql.gates import MOST_KEYS, Crowded, Entered, Free, Gates, Key, Turn
+from datasources.sql.whereabouts import Search, Whereabouts
 from datasources.topology import ShardRange, Topology
 
 T = TypeVar("T")
@@ -42,10 +44,16 @@ class Router:
         self.reload: Callable[[], Awaitable[None]] | None = None
         engine.confirm_with(self._confirm)
         self._gates = Gates()
+        self._whereabouts = Whereabouts()
+
+    def use(self, topology: Topology) -> None:
+        self.engine.use(topology)
+        self._whereabouts.use(topology)
+        self.topology = topology
 
     def place(self, shard: int) -> Place:
         """The place of an object shard. Raises KeyError for a shard that is not open."""
-        return object_place(self.topology.master_of(shard), shard)
+        return object_place(self._whereabouts.server_of(shard, self.topology), shard)
 
     def mod_place(self, mod_shard: int) -> Place:
         return mod_place(self.topology.mod_master_of(mod_shard), mod_shard)
@@ -53,14 +61,17 @@ class Router:
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         if not parts:
             return []
-        known = self.topology
-        try:
-            return await self.engine.read(operation, parts)
-        except StaleTopology:
-            if not await self._reloaded(known):
-                raise
-        again = [part._replace(place=self._place_now(part.place)) for part in parts]
-        return await self.engine.read(operation, again)
+        call = _Call(self)
+        while True:
+            try:
+                rows = await self.engine.read(operation, parts)
+            except StaleTopology as stale:
+                if not await call.goes_on(stale):
+                    raise
+            else:
+                call.succeeded()
+                return rows
+            parts = [part._replace(place=call.at(self._place_now(part.place))) for part in parts]
 
     async def read_reachable(
         self, operation: str, parts: Sequence[Part]
@@ -106,18 +117,21 @@ class Router:
         work: Work[T],
         locks: Collection[Lock] = (),
     ) -> T:
-        known = self.topology
-        try:
-            return await self._attempts(find, operation, work, locks)
-        except StaleTopology:
-            if not await self._reloaded(known):
-                raise
-        return await self._attempts(find, operation, work, locks)
+        call = _Call(self)
+        while True:
+            try:
+                done = await self._attempts(call.at(find()), operation, work, locks)
+            except StaleTopology as stale:
+                if not await call.goes_on(stale):
+                    raise
+            else:
+                call.succeeded()
+                return done
 
     async def _attempts(
-        self, find: Callable[[], Place], operation: str, work: Work[T], locks: Collection[Lock]
+        self, place: Place, operation: str, work: Work[T], locks: Collection[Lock]
     ) -> T:
-        place, epoch = find(), self.topology.epoch
+        epoch = self.topology.epoch
         awaited: set[Key] = set()
         if len(locks) <= MOST_KEYS:
             awaited |= {(place.database, *lock) for lock in locks}
@@ -172,6 +186,10 @@ class Router:
     def _not_open(self, shard: str) -> StaleTopology:
         return StaleTopology(f"{shard} is not open in the topology of epoch {self.topology.epoch}")
 
+    def learn(self, found: dict[int, str]) -> None:
+        """Remember the servers that shards of moves were found on."""
+        self._whereabouts.learn(found, self.topology)
+
     async def _confirm(self) -> None:
         known = self.topology
         if self.reload is not None:
@@ -179,7 +197,7 @@ class Router:
         if self.topology is not known:
             raise StaleTopology(f"the topology has epoch {self.topology.epoch} by now")
 
-    async def _reloaded(self, known: Topology) -> bool:
+    async def reloaded(self, known: Topology) -> bool:
         """Whether a topology other than the known one is in use, after a new read if need be."""
         if self.topology is known and self.reload is not None:
             try:
@@ -189,6 +207,31 @@ class Router:
         return self.topology is not known
 
 
+class _Call:
+    """One read or write, which follows its shards where they have moved: once to another topology,
+    and between the two servers of a move as long as the search has time."""
+
+    def __init__(self, router: Router) -> None:
+        self._router, self._known, self._search = router, router.topology, Search()
+        self._reloaded = False
+
+    def at(self, place: Place) -> Place:
+        return self._search.at(place, self._router.topology)
+
+    async def goes_on(self, stale: StaleTopology) -> bool:
+        """Whether to try again, elsewhere."""
+        if isinstance(stale, NotOwned) and await self._search.turn(stale, self._router.topology):
+            return True
+        if self._reloaded or not await self._router.reloaded(self._known):
+            return False
+        self._reloaded = True
+        return True
+
+    def succeeded(self) -> None:
+        if self._search.found:
+            self._router.learn(self._search.found)
+
+
 def check_fence(place: Place, fence: Fence | None, epoch: int) -> None:
     """Raises StaleTopology unless the shard belongs to the server that answers, and has not moved
     since the writer's topology."""
@@ -196,7 +239,8 @@ def check_fence(place: Place, fence: Fence | None, epoch: int) -> None:
     if fence is None:
         raise StaleTopology(f"{shard}: it has no fence, so no server owns it")
     if fence.owner != fence.server:
-        raise StaleTopology(f"{shard}: server {fence.owner} owns it, and this is {fence.server}")
+        message = f"{shard}: server {fence.owner} owns it, and this is {fence.server}"
+        raise NotOwned(message, (place,))
     if fence.epoch > epoch:
         raise StaleTopology(f"{shard}: it moved in epoch {fence.epoch}, the writer knows {epoch}")
 

@@ -38,8 +38,7 @@ class SqlShards(ABC):
         """See ShardStore. Transactions that have begun end under the topology they began with."""
         current = self._router.topology
         if topology.epoch >= current.epoch and check_next(current, topology):
-            self._router.engine.use(topology)
-            self._router.topology = topology
+            self._router.use(topology)
 
     def reload_with(self, reload: Callable[[], Awaitable[None]]) -> None:
         self._router.reload = reload

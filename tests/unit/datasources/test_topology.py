@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from datasources.errors import StoreCorrupt
-from datasources.topology import ModShards, ShardRange, Topology, check_next, dump, parse
+from datasources.topology import ModShards, Moving, ShardRange, Topology, check_next, dump, parse
 
 GOOD = Topology(
     epoch=3,
@@ -63,6 +63,10 @@ def test_a_name_that_no_fence_holds_is_refused(name: str) -> None:
         ({"mod": ModShards(4, (ShardRange((0, 2), "A"),))}, "mod ranges"),
         ({"mod": ModShards(4, (ShardRange((0, 0), "A"), ShardRange((2, 3), "A")))}, "mod 1 to 1"),
         ({"shards": (ShardRange((0, 7), "D"),)}, "no server 'D'"),
+        ({"moving": (Moving((0, 3), "D", 3),)}, "no server 'D'"),
+        ({"moving": (Moving((6, 8), "A", 3),)}, "not all of these shards are open"),
+        ({"moving": (Moving((0, 3), "B", 4),)}, "epoch 4 is not 1 to 3"),
+        ({"moving": (Moving((0, 3), "B", 3), Moving((3, 3), "B", 3))}, "overlaps another move"),
     ],
 )
 def test_wrong_ranges_are_named(fields: dict[str, Any], told: str) -> None:
