@@ -75,6 +75,16 @@ class Pairs:
         )
         return done.exit_code, done.output
 
+    async def lone_gateway(self) -> MySqlShards:
+        """Shards of a gateway that never hears of another topology."""
+        source = ZooKeeperTopology(self.zookeeper, "/pinway/topology")
+        topology = await source.load()
+        await source.close()
+        settings = self.stack.settings
+        return MySqlShards(
+            topology, user=settings["mysql_user"], password=settings["mysql_password"]
+        )
+
     @asynccontextmanager
     async def gateway(self, *, deadline: float = 2.0) -> AsyncIterator[MySqlShards]:
         """Shards as a gateway has them: the topology is followed."""
@@ -156,6 +166,13 @@ class Load:
                 self._more.clear()
                 await self._more.wait()
 
+    async def miss(self) -> None:
+        """Wait until a write got no answer in time."""
+        async with asyncio.timeout(90):
+            while not self.unknown:
+                self._more.clear()
+                await self._more.wait()
+
     async def check(self) -> None:
         """Every acknowledged write is there, none that was refused, and none twice."""
         found: dict[int, list[int]] = {}
@@ -193,6 +210,7 @@ class Load:
                 await asyncio.sleep(0.05)
             except StoreError:
                 self.unknown.add(number)
+                self._more.set()
                 await asyncio.sleep(0.05)
             else:
                 self.acknowledged[number] = id

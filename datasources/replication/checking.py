@@ -14,7 +14,6 @@ class Rule(NamedTuple):
 
 LOST = "acknowledged writes may be lost"
 ALWAYS = (
-    Rule("rpl_semi_sync_slave_enabled", "ON", "its master's writes never end"),
     Rule("rpl_semi_sync_master_wait_point", "AFTER_SYNC", "writes show before a slave has them"),
     Rule("rpl_semi_sync_master_wait_no_slave", "ON", f"{LOST} without a slave"),
     Rule("sync_relay_log", "1", f"{LOST} when a slave's machine dies"),
@@ -29,6 +28,7 @@ ALWAYS = (
 LONG = 86_400_000  # ms: a day
 MASTER = (Rule("read_only", "OFF", "it takes no writes"),)
 SLAVE = (
+    Rule("rpl_semi_sync_slave_enabled", "ON", "its master's writes never end"),
     Rule("read_only", "ON", "it takes writes that its master lacks"),
     Rule("rpl_semi_sync_master_enabled", "OFF", "STOP SLAVE hangs"),
 )

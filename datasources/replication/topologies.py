@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from datasources.errors import ConfigError
 from datasources.ids import MAX_SHARD
-from datasources.topology import ShardRange, Topology
+from datasources.topology import Moving, ShardRange, Topology
 
 Span = tuple[int, int]
 """The first and the last shard of a range."""
@@ -100,6 +100,20 @@ def with_slave(topology: Topology, master: str, slave: str | None) -> Topology:
     return _with_pair(topology, master, master, slave)
 
 
+def announced(topology: Topology, span: Span, to: str) -> Topology:
+    """With shards that are about to be handed over, one group after another, between their master
+    and `to`, under the new epoch. It replaces an earlier announcement for the same shards."""
+    check_server(topology, to)
+    others = tuple(moving for moving in topology.moving if moving.range != span)
+    return _next(topology, moving=(*others, Moving(span, to, topology.epoch + 1)))
+
+
+def settled(topology: Topology, span: Span, master: str, slave: str | None) -> Topology:
+    """With shards that have all been handed over to `master`."""
+    others = tuple(moving for moving in topology.moving if moving.range != span)
+    return replace(moved(topology, span, master, slave), moving=others)
+
+
 def moved(topology: Topology, span: Span, to: str, slave: str | None) -> Topology:
     """With a range of shards on another master."""
     check_server(topology, to)
@@ -143,7 +157,8 @@ def _with_pair(topology: Topology, old: str, master: str, slave: str | None) -> 
         )
 
     mod = replace(topology.mod, ranges=changed(topology.mod.ranges))
-    return _next(topology, shards=changed(topology.shards), mod=mod)
+    moving = tuple(replace(m, to=master) if m.to == old else m for m in topology.moving)
+    return _next(topology, shards=changed(topology.shards), mod=mod, moving=moving)
 
 
 def _next(topology: Topology, **changes: object) -> Topology:

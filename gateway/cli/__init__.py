@@ -12,6 +12,7 @@ from gateway.cli.completion import completion_command
 from gateway.cli.data import export_command, import_command
 from gateway.cli.feed import feed
 from gateway.cli.jobs import jobs
+from gateway.cli.moves import close_command, move_command, rollback_command, verify_command
 from gateway.cli.operating import config, doctor_command, plan_command
 from gateway.cli.serving import init_command, run_command, serve_command, worker_command
 from gateway.cli.shards import shards
@@ -38,6 +39,9 @@ def main() -> None:
     (`doctor`, `schema check`); 130 stopped by Ctrl-C.
     """
 
+
+for command in (move_command, verify_command, rollback_command, close_command):
+    shards.add_command(command)
 
 for command in (
     run_command,

@@ -1,48 +1,26 @@
 """`pinway shards`: where the shards are, new ranges, promotions and slaves."""
 
-import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import click
+import msgspec
 
-from datasources.errors import ConfigError, StoreError
-from datasources.factory import open_operations, open_topology
-from datasources.protocols import Operations, TopologySource
-from datasources.replication import topologies
+from datasources.errors import StoreError
+from datasources.replication import moves, topologies
 from datasources.replication.checking import faults
 from datasources.replication.showing import ServerState, picture
 from datasources.together import together
-from datasources.topology import Topology
 from gateway.cli.options import with_settings
-from gateway.embedded import topology_url
+from gateway.cli.working import Work, run
 from gateway.settings import Settings
-
-Admins = Callable[[str], Any]
-"""Opens a connection to the server of that name, with the operator's account."""
 
 
 @click.group("shards")
 def shards() -> None:
     """The shards' servers: see them, open ranges, promote slaves."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """The means of an operation: the topology and its source, and connections to servers."""
-
-    source: TopologySource
-    topology: Topology
-    admin: Admins
-    settings: Settings
-
-    async def save(self, topology: Topology) -> None:
-        await self.source.save(topology, expected_epoch=self.topology.epoch)
-        click.echo(f"the topology has epoch {topology.epoch}")
 
 
 @shards.command("show")
@@ -58,18 +36,23 @@ def show_command(settings: Settings, as_json: bool) -> None:
             return await state_of(work.admin(name))
 
         states = await together(ask(name) for name in sorted(work.topology.servers))
+        found = [move for move, _ in (await work.moves()).values()]
         if as_json:
             shown = {
                 "epoch": work.topology.epoch,
                 "shards": [asdict_range(r) for r in work.topology.shards],
                 "mod": [asdict_range(r) for r in work.topology.mod.ranges],
+                "moves": [msgspec.to_builtins(move) for move in found],
                 "servers": {state.name: asdict(state) for state in states},
             }
             click.echo(json.dumps(shown, indent=2))
         else:
-            click.echo("\n".join(picture(work.topology, {s.name: s for s in states})))
+            lines = picture(work.topology, {s.name: s for s in states})
+            if found:
+                lines += ["", "moves", *map(moves.picture, found)]
+            click.echo("\n".join(lines))
 
-    _run(settings, None, show)
+    run(settings, None, show)
 
 
 @shards.command("check")
@@ -95,7 +78,7 @@ def check_command(settings: Settings) -> None:
         for lines in await together(ask(name) for name in sorted({*masters, *slaves})):
             found.extend(lines)
 
-    _run(settings, None, check)
+    run(settings, None, check)
     if found:
         click.echo("\n".join(found))
         sys.exit(1)
@@ -113,7 +96,7 @@ def add_command(settings: Settings, name: str, url: str) -> None:
         following = topologies.added(work.topology, name, url)
         await work.save(following)
 
-    _run(settings, f"add {name}", add)
+    run(settings, f"add {name}", add)
 
 
 @shards.command("open")
@@ -147,7 +130,7 @@ def open_command(
             await store.close()
         await work.save(following)
 
-    _run(settings, f"open {range}", open_range)
+    run(settings, f"open {range}", open_range)
 
 
 @shards.command("promote")
@@ -179,12 +162,15 @@ def promote_command(settings: Settings, host: str, accept_loss: bool, dry_run: b
         )
         await work.save(await promotion.run())
         await promotion.finish()
+        for move, version in (await work.moves()).values():
+            if (renamed := moves.succeeded(move, old, host)) != move:
+                await work.operations.save(move.id, moves.encode(renamed), version)
         click.echo(
             f"{host} has no slave, so its writes are on one server alone: "
             f"`pinway shards attach {old}` makes {old} its slave"
         )
 
-    _run(settings, f"promote {host}", promote)
+    run(settings, f"promote {host}", promote)
 
 
 @shards.command("attach")
@@ -216,7 +202,7 @@ def attach_command(
         await attachment.run()
         await work.save(following)
 
-    _run(settings, f"attach {host}", attach)
+    run(settings, f"attach {host}", attach)
 
 
 @shards.command("detach")
@@ -233,49 +219,8 @@ def detach_command(settings: Settings, host: str) -> None:
         await work.save(following)
         await detach(work.admin(over), following.epoch, click.echo)
 
-    _run(settings, f"detach {host}", leave)
+    run(settings, f"detach {host}", leave)
 
 
 def asdict_range(shards: Any) -> dict[str, Any]:
     return {"range": list(shards.range), "master": shards.master, "slave": shards.slave}
-
-
-def _run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable[None]]) -> None:
-    """Do an operation; one with a purpose changes the topology, and holds its lock."""
-
-    async def run() -> None:
-        async with _work(settings, purpose) as work:
-            await act(work)
-
-    asyncio.run(run())
-
-
-@asynccontextmanager
-async def _work(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
-    url = topology_url(settings)
-    async with AsyncExitStack() as opened:
-        source = open_topology(url)
-        opened.push_async_callback(source.close)
-        if purpose is not None:
-            operations: Operations = open_operations(url)
-            opened.push_async_callback(operations.close)
-            await opened.enter_async_context(operations.lock(purpose))
-        topology = await source.load()
-        if not all(url.startswith("mysql:") for url in topology.servers.values()):
-            raise ConfigError(
-                "these shards are files of this host, which have no masters and slaves: "
-                "`pinway shards` is for MariaDB servers"
-            )
-        from datasources.mysql.replication.admin import Admin
-
-        def admin(name: str) -> Admin:
-            made = Admin(
-                name,
-                topology.servers[name],
-                settings.mysql_operator_user,
-                settings.mysql_operator_password,
-            )
-            opened.push_async_callback(made.close)
-            return made
-
-        yield Work(source, topology, admin, settings)

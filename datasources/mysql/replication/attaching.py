@@ -93,6 +93,7 @@ class Attachment:
             (
                 "SET GLOBAL read_only = 1",
                 "SET GLOBAL rpl_semi_sync_master_enabled = 0",
+                "SET GLOBAL rpl_semi_sync_slave_enabled = 1",  # off on a master with a move
                 "STOP ALL SLAVES",
                 "SET SESSION sql_log_bin = 0",
             )

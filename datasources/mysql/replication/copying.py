@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from datasources.mysql.replication.admin import Admin
+from datasources.mysql.replication.keysets import between
 
 ROWS = 1_000  # in a statement
 Progress = Callable[[int, int], None]
@@ -76,9 +77,9 @@ async def _copy_table(source: Admin, target: Admin, database: str, table: str) -
     order = ", ".join(key)
     last: tuple[object, ...] | None = None
     while True:
-        where = "" if last is None else f"WHERE ({order}) > ({', '.join(['%s'] * len(key))})"
+        where, args = between(key, last, None)
         rows = await source.run(
-            f"SELECT * FROM {name} {where} ORDER BY {order} LIMIT {ROWS}", last or ()
+            f"SELECT * FROM {name} WHERE {where} ORDER BY {order} LIMIT {ROWS}", args
         )
         if not rows:
             return

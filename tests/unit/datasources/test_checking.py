@@ -35,4 +35,4 @@ def test_a_master_without_a_slave_need_not_wait_for_one() -> None:
 
 def test_a_slave_must_not_be_set_up_as_a_master() -> None:
     found = faults("B", OF_MASTER, is_master=False, has_slave=False)
-    assert [line.split()[1] for line in found] == ["read_only", "rpl_semi_sync_master_enabled"]
+    assert [line.split()[1] for line in found] == [rule.variable for rule in SLAVE]

@@ -1,0 +1,197 @@
+"""Compares the shards of two servers as of one position, by checksums of chunks, and repairs rows.
+
+The follower stops at the position of the source's snapshot and takes its own. Then it goes on; only
+a repair keeps it there, since a repaired row must not be changed meanwhile.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from datasources.errors import StoreConflict, StoreTimeout
+from datasources.mysql.replication.admin import Admin
+from datasources.mysql.replication.channels import Channels
+from datasources.mysql.replication.copying import Position, primary_key, snapshot
+from datasources.mysql.replication.keysets import Condition, between
+from datasources.replication.sides import Difference, Progress, Report
+from datasources.sql.engine import Row, object_place
+from datasources.together import together
+
+ROWS = 5_000  # in a chunk
+STOP_SECONDS = 30.0
+MOST = 10_000  # differences that are listed
+
+
+class _Table(NamedTuple):
+    shard: int
+    name: str
+    columns: list[str]
+    key: list[str]
+
+    @property
+    def full(self) -> str:
+        return f"{object_place('', self.shard).database}.{self.name}"
+
+    @property
+    def digest(self) -> str:
+        """The digest of a row: each value with its length, so that no two rows have one text."""
+        parts = ", ".join(f"COALESCE(LENGTH({c}), 'N'), COALESCE({c}, '')" for c in self.columns)
+        return f"CAST(CONV(LEFT(MD5(CONCAT_WS('#', {parts})), 16), 16, 10) AS UNSIGNED)"
+
+
+async def compare(
+    source: Admin,
+    follower: Admin,
+    control: Admin,
+    channels: Channels,
+    shards: Sequence[int],
+    progress: Progress,
+    writer: Admin | None,
+) -> Report:
+    """`control` is another connection to the follower; `writer`, too, which repairs."""
+    clock = asyncio.get_running_loop().time
+    began, rows = clock(), 0
+    found: list[Difference] = []
+    async with _as_of_one_position(source, follower, control, channels, stays=writer is not None):
+        for done, shard in enumerate(shards):
+            progress(done, len(shards))
+            for table in await _tables(source, shard):
+                if await _columns(follower, table.full) != table.columns:
+                    found.append(Difference(shard, table.name, "", "its columns"))
+                    continue
+                rows += await _compare_table(source, follower, table, found, writer)
+                if len(found) > MOST:
+                    raise StoreConflict(f"more than {MOST} rows differ: copy the shards again")
+        progress(len(shards), len(shards))
+    return Report(rows, clock() - began, found, writer is not None)
+
+
+@asynccontextmanager
+async def _as_of_one_position(
+    source: Admin, follower: Admin, control: Admin, channels: Channels, *, stays: bool
+) -> AsyncIterator[None]:
+    name = channels.name
+    await control.run(f"STOP SLAVE '{name}' SQL_THREAD")
+    try:
+        async with snapshot(source) as position:
+            await _run_until(control, channels, position)
+            async with snapshot(follower):
+                if not stays:
+                    await control.run(f"START SLAVE '{name}' SQL_THREAD")
+                yield
+    finally:
+        await control.run(f"START SLAVE '{name}' SQL_THREAD")
+
+
+async def _run_until(control: Admin, channels: Channels, position: Position) -> None:
+    await control.run(
+        f"START SLAVE '{channels.name}' SQL_THREAD UNTIL MASTER_LOG_FILE = %s, MASTER_LOG_POS = %s",
+        (position.file, position.offset),
+    )
+    clock = asyncio.get_running_loop().time
+    give_up = clock() + STOP_SECONDS
+    while True:
+        status = await channels.status(control)
+        if status is None or status["Last_SQL_Errno"]:
+            raise StoreConflict(f"{control.name}: the channel {channels.name} failed")
+        if status["Slave_SQL_Running"] == "No":
+            break
+        if clock() > give_up:
+            raise StoreTimeout(f"{control.name} did not reach {tuple(position)}: is it behind?")
+        await asyncio.sleep(0.02)
+    at = status["Relay_Master_Log_File"], int(status["Exec_Master_Log_Pos"])
+    if at != (position.file, position.offset):
+        raise StoreConflict(
+            f"{control.name} stopped at {at}, and not at {tuple(position)}: run the command again"
+        )
+
+
+async def _tables(admin: Admin, shard: int) -> list[_Table]:
+    database = object_place("", shard).database
+    listed = await admin.run(f"SHOW FULL TABLES FROM {database} WHERE table_type = 'BASE TABLE'")
+    tables = []
+    for [name, *_] in listed:
+        table = name.decode()
+        columns = await _columns(admin, f"{database}.{table}")
+        key = await primary_key(admin, database, table)
+        tables.append(_Table(shard, table, columns, key))
+    return tables
+
+
+async def _columns(admin: Admin, table: str) -> list[str]:
+    return [column.decode() for column, *_ in await admin.run(f"SHOW COLUMNS FROM {table}")]
+
+
+async def _compare_table(
+    source: Admin,
+    follower: Admin,
+    table: _Table,
+    found: list[Difference],
+    writer: Admin | None,
+) -> int:
+    rows = 0
+    after: Row | None = None
+    while True:
+        last = await _end_of_chunk(source, table, after)
+        where = between(table.key, after, last)
+        ours, theirs = await together(_checksum(side, table, where) for side in (source, follower))
+        rows += int(ours[0])
+        if ours != theirs:
+            found += await _differences(source, follower, table, where, writer)
+        if last is None:
+            return rows
+        after = last
+
+
+async def _end_of_chunk(admin: Admin, table: _Table, after: Row | None) -> Row | None:
+    text, args = between(table.key, after, None)
+    keys = ", ".join(table.key)
+    rows = await admin.run(
+        f"SELECT {keys} FROM {table.full} WHERE {text} ORDER BY {keys} LIMIT 1 OFFSET {ROWS - 1}",
+        args,
+    )
+    return rows[0] if rows else None
+
+
+async def _checksum(admin: Admin, table: _Table, where: Condition) -> Row:
+    text, args = where
+    [row] = await admin.run(
+        f"SELECT COUNT(*), BIT_XOR({table.digest}) FROM {table.full} WHERE {text}", args
+    )
+    return row
+
+
+async def _differences(
+    source: Admin, follower: Admin, table: _Table, where: Condition, writer: Admin | None
+) -> list[Difference]:
+    ours, theirs = await together(_digests(side, table, where) for side in (source, follower))
+    found = []
+    for key in sorted(ours.keys() | theirs.keys(), key=repr):
+        if ours.get(key) == theirs.get(key):
+            continue
+        fault = "missing" if key not in theirs else "extra" if key not in ours else "other"
+        told = ", ".join(
+            f"{c}={v.decode(errors='replace') if isinstance(v, bytes) else v}"
+            for c, v in zip(table.key, key, strict=True)
+        )
+        found.append(Difference(table.shard, table.name, told, fault))
+        if writer is not None:
+            await _repair(source, writer, table, key)
+    return found
+
+
+async def _digests(admin: Admin, table: _Table, where: Condition) -> dict[Row, int]:
+    text, args = where
+    keys = ", ".join(table.key)
+    rows = await admin.run(f"SELECT {keys}, {table.digest} FROM {table.full} WHERE {text}", args)
+    return {tuple(key): digest for *key, digest in rows}
+
+
+async def _repair(source: Admin, writer: Admin, table: _Table, key: Row) -> None:
+    where = " AND ".join(f"{column} = %s" for column in table.key)
+    rows = await source.run(f"SELECT * FROM {table.full} WHERE {where}", key)
+    await writer.run(f"DELETE FROM {table.full} WHERE {where}", key)
+    for row in rows:
+        marks = ", ".join(["%s"] * len(row))
+        await writer.run(f"REPLACE INTO {table.full} VALUES ({marks})", row)

@@ -1,0 +1,172 @@
+"""Live moves of shards between real servers, under writers, with the mover killed on its way."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from datasources.errors import StaleTopology
+from datasources.ids import Kind
+from datasources.zookeeper import ZooKeeperTopology
+from tests.pairs import SHARDS, Load, Pairs
+
+pytestmark = pytest.mark.anyio
+RANGE = f"0-{SHARDS - 1}"
+
+
+async def run(pairs: Pairs, *words: str) -> list[dict[str, Any]]:
+    """`pinway shards`, its lines of JSON."""
+    status, output = await asyncio.to_thread(pairs.run, *words, "--json")
+    assert status == 0, output
+    return [json.loads(line) for line in output.splitlines()]
+
+
+async def killed(pairs: Pairs, word: str, *words: str) -> str:
+    """`pinway shards` in a process of its own, killed when it tells `word`."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "gateway", "shards", *words),
+        *("--config", str(pairs.stack.settings_file)),
+        env={**os.environ, "PINWAY_REPLICA_PASSWORD": pairs.stack.secrets.replica_password},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    told = b""
+    while word.encode() not in told:
+        line = await process.stdout.readline()
+        assert line, told.decode()
+        told += line
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+    return told.decode()
+
+
+async def masters(pairs: Pairs) -> tuple[str, str]:
+    """The master of the shards, and the other pair's."""
+    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
+    topology = await source.load()
+    await source.close()
+    master = topology.shards[0].master
+    return master, "MySQL002A" if master.startswith("MySQL001") else "MySQL001A"
+
+
+@asynccontextmanager
+async def loaded(pairs: Pairs) -> AsyncIterator[Load]:
+    """Writers of a gateway that follows the topology, and the check of all they wrote."""
+    async with pairs.gateway(deadline=5.0) as shards:
+        load = Load(shards)
+        async with load.running(8):
+            await load.acknowledge(50)
+            yield load
+            await load.acknowledge(50)
+        await load.check()
+
+
+async def test_a_range_moves_under_writers_and_back_and_again_with_the_mover_killed(
+    pairs: Pairs,
+) -> None:
+    source, target = await masters(pairs)
+    async with loaded(pairs) as load:
+        [*_, end] = await run(pairs, "move", RANGE, "--to", target, "--group", "1")
+        assert end["move"]["state"] == "MOVED"
+        assert (await masters(pairs))[0] == target
+        await load.acknowledge(50)
+        acknowledged = len(load.acknowledged)
+        [*_, report] = await run(pairs, "verify", RANGE)
+        assert report["rows"] >= acknowledged
+        assert report["differences"] == []
+        [*_, end] = await run(pairs, "rollback", RANGE)
+        assert end["move"]["state"] == "BACK"
+        assert (await masters(pairs))[0] == source
+        print(f"longest write {load.slowest:.3f} s of {len(load.acknowledged)}")
+        assert load.refused == load.unknown == set()
+
+        await killed(pairs, "COPYING", "move", RANGE, "--to", target, "--group", "1")
+        await killed(pairs, "FOLLOWING", "move", RANGE)
+        await killed(pairs, "shards 0 are on", "move", RANGE)
+        await load.acknowledge(50)
+        await killed(pairs, "shards 1 are on", "move", RANGE)
+        [*_, end] = await run(pairs, "move", RANGE)
+        assert end["move"]["state"] == "MOVED"
+        [*_, end] = await run(pairs, "close", RANGE, "--drop")
+        assert end["move"]["state"] == "CLOSED"
+    # And home again, by a move of its own.
+    async with loaded(pairs) as load:
+        await killed(pairs, "shards 0 are on", "move", RANGE, "--to", source, "--group", "1")
+        await run(pairs, "rollback", RANGE)
+        assert (await masters(pairs))[0] == target
+        await run(pairs, "move", RANGE, "--to", source)
+        await run(pairs, "close", RANGE, "--drop")
+    assert (await masters(pairs))[0] == source
+
+
+async def test_rows_that_differ_are_listed_and_repaired(pairs: Pairs) -> None:
+    source, target = await masters(pairs)
+    async with loaded(pairs) as load:
+        await killed(pairs, "FOLLOWING", "move", RANGE, "--to", target)
+        await run(pairs, "verify", RANGE)
+        damaged = pairs.admin(target)
+        await damaged.run("SET SESSION sql_log_bin = 0")
+        await damaged.run("DELETE FROM db00000.pins ORDER BY local_id LIMIT 1")
+        await damaged.run("UPDATE db00001.pins SET data = '-1' ORDER BY local_id LIMIT 1")
+        await damaged.run("INSERT INTO db00002.pins (local_id, data) VALUES (1 << 30, '-2')")
+        await damaged.close()
+        status, output = await asyncio.to_thread(pairs.run, "verify", RANGE)
+        assert status == 3
+        faults = [line.split(": ")[-1] for line in output.splitlines() if " of shard " in line]
+        assert faults == ["missing", "other", "extra"]
+        status, output = await asyncio.to_thread(pairs.run, "move", RANGE)
+        assert status == 1
+        assert "3 rows differ" in output
+        [*_, report] = await run(pairs, "verify", RANGE, "--repair")
+        assert report["repaired"]
+        await load.acknowledge(20)
+        [*_, report] = await run(pairs, "verify", RANGE)
+        assert report["differences"] == []
+        await run(pairs, "rollback", RANGE)
+    assert (await masters(pairs))[0] == source
+
+
+async def test_a_gateway_that_knows_nothing_of_the_move_answers_nothing_old(pairs: Pairs) -> None:
+    """A gateway that is cut off from ZooKeeper fails until ZooKeeper is back."""
+    source, target = await masters(pairs)
+    async with pairs.gateway() as shards:
+        old = await pairs.lone_gateway()
+        id = await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"1"))
+        assert await old.objects.get([id]) == {id: b"1"}
+        await run(pairs, "move", RANGE, "--to", target)
+        await shards.objects.transact(0, lambda tx: tx.update(id, b"2"))
+        with pytest.raises(StaleTopology):
+            await old.objects.get([id])
+        with pytest.raises(StaleTopology):
+            await old.objects.transact(0, lambda tx: tx.update(id, b"3"))
+        assert await shards.objects.get([id]) == {id: b"2"}
+        await run(pairs, "rollback", RANGE)
+        assert await shards.objects.get([id]) == {id: b"2"}
+        await old.close()
+    assert (await masters(pairs))[0] == source
+
+
+async def test_a_dry_run_says_what_would_be_done_and_does_nothing(pairs: Pairs) -> None:
+    source, target = await masters(pairs)
+    status, output = await asyncio.to_thread(
+        pairs.run, "move", "0-1", "--to", target, "--group", "1", "--dry-run"
+    )
+    assert status == 0
+    assert output.splitlines()[0] == f"shards 0-1 (2) go from {source} to {target}"
+    assert "in 2 groups of up to 1 shards" in output
+    for words, message in (
+        (("move", "0-1", "--to", source), f"are on {source} already"),
+        (("move", "0-1", "--to", "Nobody"), "has no server"),
+        (("move", "0-99", "--to", target), "not all of these shards are open"),
+        (("rollback", "0-1"), "are in no move"),
+    ):
+        status, output = await asyncio.to_thread(pairs.run, *words)
+        assert status == 1
+        assert message in output
