@@ -98,14 +98,12 @@ class RocksWideColumns:
         self, table: Table, rows: Mapping[bytes, Mapping[bytes, bytes]], stamp: int
     ) -> None:
         head = layout.head(stamp, deleted=False)
-        await self._write(
-            table,
-            {
-                layout.cell_key(prefix, column): head + value
-                for prefix, row in ((layout.row_prefix(row), cells) for row, cells in rows.items())
-                for column, value in row.items()
-            },
-        )
+        found: dict[bytes, bytes] = {}
+        for row, cells in rows.items():  # on the path of each delivery: no call for each cell
+            prefix = layout.row_prefix(row)
+            for column, value in cells.items():
+                found[prefix + column if column else layout.cell_key(prefix, column)] = head + value
+        await self._write(table, found)
 
     async def delete(self, table: Table, rows: Mapping[bytes, Sequence[bytes]], stamp: int) -> None:
         head = layout.head(stamp, deleted=True)

@@ -11,7 +11,7 @@ away keeps nobody's pin from the other.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ import msgspec
 
 from datasources.errors import StoreCorrupt
 from datasources.ids import Kind, kind_of
-from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest, Position
+from datasources.mappings import Edge, EdgeKey, ListKey, PageRequest, Position
+from datasources.mappings import Mapping as Mappings
 from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
 from feed_engine.feeds import batches
@@ -42,15 +43,17 @@ from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.interests import put_pin
 from feed_engine.feeds.smart.lanes import interests, popular
 from feed_engine.feeds.trimming import trim_following
-from feed_engine.feeds.wide import due
+from feed_engine.feeds.wide import due_rows
 from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPublished
 
 PAGE = 1000  # followers a step; after each the lane's place is saved
-SHARED = 4  # pages kept for lanes that are a little behind
+SHARED = 16  # pages kept for lanes that are a little behind
+
+_FOLLOWED = bytes((Source.FOLLOWED,))  # the end of the key of a user's pool
 
 FOLLOWED_BY = {
-    Kind.USER: Mapping.USER_FOLLOWED_BY_USERS,
-    Kind.BOARD: Mapping.BOARD_FOLLOWED_BY_USERS,
+    Kind.USER: Mappings.USER_FOLLOWED_BY_USERS,
+    Kind.BOARD: Mappings.BOARD_FOLLOWED_BY_USERS,
 }
 
 
@@ -136,12 +139,16 @@ async def pin_to_batch(
 
 
 class _Page(NamedTuple):
-    """Some followers of a cause. `version`: of the list of followers, from before it was read."""
+    """Some followers of a cause. `version`: of the list of followers, from before it was read;
+    `rows`: of the followers but the pin's owner, by the version of their edges; `pools`: the
+    followers' pools."""
 
     key: ListKey
     followers: Sequence[Edge]
     version: int
     is_last: bool
+    rows: Mapping[int, list[bytes]]
+    pools: list[bytes]
 
 
 Deliver = Callable[[WideColumnStore, _Page], Awaitable[None]]
@@ -212,7 +219,7 @@ class _Fanout:
             reached = None
             while causes[number] not in self._planned:
                 page = await self._page(number, after)
-                if any(edge.to_id != self._pin.owner_id for edge in page.followers):
+                if page.rows:
                     await on_side(store, lambda store, page=page: deliver(store, page))  # type: ignore[misc]
                 if page.is_last:
                     break
@@ -242,26 +249,25 @@ class _Fanout:
             inside = [edge for edge in followers if (edge.sequence, edge.to_id) >= self.end]
             is_last |= len(inside) < len(followers)
             followers = inside
-        return _Page(key, followers, version, is_last)
+        rows: dict[int, list[bytes]] = defaultdict(list)
+        for edge in followers:
+            if edge.to_id != self._pin.owner_id:
+                rows[edge.version].append(id_row(edge.to_id))
+        pools_of = [row + _FOLLOWED for some in rows.values() for row in some]
+        return _Page(key, followers, version, is_last, rows, pools_of)
 
     async def _into_feeds(self, store: WideColumnStore, page: _Page) -> None:
         pin = self._pin
         cell = following_column(FollowingColumn(pin.created, pin.id, page.key.from_id))
-        by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
-        rows: list[bytes] = []
-        cells_of_a_row = {cell: b""}
-        for edge in page.followers:
-            if edge.to_id != pin.owner_id:
-                row = id_row(edge.to_id)
-                rows.append(row)
-                by_version[edge.version][row] = cells_of_a_row
-        for version, cells in by_version.items():
-            await store.put(FOLLOWING, cells, follow_stamp(version, self._at))
+        cells = {cell: b""}
+        for version, rows in page.rows.items():
+            stamp = follow_stamp(version, self._at)
+            await store.put(FOLLOWING, dict.fromkeys(rows, cells), stamp)
         for ended in await self._ended(page):
             gone = {id_row(ended.to_id): [cell]}
             await store.delete(FOLLOWING, gone, unfollow_stamp(ended.version))
-        for row in rows:
-            if due(row, pin.id):
+        for rows in page.rows.values():
+            for row in due_rows(rows, pin.id):
                 await trim_following(store, row, self._settings.following_cap)
 
     async def _into_pools(self, store: WideColumnStore, page: _Page) -> None:
@@ -269,16 +275,13 @@ class _Fanout:
         cell, why = pools.followed_cell(pin, cause_id)
         # Cells that are written again get higher stamps: they may have been removed meanwhile.
         stamp = max(1, pin.created, self._at)
-        followers = [edge.to_id for edge in page.followers if edge.to_id != pin.owner_id]
-        rows = [pool_row(follower, Source.FOLLOWED) for follower in followers]
         cells = {cell: why}
-        await store.put(POOLS, dict.fromkeys(rows, cells), stamp)
+        await store.put(POOLS, dict.fromkeys(page.pools, cells), stamp)
         if ended := await self._ended(page):
             gone = {pool_row(edge.to_id, Source.FOLLOWED): [cell] for edge in ended}
             await store.delete(POOLS, gone, stamp)
-        for row in rows:
-            if due(row, pin.id):
-                await store.trim(POOLS, row, self._settings.pool_cap)
+        for row in due_rows(page.pools, pin.id):
+            await store.trim(POOLS, row, self._settings.pool_cap)
 
     async def _ended(self, page: _Page) -> list[Edge]:
         """The follows that ended since the page was read: their own clean-up may have been there

@@ -53,7 +53,13 @@ async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int
 def due(row: bytes, pin_id: int, every: int = 64) -> bool:
     """Whether this pin's arrival trims the row: one arrival in `every` does. A trim costs a read,
     so a row may grow by a few times `every` over its cap. The same pin gives the same answer."""
-    return crc32(row + pin_id.to_bytes(8, "big")) % every == 0
+    return bool(due_rows([row], pin_id, every))
+
+
+def due_rows(rows: Iterable[bytes], pin_id: int, every: int = 64) -> list[bytes]:
+    """The rows that this pin's arrival trims."""
+    of_pin = crc32(pin_id.to_bytes(8, "big"))
+    return [row for row in rows if crc32(row, of_pin) % every == 0]
 
 
 def _batches(rows: _Rows) -> Iterable[_Rows]:
