@@ -79,6 +79,9 @@ class _Counted:
     def __init__(self, store: Any, name: str, phases: Phases) -> None:
         self._store, self._name, self._phases = store, name, phases
 
+    local = None
+    """An object cache in this process is counted like one on the network."""
+
     def __getattr__(self, attribute: str) -> Any:
         call = getattr(self._store, attribute)
         if not asyncio.iscoroutinefunction(call):

@@ -17,7 +17,7 @@ class FeedSettings:
     following_cap: int = 1000  # of a following feed
     pool_cap: int = 1000  # of each pool of a user
     interest_cap: int = 1000  # of the pool of an interest
-    interests: int = 50  # followed interests that a visit reads at most
+    interests: int = 20  # followed interests that a visit reads at most
     popular_cap: int = 5000
     materialized_cap: int = 2000
     shown_days: int = 90  # that a pin which was shown is not shown again as new
@@ -60,6 +60,8 @@ class Feeds:
     filled."""
     interests: dict[int, Sequence[int]] = field(default_factory=dict)
     """Viewer → the interests that their last visit in this process read."""
+    filled: dict[int, bool] = field(default_factory=dict)
+    """Viewer → whether their last visit in this process was filled up with popular pins."""
 
     def look(self, id: int) -> bool:
         """Whether to ask now: a row is asked about once in a while."""
@@ -73,6 +75,10 @@ class Feeds:
     def remember_interests(self, viewer_id: int, interest_ids: Sequence[int]) -> None:
         _make_room(self.interests)
         self.interests[viewer_id] = interest_ids
+
+    def remember_filled(self, viewer_id: int, filled: bool) -> None:
+        _make_room(self.filled)
+        self.filled[viewer_id] = filled
 
 
 def _make_room(found: dict[int, Any]) -> None:

@@ -88,10 +88,11 @@ class Candidates:
             return
         # The interests that the viewer followed at their last visit are most likely the same now.
         self._rows.follow(self._feeds.interests.get(self._viewer_id, ()))
-        before = list(self._rows.rows)
+        before = self._rows.first(fillers=self._feeds.filled.get(self._viewer_id, True))
         _, interests = await asyncio.gather(self._read(before), self._followed_interests())
         self._rows.follow(interests)
-        if further := [row for row in self._rows.rows if row not in before]:
+        there = {row.key for row in before}
+        if further := [r for r in self._rows.first(fillers=False) if r.key not in there]:
             with suppress(StoreError):
                 await self._read(further)
 
@@ -117,6 +118,7 @@ class Candidates:
                 with suppress(StoreError):  # then what the first read gave is good enough
                     await self.read()
             elif all(self._is_checked(c) for c in wanted):
+                self._feeds.remember_filled(self._viewer_id, short)
                 return wanted
             else:
                 first = False

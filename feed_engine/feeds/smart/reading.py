@@ -66,6 +66,11 @@ class PoolRows:
             if id not in there
         ]
 
+    def first(self, *, fillers: bool) -> list[PoolRow]:
+        """The rows of a visit's first read. A viewer whose last visit was full without fillers
+        needs none of their many rows, most likely."""
+        return [row for row in self.rows if fillers or self.rates[row.source] > 0]
+
     def unread(self, *, own: bool) -> bool:
         """Whether there is more to read; `own`: of sources that are mixed, not of fillers."""
         return any(not row.ended and (not own or self.rates[row.source] > 0) for row in self.rows)
