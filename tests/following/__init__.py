@@ -1,1 +1,1 @@
-"""A model of the following feed, and random schedules that hold the feed against it."""
+"""Models of the following feed and of visits, which random schedules hold the feeds against."""

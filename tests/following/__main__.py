@@ -1,12 +1,13 @@
-"""Runs random schedules of the following feed on embedded stores that trim as RocksDB and as HBase.
+"""Runs random schedules of the feeds on embedded stores that trim as RocksDB and as HBase.
 
-python -m tests.following --schedules 50000 [--first 0] [--fault NAME]
+python -m tests.following --schedules 50000 [--first 0] [--of following|visits] [--fault NAME]
 """
 
 import argparse
 import asyncio
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,24 @@ from tests.faulty import marking
 from tests.feeding import Feeding
 from tests.following.faults import FAULTS
 from tests.following.schedule import run_schedule
+from tests.following.visit_faults import VISIT_FAULTS
+from tests.following.visits import run_visits
+
+MODELS = {"following": run_schedule, "visits": run_visits}
+FRESH = 500  # schedules, after which the stores are new: they grow
 
 
-async def _run(first: int, schedules: int) -> int:
+async def _run(model: str, first: int, schedules: int) -> int:
+    wrong, began = 0, time.monotonic()
+    for start in range(first, first + schedules, FRESH):
+        wrong += await _some(model, range(start, min(start + FRESH, first + schedules)))
+        done = min(start + FRESH - first, schedules)
+        rate = done / (time.monotonic() - began)
+        print(f"{done} schedules, {rate:.1f}/s: {wrong} wrong", flush=True)
+    return wrong
+
+
+async def _some(model: str, seeds: range) -> int:
     wrong = 0
     with tempfile.TemporaryDirectory() as directory:
         async with (
@@ -27,11 +43,10 @@ async def _run(first: int, schedules: int) -> int:
             embedded_stores(embedded_config(Path(directory), valkey)) as stores,
         ):
             marked = stores._replace(feeds=marking(stores.feeds))
-            for seed in range(first, first + schedules):
-                for line in await run_schedule(Feeding(marked if seed % 2 else stores), seed):
+            for seed in seeds:
+                for line in await MODELS[model](Feeding(marked if seed % 2 else stores), seed):
                     wrong += 1
                     print(line, flush=True)
-    print(f"{schedules} schedules: {wrong} sides wrong")
     return wrong
 
 
@@ -39,12 +54,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.following", description=__doc__)
     parser.add_argument("--schedules", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="seed of the first schedule")
-    parser.add_argument("--fault", choices=FAULTS, help="a deliberate fault to be found")
+    parser.add_argument("--of", choices=MODELS, default="following", help="the model")
+    faults = FAULTS | VISIT_FAULTS
+    parser.add_argument("--fault", choices=faults, help="a deliberate fault to be found")
     args = parser.parse_args()
     with pytest.MonkeyPatch.context() as patch:
         if args.fault:
-            FAULTS[args.fault](patch)
-        wrong = asyncio.run(_run(args.first, args.schedules))
+            faults[args.fault](patch)
+        wrong = asyncio.run(_run(args.of, args.first, args.schedules))
     sys.exit(1 if wrong else 0)
 
 

@@ -1,4 +1,6 @@
-"""Runs the outbox's jobs with the caps of a test."""
+"""Runs the outbox's jobs with the caps of a test, and fan-outs in small pages and batches."""
+
+from typing import Any
 
 from datasources.protocols import Job, OutboxRow, Stores
 from feed_engine.feeds.settings import FeedSettings
@@ -8,21 +10,42 @@ from feed_engine.outbox.jobs import run_job
 from feed_engine.outbox.tasks import HANDLERS, name_of
 from tests.feeding import FEEDS
 
+PAGED = {"PinPublished", "PinArrived", "FanOutBatch"}
+"""Tasks that walk through followers."""
+AGAIN = FEEDS | {"BoardSecrecy", "BoardDeleted"}
+"""Tasks that are run here without their row, again or half."""
 
-async def run_row(stores: Stores, row: OutboxRow, settings: FeedSettings) -> None:
-    """Do the row's tasks, and leave the row. Raises StoreError."""
+
+async def run_row(
+    stores: Stores, row: OutboxRow, settings: FeedSettings, batch: int | None = None
+) -> None:
+    """Do the row's tasks, and leave the row; causes with more followers than `batch` are left to
+    batches. Raises StoreError."""
     for task in decode(row.payload).tasks:
-        await HANDLERS[name_of(task)](stores, task, None, _nowhere, settings=settings)  # type: ignore[call-arg]
+        name = name_of(task)
+        given: dict[str, Any] = {"settings": settings} if name in FEEDS else {}
+        if batch is not None and name in PAGED:
+            given["page"] = 2
+            if name == "PinPublished":
+                given["batch"] = batch
+        await HANDLERS[name](stores, task, None, _nowhere, **given)
 
 
-async def finish_row(stores: Stores, row: OutboxRow, settings: FeedSettings) -> None:
+async def finish_row(
+    stores: Stores, row: OutboxRow, settings: FeedSettings, batch: int | None = None
+) -> None:
     """Do the row's tasks and remove it. Raises StoreError."""
     names = {name_of(task) for task in decode(row.payload).tasks} if row.kind == KIND else set()
     if names and names <= FEEDS:
-        await run_row(stores, row, settings)
+        await run_row(stores, row, settings, batch)
         await stores.shards.outbox.finish(row.shard, row.id)
     else:
         await run_job(stores, Job(row.shard, row.id))
+
+
+def may_repeat(row: OutboxRow) -> bool:
+    """Whether the row's tasks may be run here without their row."""
+    return row.kind == KIND and {name_of(task) for task in decode(row.payload).tasks} <= AGAIN
 
 
 async def drain(stores: Stores, settings: FeedSettings) -> None:

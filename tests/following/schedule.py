@@ -1,91 +1,232 @@
 """One random schedule of writes, jobs, trims and faults, and what each side must show at its end.
 
 Definition: a following feed shows the newest `cap` pins, by creation, that are visible now, of what
-is followed now; each side gets there when its queue has drained and a reader has come.
+is followed now; each side gets there when its queue has drained and a reader has come. A side that
+lives gets there while another is away.
 """
 
+import asyncio
 import random
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from datasources.errors import StoreError
-from datasources.protocols import Sides, Stores
-from datasources.records import Board, Pin, User
+from datasources.protocols import OutboxRow, Sides, Stores
 from feed_engine import writes
 from feed_engine.feeds.rows import id_row
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.trimming import trim_following
 from feed_engine.outbox.completion import settle
-from tests.faulty import Unwell
+from tests.faulty import Unwell, lacking
 from tests.feeding import START, Feeding, pins_of
-from tests.following.jobs import drain, finish_row, run_row
+from tests.following.jobs import drain, finish_row, may_repeat, run_row
+from tests.following.world import World
+from tests.jittered import jittered
 
 STEPS = 30
-OF_BOARDS = (b"BoardSecrecy", b"BoardDeleted", b"Respace")
-ACTIONS = {
+WRITES = {
     "pin": 7,
     "delete": 2,
     "move": 2,
+    "drag": 4,
     "flip": 2,
+    "delete board": 0.3,
     "follow": 4,
     "unfollow": 3,
+}
+ACTIONS = {
+    **WRITES,
     "job": 8,
     "again": 2,
     "crash": 3,
+    "together": 4,
     "trim": 3,
     "read": 2,
+    "away": 1,
 }
 
 
-@dataclass
-class World:
-    """The model of what was written."""
+class Schedule:
+    """A schedule that is run."""
 
-    viewer: User
-    owners: list[User]
-    boards: list[Board]
-    secret: set[int] = field(default_factory=set)
-    pins: dict[int, Pin] = field(default_factory=dict)  # active ones, with their present boards
-    followed: set[int] = field(default_factory=set)
+    def __init__(self, feeding: Feeding, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.seed, self.feeding = seed, feeding
+        self.cap = self.rng.choice((1, 2, 3, 4))
+        self.settings = feeding.settings = FeedSettings(following_cap=self.cap)
+        self.batch = self.rng.choice((None, None, 1, 2))
+        self.away: tuple[str, str] | None = None
+        self.lame: Stores | None = None  # without the side that is away
 
-    def expected(self) -> list[int]:
-        """All pins that may be shown, the newest first."""
-        shown = [
-            pin
-            for pin in self.pins.values()
-            if pin.board_id not in self.secret and {pin.owner_id, pin.board_id} & self.followed
-        ]
-        return [pin.id for pin in sorted(shown, key=lambda pin: -pin.created)]
+    async def begin(self) -> None:
+        count = self.rng.choice((1, 1, 2, 3))
+        people = [await self.feeding.user() for _ in range(count + 2)]
+        viewers, owners = people[:count], people[count:]
+        boards = [await self.feeding.board(owner) for owner in owners for _ in range(2)]
+        await drain(self.feeding.stores, self.settings)
+        self.world = World(viewers, owners, boards)
+        self.times = iter(self.rng.sample(range(10_000), STEPS))
+
+    async def run(self) -> list[str]:
+        """The sides that show something else than they must."""
+        await self.begin()
+        for _ in range(STEPS):
+            await self._act(self._draw(ACTIONS))
+        wrong = await self._judge_living() if self.away else []
+        self.away = self.lame = None
+        await drain(self.feeding.stores, self.settings)
+        for side in ("primary", "standby"):
+            wrong += await self._judge(side, self.feeding.stores)
+        return wrong
+
+    async def _judge_living(self) -> list[str]:
+        """The feeds' sides that live, when their jobs have done what they can."""
+        assert self.away is not None
+        assert self.lame is not None
+        kind, away = self.away
+        wrong: list[str] = []
+        await self._try_all()
+        for side in {"primary", "standby"} - ({away} if kind == "feeds" else set()):
+            wrong += await self._judge(side, self.lame)
+        return wrong
+
+    async def _try_all(self) -> None:
+        """Run each job on the living sides, and the jobs that these post."""
+        tried = set[tuple[int, int]]()
+        await settle()
+        while rows := [r for r in await self.feeding.pending() if (r.shard, r.id) not in tried]:
+            for row in rows:
+                tried.add((row.shard, row.id))
+                with suppress(StoreError):
+                    await finish_row(self._stores, row, self.settings, self.batch)
+            await settle()
+
+    async def _judge(self, side: str, stores: Stores) -> list[str]:
+        wrong: list[str] = []
+        alone = stores._replace(feeds=_only(stores.feeds, side))
+        for viewer in self.world.viewers:
+            await self.feeding.following(viewer, stores=alone)
+            await self._try_all() if self.away else await drain(stores, self.settings)
+            visible = self.world.expected(viewer)
+            found = {"": alone, " without the shard": lacking(alone, "mappings")}
+            for how, some in found.items():
+                page = await self.feeding.following(viewer, stores=some)
+                seen = pins_of(page)
+                # A row is trimmed now and then, so it may show more than its cap.
+                good = seen[: self.cap] == visible[: self.cap] and set(seen) <= set(visible)
+                if not good or (how and seen and not page.may_be_stale):
+                    wrong.append(
+                        f"seed {self.seed}: {side}{how} shows {seen}, not {visible[: self.cap]}"
+                    )
+        return wrong
+
+    @property
+    def _stores(self) -> Stores:
+        return self.lame or self.feeding.stores
+
+    def _draw(self, actions: dict[str, float]) -> str:
+        return self.rng.choices(list(actions), list(actions.values()))[0]
+
+    async def _act(self, action: str) -> None:
+        rng, stores = self.rng, self.feeding.stores
+        match action:
+            case "trim":
+                row = id_row(rng.choice(self.world.viewers).id)
+                with suppress(StoreError):
+                    await trim_following(rng.choice(list(self._stores.feeds)), row, self.cap)
+            case "read":
+                with suppress(StoreError):
+                    await self.feeding.following(
+                        rng.choice(self.world.viewers), stores=self._stores
+                    )
+                await settle()
+            case "away" if self.away:
+                self.away = self.lame = None
+            case "away":
+                self.away = rng.choice(("feeds", "pools")), rng.choice(("primary", "standby"))
+                self.lame = without(stores, *self.away)
+            case "job" | "again" | "crash":
+                await self._run(action, await self._row(), self._stores)
+            case "together":
+                await self._together()
+            case _:
+                await self._write(action)
+
+    async def _together(self) -> None:
+        """Jobs, the same twice perhaps, at once with a write."""
+        stores = jittered(self._stores, random.Random(self.rng.random()))
+        drawn = [(self._draw({"job": 2, "again": 1}), await self._row()) for _ in range(2)]
+        jobs = [self._run(action, row, stores) for action, row in drawn]
+        await asyncio.gather(self._write(self._draw(WRITES)), *jobs)
+
+    async def _write(self, action: str) -> None:
+        feeding, world, rng = self.feeding, self.world, self.rng
+        stores, viewer = feeding.stores, rng.choice(world.viewers)
+        followed = world.followed[viewer.id]
+        match action:
+            case "pin" if world.boards:
+                at = START + next(self.times, rng.randrange(10_000, 10**9))
+                pin = await feeding.pin_at(rng.choice(world.boards), at)
+                world.pins[pin.id] = pin
+            case "delete" if world.pins:
+                pin = world.pins.pop(rng.choice(sorted(world.pins)))
+                await writes.delete_pin(stores, pin.owner_id, pin.id)
+            case "move" if world.pins:
+                pin = world.pins[rng.choice(sorted(world.pins))]
+                board = rng.choice([b for b in world.boards if b.owner_id == pin.owner_id])
+                moved = await writes.move_pin(stores, pin.owner_id, pin.id, board.id)
+                world.pins[pin.id] = moved.pin
+            case "drag" if world.pins:
+                pin = world.pins[rng.choice(sorted(world.pins))]
+                beside = [p.id for p in world.pins.values() if p.board_id == pin.board_id]
+                if (other := rng.choice(beside)) != pin.id:
+                    ids = pin.owner_id, pin.board_id, pin.id, other
+                    await writes.reorder_pin(stores, *ids)
+            case "flip" if world.boards:
+                board = rng.choice(world.boards)
+                secret = board.id not in world.secret
+                change = writes.BoardChange(secret=secret)
+                await writes.update_board(stores, board.owner_id, board.id, change)
+                (world.secret.add if secret else world.secret.discard)(board.id)
+            case "delete board" if len(world.boards) > 1:
+                board = rng.choice(world.boards)
+                world.delete_board(board)
+                await writes.delete_board(stores, board.owner_id, board.id)
+            case "follow":
+                target = rng.choice(world.targets)
+                await feeding.follow(viewer, target)
+                followed.add(target)
+            case "unfollow" if followed:
+                target = rng.choice(sorted(followed))
+                await feeding.unfollow(viewer, target)
+                followed.discard(target)
+
+    async def _row(self) -> OutboxRow | None:
+        await settle()
+        rows = await self.feeding.pending()
+        return self.rng.choice(rows) if rows else None
+
+    async def _run(self, action: str, row: OutboxRow | None, stores: Stores) -> None:
+        if row is None:
+            return
+        with suppress(StoreError):
+            if action == "job":
+                await finish_row(stores, row, self.settings, self.batch)
+            elif may_repeat(row):
+                some = _failing(stores, self.rng) if action == "crash" else stores
+                await run_row(some, row, self.settings, self.batch)
 
 
 async def run_schedule(feeding: Feeding, seed: int) -> list[str]:
     """Run a schedule; the sides that show something else than they must."""
-    rng = random.Random(seed)
-    cap = rng.choice((1, 2, 3, 4))
-    settings = FeedSettings(following_cap=cap)
-    feeding.settings = settings
-    viewer, *owners = [await feeding.user() for _ in range(3)]
-    boards = [await feeding.board(owner) for owner in owners for _ in range(2)]
-    await drain(feeding.stores, settings)
-    world = World(viewer, owners, boards)
-    times = rng.sample(range(10_000), STEPS)
-    for number in range(STEPS):
-        action = rng.choices(list(ACTIONS), list(ACTIONS.values()))[0]
-        await _act(feeding, world, action, times[number], settings, rng)
-    await drain(feeding.stores, settings)
-    wrong = []
-    for name in ("primary", "standby"):
-        alone = feeding.stores._replace(feeds=_only(feeding.stores.feeds, name))
-        await feeding.following(viewer, stores=alone)
-        await settle()
-        await drain(feeding.stores, settings)
-        seen = pins_of(await feeding.following(viewer, stores=alone))
-        visible = world.expected()
-        # A row is trimmed now and then, so it may show more than its cap.
-        if seen[:cap] != visible[:cap] or not set(seen) <= set(visible):
-            wrong.append(f"seed {seed}: {name} shows {seen}, not {visible[:cap]}")
-    return wrong
+    return await Schedule(feeding, seed).run()
+
+
+def without(stores: Stores, kind: str, side: str) -> Stores:
+    """The stores, one side of them away."""
+    sides: Sides = getattr(stores, kind)
+    away: Any = Unwell(getattr(sides, side))
+    return stores._replace(**{kind: sides._replace(**{side: away})})
 
 
 def _only(sides: Sides, name: str) -> Sides:
@@ -93,69 +234,6 @@ def _only(sides: Sides, name: str) -> Sides:
     pairs = zip(sides._fields, sides, strict=True)
     away: list[Any] = [side if field == name else Unwell(side) for field, side in pairs]
     return Sides(*away)
-
-
-async def _act(
-    feeding: Feeding,
-    world: World,
-    action: str,
-    at: int,
-    settings: FeedSettings,
-    rng: random.Random,
-) -> None:
-    stores, targets = feeding.stores, [*world.owners, *world.boards]
-    match action:
-        case "pin":
-            pin = await feeding.pin_at(rng.choice(world.boards), START + at)
-            world.pins[pin.id] = pin
-        case "delete" if world.pins:
-            pin = world.pins.pop(rng.choice(sorted(world.pins)))
-            await writes.delete_pin(stores, pin.owner_id, pin.id)
-        case "move" if world.pins:
-            pin = world.pins[rng.choice(sorted(world.pins))]
-            board = rng.choice([b for b in world.boards if b.owner_id == pin.owner_id])
-            moved = await writes.move_pin(stores, pin.owner_id, pin.id, board.id)
-            world.pins[pin.id] = moved.pin
-        case "flip":
-            board = rng.choice(world.boards)
-            secret = board.id not in world.secret
-            change = writes.BoardChange(secret=secret)
-            await writes.update_board(stores, board.owner_id, board.id, change)
-            (world.secret.add if secret else world.secret.discard)(board.id)
-        case "follow":
-            target = rng.choice([t.id for t in targets if t.id not in world.secret])
-            await feeding.follow(world.viewer, target)
-            world.followed.add(target)
-        case "unfollow" if world.followed:
-            target = rng.choice(sorted(world.followed))
-            await feeding.unfollow(world.viewer, target)
-            world.followed.discard(target)
-        case "trim":
-            row = id_row(world.viewer.id)
-            await trim_following(rng.choice(list(stores.feeds)), row, settings.following_cap)
-        case "read":
-            await feeding.following(world.viewer)
-            await settle()
-        case "job" | "again" | "crash":
-            await _job(feeding, action, settings, rng)
-
-
-async def _job(feeding: Feeding, action: str, settings: FeedSettings, rng: random.Random) -> None:
-    await settle()
-    rows = await feeding.pending()
-    if not rows:
-        return
-    row = rng.choice(rows)
-    if action == "job":
-        await finish_row(feeding.stores, row, settings)
-        return
-    if row.kind != "change" or any(name in row.payload for name in OF_BOARDS):
-        return
-    if action == "again":
-        await run_row(feeding.stores, row, settings)
-        return
-    with suppress(StoreError):
-        await run_row(_failing(feeding.stores, rng), row, settings)
 
 
 def _failing(stores: Stores, rng: random.Random) -> Stores:

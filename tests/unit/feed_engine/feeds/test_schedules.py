@@ -1,5 +1,5 @@
-"""The following feed in random schedules (`python -m tests.following` runs many more), and the
-deliberate faults that they find."""
+"""The feeds in random schedules (`python -m tests.following` runs many more), and the deliberate
+faults that they find."""
 
 import pytest
 
@@ -7,8 +7,12 @@ from tests.faulty import marking
 from tests.feeding import Feeding
 from tests.following.faults import FAULTS
 from tests.following.schedule import run_schedule
+from tests.following.visit_faults import VISIT_FAULTS
+from tests.following.visits import run_visits
 
 pytestmark = pytest.mark.anyio
+RARE = {"a_batch_is_lost", "boards_are_read_by_hand"}
+"""Faults that one in some hundred schedules finds: left to the command, and to tests of their own."""
 
 
 @pytest.mark.parametrize("trims_by", ["removing", "marking"])
@@ -18,18 +22,36 @@ async def test_each_side_shows_the_newest_pins_of_what_is_followed(
     if trims_by == "marking":
         feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
     wrong = []
-    for seed in range(40):
+    for seed in range(20):
         wrong += await run_schedule(feeding, seed)
     assert wrong == []
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+async def test_the_pages_of_visits_show_all_chunks_once(feeding: Feeding) -> None:
+    wrong = []
+    for seed in range(10):
+        wrong += await run_visits(feeding, seed)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS.keys() - RARE))
 async def test_schedules_find_a_deliberate_fault(
     feeding: Feeding, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
     FAULTS[fault](monkeypatch)
-    for seed in range(150):
+    for seed in range(400):
         if await run_schedule(feeding, seed):
+            return
+    pytest.fail("the schedules don't find the fault")
+
+
+@pytest.mark.parametrize("fault", VISIT_FAULTS)
+async def test_schedules_of_visits_find_a_deliberate_fault(
+    feeding: Feeding, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    VISIT_FAULTS[fault](monkeypatch)
+    for seed in range(100):
+        if await run_visits(feeding, seed):
             return
     pytest.fail("the schedules don't find the fault")
