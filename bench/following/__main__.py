@@ -1,9 +1,11 @@
 """Deliveries of fan-out and pages of the following feed, on the embedded stores.
 
     make bench NAME=following [QUICK=1]
+    python -m bench.following --outage [--followers 200000]
 
 A delivery is one follower's feed and pool, on both sides. It is measured beside the same cells put
-in batches without anything else, and beside Redis sorted sets (one a follower, capped).
+in batches without anything else, and beside Redis sorted sets (one a follower, capped). An outage
+(`bench.following.outage`) is measured by itself.
 """
 
 import argparse
@@ -16,6 +18,7 @@ from statistics import median
 
 import redis.asyncio
 
+from bench.following.outage import outage
 from bench.rows import RESULTS, Row, replace, table
 from datasources.ids import Kind, compose
 from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
@@ -200,10 +203,30 @@ async def _run(quick: bool) -> list[Row]:
             ]
 
 
+async def _outage(count: int) -> list[Row]:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory)
+        async with (
+            ValkeyServer(path) as valkey,
+            embedded_stores(embedded_config(path, valkey)) as stores,
+        ):
+            people = People(stores)
+            owner = await people.user()
+            board = await people.board(owner)
+            await _followers(stores, owner.id, count)
+            sides = [("feeds", "standby"), ("pools", "primary")]
+            return await outage(stores, board, sides, START)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.following", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes; keeps no results")
+    parser.add_argument("--outage", action="store_true", help="an outage of one side")
+    parser.add_argument("--followers", type=int, default=200_000, help="in an outage")
     args = parser.parse_args()
+    if args.outage:
+        print(table(asyncio.run(_outage(args.followers))))
+        return
     rows = asyncio.run(_run(args.quick))
     if not args.quick:
         RESULTS.mkdir(exist_ok=True)
