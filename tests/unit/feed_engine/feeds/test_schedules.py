@@ -12,7 +12,7 @@ from tests.following.visits import run_visits
 
 pytestmark = pytest.mark.anyio
 RARE = {"a_batch_is_lost", "boards_are_read_by_hand"}
-"""Faults that one in some hundred schedules finds: left to the command, and to tests of their own."""
+"""Faults that one in some hundred schedules finds: left to the command."""
 
 
 @pytest.mark.parametrize("trims_by", ["removing", "marking"])
