@@ -35,6 +35,7 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.interests import LOWEST_STAMP
+from feed_engine.feeds.trimming import mark_cut
 from feed_engine.feeds.wide import put_both
 
 Progress = Callable[[int], None]
@@ -175,13 +176,18 @@ async def _write_following(
     settings: FeedSettings,
 ) -> None:
     by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = defaultdict(dict)
+    cut: list[bytes] = []
     for user_id, follows in edges.items():
         versions: dict[bytes, int] = {}
         for edge in filter(_is_pushed, follows):
             versions.update(dict.fromkeys(lists.following(user_id, edge.to_id), edge.version))
         row = id_row(user_id)
-        for column in newest_columns(versions, settings.following_cap):
+        kept = newest_columns(versions, settings.following_cap)
+        if len({behind_pin(column) for column in kept}) >= settings.following_cap:
+            cut.append(row)
+        for column in kept:
             by_version[versions[column]].setdefault(row, {})[column] = b""
+    await write_both(stores.feeds, lambda store: mark_cut(store, cut))
     for version, rows in by_version.items():
         await put_both(stores.feeds, FOLLOWING, rows, follow_stamp(version))
 

@@ -31,7 +31,7 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.interests import fill
-from feed_engine.feeds.trimming import trim_following
+from feed_engine.feeds.trimming import mark_cut, trim_following
 from feed_engine.feeds.wide import read_row, trim_both
 from feed_engine.outbox.change import Advance, Followed, Unfollowed
 
@@ -65,12 +65,15 @@ async def followed(
         # A board's list is in the order of hands: its top are not all the newest.
         newest = await newest_followed(stores, task.viewer_id, [task.target_id], limit)
         pins = [found.pin for found in newest]
+    more = (await stores.shards.mappings.heads([pins_of]))[pins_of].size > len(pins)
     row = id_row(task.viewer_id)
     columns = following_columns(task.viewer_id, task.target_id, pins)
     pool = pool_row(task.viewer_id, pools.followed_source(task.target_id))
     best = pools.followed_cells(pins[: settings.backfill], task.viewer_id, task.target_id)
 
     async def into_feed(store: WideColumnStore) -> None:
+        if more:
+            await mark_cut(store, [row])
         if columns:
             cells = {row: dict.fromkeys(columns, b"")}
             await store.put(FOLLOWING, cells, follow_stamp(edge.version))

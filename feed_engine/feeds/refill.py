@@ -27,7 +27,7 @@ from feed_engine.feeds.rows import (
     parse_following,
 )
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
-from feed_engine.feeds.trimming import CUT, cut_mark, trim_following
+from feed_engine.feeds.trimming import CUT, cut_mark, mark_cut, trim_following
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Advance, Change, FeedShort, change
 from feed_engine.transactions.commit import commit
@@ -91,6 +91,8 @@ async def _fill(
 
     async def fill(store: WideColumnStore) -> None:
         side = _Side(stores, store, viewer_id, settings, clock)
+        if not complete:
+            await mark_cut(store, [id_row(viewer_id)])
         await side.fill(wanted, edges)
         cut = cuts.get(store)
         if complete and cut is not None:  # there are no more pins than the row has

@@ -88,6 +88,14 @@ def trims_by_cells(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "trim_following", _trim_by_cells)
 
 
+def nothing_is_marked_as_cut(patch: pytest.MonkeyPatch) -> None:
+    """A follow that brings the newest of more pins leaves no mark of the rest."""
+
+    async def nothing(*_: Any) -> None: ...
+
+    patch.setattr(follow_jobs, "mark_cut", nothing)
+
+
 def edges_have_no_copy(patch: pytest.MonkeyPatch) -> None:
     """The versions of the viewer's edges are not kept beside the feed."""
 
@@ -115,6 +123,7 @@ FAULTS: dict[str, Fault] = {
         refills_share_a_stamp,
         boards_are_read_by_hand,
         trims_by_cells,
+        nothing_is_marked_as_cut,
         edges_have_no_copy,
         a_batch_is_lost,
     )

@@ -6,6 +6,7 @@ import pytest
 
 from datasources.records import User
 from feed_engine import writes
+from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.following import following_page
 from feed_engine.feeds.newest import newest_followed
 from feed_engine.feeds.refill import refill
@@ -70,6 +71,28 @@ async def test_pins_that_went_make_room_for_older_ones_again(small: Feeding, goe
             for pin in late:
                 await writes.move_pin(small.stores, new.id, pin.id, hidden.id)
     assert await settled(small, viewer) == [pin.id for pin in reversed(early)]
+
+
+@pytest.mark.parametrize("given_by", ["follow", "refill", "bulk"])
+async def test_a_row_that_was_given_the_newest_of_more_pins_is_filled_when_they_go(
+    small: Feeding, given_by: str
+) -> None:
+    """Nothing was ever trimmed from the row: the follow came after the pins."""
+    viewer, owner = await small.user(), await small.user()
+    pins = await small.pins(await small.board(owner), CAP + 3)
+    await drain(small.stores, SMALL)
+    await small.follow(viewer, owner.id)
+    if given_by != "follow":
+        for row in await small.pending():
+            await small.stores.shards.outbox.finish(row.shard, row.id)
+        if given_by == "refill":
+            await refill(small.stores, viewer.id, SMALL)
+        else:
+            await build_feeds(small.stores, [viewer.id], settings=SMALL)
+    await drain(small.stores, SMALL)
+    for pin in pins[-2:]:
+        await writes.delete_pin(small.stores, owner.id, pin.id)
+    assert await settled(small, viewer) == [pin.id for pin in pins[-3 : -CAP - 3 : -1]]
 
 
 async def test_a_short_feed_is_asked_for_once_and_one_that_was_never_cut_not_at_all(
