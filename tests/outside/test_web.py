@@ -67,7 +67,59 @@ def test_following_somebody_changes_the_feed_and_their_new_pins_are_announced(
     assert seen["follow"] == {"owner": "Leila Nasser", "words": "1 new pin"}
 
 
-def test_every_screen_keeps_the_rules_of_accessibility_wide_and_light_narrow_and_dark(
+def test_a_newcomer_follows_somebody_makes_a_board_drags_a_pin_and_finds_it_there(
+    seen: dict[str, Any],
+) -> None:
+    join = seen["join"]
+    assert join["before"] == []
+    assert join["owners"] == [join["name"]]
+    assert join["kept"] is True
+
+
+def test_a_pins_page_shows_related_pins_and_takes_likes_and_comments(seen: dict[str, Any]) -> None:
+    pin = seen["pins"]["pin"]
+    assert pin["related"] == ["beta", "gamma"]
+    assert pin["liked"] == "true"
+    assert [comment.split() for comment in pin["comments"]] == [["Demo", "Viewer", "Lovely"]]
+    assert pin["stored"]["viewerHasLiked"] is True
+    assert pin["stored"]["commentCount"] == 1
+
+
+def test_a_pin_is_saved_to_a_board(seen: dict[str, Any]) -> None:
+    saved = seen["pins"]["saved"]
+    assert saved["stored"] == [saved["title"]]
+
+
+def test_a_hidden_pin_comes_back_when_undone_and_stays_hidden_over_a_reload(
+    seen: dict[str, Any],
+) -> None:
+    hidden = seen["pins"]["hidden"]
+    assert len(hidden["after"]) > 3
+    assert hidden["id"] not in hidden["after"]
+
+
+def test_pins_move_to_another_board_one_and_several(seen: dict[str, Any]) -> None:
+    moved = seen["pins"]["moved"]
+    assert moved == {"link": 1, "left": 0, "stored": ["alpha", "beta", "gamma"]}
+
+
+def test_a_pin_is_created_by_address_and_from_a_picture(seen: dict[str, Any]) -> None:
+    made, url = seen["pins"]["created"], seen["pins"]["image"]
+    assert [pin["title"] for pin in made] == ["By address", "From a picture"]
+    assert [pin["board"]["name"] for pin in made] == [seen["pins"]["elsewhere"]] * 2
+    assert [pin["image"]["url"] for pin in made] == [url] * 2
+    assert all(pin["image"]["width"] > 0 < pin["image"]["height"] for pin in made)
+
+
+def test_a_secret_board_says_so_and_nobody_else_finds_it(seen: dict[str, Any]) -> None:
+    assert seen["pins"]["secret"] == {
+        "badge": "Secret",
+        "title": "Secret: only you see it",
+        "told": "There is no such board",
+    }
+
+
+def test_every_screen_keeps_the_rules_of_accessibility_wide_and_narrow_in_light_and_dark(
     seen: dict[str, Any],
 ) -> None:
     assert seen["looks"] == {}

@@ -5,7 +5,6 @@ import { followOtherTabsChanges } from "./api/change";
 import { client } from "./api/client";
 import { followOtherTabs } from "./api/session";
 import { App } from "./app";
-import "./style.css";
 
 followOtherTabs();
 followOtherTabsChanges();

@@ -7,6 +7,9 @@ import { URL_BASE } from "./support.mjs";
 export const WIDE = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+// Those of RULES that depend on colors.
+export const COLORS = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
 const FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 
 export const launch = () =>
@@ -47,14 +50,17 @@ export async function profile(browser, options, session, seen) {
 export const newSeen = () => ({ hosts: new Set(), console: [], pageErrors: [] });
 
 // The names of the rules of accessibility that the page breaks, with the elements that do.
-export async function violations(page) {
+export async function violations(page, rules = RULES) {
   await page.evaluate(AXE);
-  const found = await page.evaluate(() =>
-    globalThis.axe.run(document, {
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    }),
-  );
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+  const found = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), rules);
+  const some = (nodes) => nodes.slice(0, 5).map(({ html }) => html.slice(0, 200));
+  return found.violations.map(({ id, nodes }) => `${id}: ${some(nodes).join(" ")}`);
+}
+
+// To the end of the page as it is now: an answer makes it longer a moment after it has come.
+export async function scrollDown(page) {
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await page.waitForTimeout(20);
 }
 
 // The ids of the pins on the page, in the order of the document.

@@ -11,10 +11,10 @@ function need(name) {
 }
 
 // Sends one operation without any client: for what a script needs before its client starts.
-export async function send(query, variables = {}) {
+export async function send(query, variables = {}, token = TOKEN) {
   const response = await fetch(ENDPOINT, {
     method: "POST",
-    headers: { "content-type": "application/json", ...authorization() },
+    headers: { "content-type": "application/json", ...authorization(token) },
     body: JSON.stringify({ query, variables }),
   });
   const { data, errors } = await response.json();
@@ -22,25 +22,26 @@ export async function send(query, variables = {}) {
   return data;
 }
 
-export const authorization = () => (TOKEN ? { authorization: `Bearer ${TOKEN}` } : {});
+export const authorization = (token = TOKEN) => (token ? { authorization: `Bearer ${token}` } : {});
+
+export const CREATE_PIN = `mutation ($input: CreatePinInput!) {
+  createPin(input: $input) { pin { id } errors { message } }
+}`;
 
 // Makes a board of the viewer's with pins of these titles; {id, pins: [id, ...]}, newest last.
-export async function makeBoard(name, titles) {
+export async function makeBoard(name, titles, { token = TOKEN, image = null } = {}) {
   const { createBoard } = await send(
     `mutation ($input: CreateBoardInput!) {
       createBoard(input: $input) { board { id } errors { message } }
     }`,
     { input: { name } },
+    token,
   );
   const id = createBoard.board.id;
   const pins = [];
   for (const title of titles) {
-    const { createPin } = await send(
-      `mutation ($input: CreatePinInput!) {
-        createPin(input: $input) { pin { id } errors { message } }
-      }`,
-      { input: { boardId: id, title } },
-    );
+    const input = { boardId: id, title, image };
+    const { createPin } = await send(CREATE_PIN, { input }, token);
     pins.push(createPin.pin.id);
   }
   return { id, pins };

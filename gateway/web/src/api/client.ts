@@ -1,6 +1,7 @@
 // The GraphQL client: who asks, over which way, and what is remembered.
 import { ApolloClient, ApolloLink, HttpLink } from "@apollo/client";
 import { newCache } from "./cache";
+import { takeEarly } from "./early";
 import { sendAgain } from "./lost";
 import { currentSession, endSession } from "./session";
 
@@ -12,7 +13,7 @@ const http = new HttpLink({
     const headers = new Headers(init?.headers);
     headers.set("accept", "application/graphql-response+json, application/json;q=0.9");
     if (session) headers.set("authorization", `Bearer ${session.token}`);
-    const response = await fetch(input, { ...init, headers });
+    const response = await (takeEarly(init?.body) ?? fetch(input, { ...init, headers }));
     // The token has expired, or its gateway keeps another secret by now.
     if (response.status === 401 && session) endSession();
     return response;

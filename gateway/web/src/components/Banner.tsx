@@ -25,7 +25,7 @@ export function wordsFor({ failed, health, partial }: State): string | null {
   if (health.stores.includes(null)) return "Part of your feed can't be read right now, so it is shorter than it should be.";
   // A feed from the backup store may be stale, too: the cause says more.
   if (health.stores.includes("STANDBY")) return "A backup store answered, because the main one did not. The newest pins may be a moment late.";
-  if (health.mayBeStale) return `Some pins may be missing: part of Pinway is catching up${since(health.staleSince)}.`;
+  if (health.mayBeStale) return `Some pins may be missing: part of Pinway does not answer, or is catching up${since(health.staleSince)}.`;
   if (partial) return "Some pins can't be shown right now, because the server that keeps them does not answer.";
   return null;
 }

@@ -52,7 +52,9 @@ export function FeedWall({ feed, title, withReasons = false, empty }: Props) {
       </div>
       {state.loading && !state.entries.length && <Waiting />}
       {state.entries.length > 0 && (
-        <Masonry label={title} tiles={state.entries} below={belowPicture(withReasons)} onEnd={more} card={card} />
+        <div class={state.renewing ? "renewing" : undefined} aria-busy={state.renewing}>
+          <Masonry label={title} tiles={state.entries} below={belowPicture(withReasons)} onEnd={more} card={card} />
+        </div>
       )}
       <div class="feed-end" aria-live="polite">
         {state.loading && state.entries.length > 0 && "Loading pins…"}

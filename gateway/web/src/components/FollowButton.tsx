@@ -8,13 +8,14 @@ interface Props {
   id: string;
   name: string;
   follows: boolean;
+  // Called when the gateway has done it.
+  onChanged?: () => void;
 }
 
-export function FollowButton({ kind, id, name, follows }: Props) {
+export function FollowButton({ kind, id, name, follows, onChanged }: Props) {
   const press = () => {
     if (!requireSignIn()) return;
-    if (kind === "user") void (follows ? make(unfollowUser, { userId: id }) : make(followUser, { userId: id }));
-    else void (follows ? make(unfollowBoard, { boardId: id }) : make(followBoard, { boardId: id }));
+    void change(kind, id, follows).then((done) => done && onChanged?.());
   };
   return (
     <button type="button" class={follows ? "" : "primary"} aria-pressed={follows} onClick={press}>
@@ -22,4 +23,9 @@ export function FollowButton({ kind, id, name, follows }: Props) {
       <span class="visually-hidden"> {name}</span>
     </button>
   );
+}
+
+function change(kind: Props["kind"], id: string, follows: boolean): Promise<object | null> {
+  if (kind === "user") return follows ? make(unfollowUser, { userId: id }) : make(followUser, { userId: id });
+  return follows ? make(unfollowBoard, { boardId: id }) : make(followBoard, { boardId: id });
 }

@@ -70,7 +70,7 @@ export function PinCard({ id, reason, eager, canHide }: Props) {
         <p class="card-owner">
           {pin.owner ? (
             <Link href={`/user/${pin.owner.username}`}>
-              <Avatar avatar={pin.owner.avatar} size={22} />
+              <Avatar avatar={pin.owner.avatar} name={pin.owner.fullName || pin.owner.username} size={22} />
               {pin.owner.fullName || pin.owner.username}
             </Link>
           ) : (

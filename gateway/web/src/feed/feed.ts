@@ -5,6 +5,7 @@ import { hiddenPins, onHidden } from "./hidden";
 export interface Entry {
   id: string;
   ratio: number;
+  owner?: string;
   reason?: string;
 }
 
@@ -28,6 +29,8 @@ export interface State {
   health: Health | null;
   partial: boolean;
   loading: boolean;
+  // The entries are those of the feed before the one that is being read.
+  renewing: boolean;
   failed: boolean;
   ended: boolean;
   // Grows when the feed is begun anew.
@@ -39,6 +42,7 @@ const EMPTY: State = {
   health: null,
   partial: false,
   loading: false,
+  renewing: false,
   failed: false,
   ended: false,
   round: 0,
@@ -52,13 +56,15 @@ export interface Source {
 
 export class Feed {
   state = EMPTY;
+  // With those that the viewer hid: they come back when that is undone.
+  #all: Entry[] = [];
   // Names the newest write that this feed is to show, until it has been asked for.
   #expected: string | null = null;
   #listeners = new Set<() => void>();
   #round = 0;
 
   constructor(readonly source: Source) {
-    onHidden(() => this.#set({ entries: this.#visible(this.state.entries) }));
+    onHidden(() => this.#set({ entries: this.#visible() }));
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -81,7 +87,9 @@ export class Feed {
   }
 
   async open(): Promise<void> {
-    if (this.isOutdated || (!this.state.entries.length && !this.state.ended)) await this.renew();
+    const { entries, ended, loading } = this.state;
+    const empty = !entries.length && !ended && !loading;
+    if (this.isOutdated || empty) await this.renew();
   }
 
   // Starts the feed anew: with what was followed, and with pins that came meanwhile.
@@ -103,29 +111,31 @@ export class Feed {
 
   async #load(read: () => Promise<Page>, anew: boolean): Promise<boolean> {
     const round = ++this.#round;
-    this.#set({ loading: true, failed: false });
+    this.#set({ loading: true, renewing: anew, failed: false });
     try {
       const page = await read();
       if (round !== this.#round) return true; // a newer request has taken over
-      const before = anew ? [] : this.state.entries;
+      const before = anew ? [] : this.#all;
+      this.#all = [...before, ...fresh(before, page.entries)];
       this.#set({
-        entries: this.#visible([...before, ...fresh(before, page.entries)]),
+        entries: this.#visible(),
         health: page.health,
         partial: page.partial,
         ended: !page.more,
         loading: false,
+        renewing: false,
         round: this.state.round + (anew ? 1 : 0),
       });
       return true;
     } catch {
-      if (round === this.#round) this.#set({ loading: false, failed: true });
+      if (round === this.#round) this.#set({ loading: false, renewing: false, failed: true });
       return false;
     }
   }
 
-  #visible(entries: Entry[]): Entry[] {
+  #visible(): Entry[] {
     const hidden = hiddenPins();
-    return entries.filter((entry) => !hidden.has(entry.id));
+    return this.#all.filter((entry) => !hidden.has(entry.id));
   }
 
   #set(change: Partial<State>): void {

@@ -2,6 +2,7 @@
 // the visit that it showed. Where a visit ends, the next one begins: the feed is endless while
 // there are new pins.
 import { client } from "../api/client";
+import { FIRST, VISIT } from "../api/early";
 import { ratioOf } from "../api/images";
 import { session } from "../api/viewer";
 import { graphql } from "../gen";
@@ -34,8 +35,6 @@ const HomeFeed = graphql(`
   }
 `);
 
-const FIRST = 25;
-const VISIT = "pinway:visit";
 
 class HomeSource implements Source {
   #visit: string | null = null;
@@ -92,6 +91,7 @@ function entriesOf({ edges }: Connection) {
   return edges.map(({ node, reason }) => ({
     id: node.id,
     ratio: ratioOf(node.image),
+    owner: node.owner?.id,
     reason: REASONS[reason],
   }));
 }

@@ -63,6 +63,7 @@ export function BoardScreen({ id }: { id: string }) {
   const focused = useRef<HTMLButtonElement>(null);
 
   const pins = useMemo(() => (board?.pins?.edges ?? []).flatMap(({ node }) => (node ? [node] : [])), [board]);
+  const away = (board?.pins?.edges ?? []).filter(({ node }) => !node).length;
   const ids = useMemo(() => pins.map((pin) => pin.id), [pins]);
   const put = (moved: string[], place: number) => void make(reorder, { boardId: id, ...dropAt(ids, moved, place) });
   const { drag, begin } = useDrag(ids, ({ moved, place }) => put(moved, place));
@@ -194,6 +195,12 @@ export function BoardScreen({ id }: { id: string }) {
             )}
           </li>
         ))}
+        {away > 0 && (
+          <li class="cell away">
+            {away} {away === 1 ? "pin" : "pins"} of this board can't be shown right now. They will be back when their
+            server answers.
+          </li>
+        )}
       </ol>
       {drag && <Ghost drag={drag} pins={pins} />}
       {after && (

@@ -5,7 +5,6 @@ import { PeopleToFollow } from "../components/PeopleToFollow";
 import { FeedWall } from "../components/FeedWall";
 import { followingFeed } from "../feed/following";
 
-
 export function FollowingScreen() {
   if (!session) return <SignInFirst what="see the pins of people you follow" />;
   return <FeedWall feed={followingFeed} title="Following feed" empty={<Nobody />} />;
@@ -15,7 +14,7 @@ function Nobody() {
   return (
     <>
       <p>Nothing here yet: follow somebody, and their new pins appear.</p>
-      <PeopleToFollow />
+      <PeopleToFollow feed={followingFeed} />
     </>
   );
 }

@@ -2,12 +2,13 @@
 import { Link } from "wouter-preact";
 import { session } from "../api/viewer";
 import { FeedWall } from "../components/FeedWall";
+import { PeopleStrip } from "../components/PeopleToFollow";
 import { homeFeed } from "../feed/home";
 
 export function HomeScreen() {
   return (
     <>
-      {!session && <Welcome />}
+      {session ? <PeopleStrip /> : <Welcome />}
       <FeedWall feed={homeFeed} title="Home feed" withReasons empty="There are no pins yet." />
     </>
   );

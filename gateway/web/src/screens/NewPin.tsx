@@ -9,6 +9,7 @@ import { createPin } from "../changes/pins";
 import { BoardPicker } from "../components/BoardPicker";
 import { Picture, type PictureImage } from "../components/Picture";
 import { SignInFirst } from "../components/SignInFirst";
+import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
 
 const Gallery = graphql(`
@@ -44,6 +45,7 @@ export function NewPinScreen() {
   if (!session) return <SignInFirst what="create a pin" />;
 
   const create = async (boardId: string) => {
+    if (!picture && !title.trim()) return announce("Give the pin a picture or a title first.", "error");
     const image = picture && (await measured(picture));
     const done = await make(createPin, { boardId, title: title.trim(), link: link.trim() || null, image });
     const pin = done?.createPin?.pin;

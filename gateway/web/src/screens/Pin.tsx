@@ -158,7 +158,7 @@ export function PinScreen({ id }: { id: string }) {
           )}
           {pin.owner && (
             <div class="row person">
-              <Avatar avatar={pin.owner.avatar} size={40} />
+              <Avatar avatar={pin.owner.avatar} name={pin.owner.fullName || pin.owner.username} size={40} />
               <Link href={`/user/${pin.owner.username}`}>{pin.owner.fullName || pin.owner.username}</Link>
               {!owned && (
                 <FollowButton
@@ -178,7 +178,7 @@ export function PinScreen({ id }: { id: string }) {
                 ({ node }) =>
                   node && (
                     <li key={node.id}>
-                      <Avatar avatar={node.author?.avatar} size={32} />
+                      <Avatar avatar={node.author?.avatar} name={node.author?.fullName || node.author?.username} size={32} />
                       <span>
                         <strong>{node.author?.fullName || node.author?.username || "Somebody"}</strong> {node.text}
                       </span>
@@ -226,7 +226,8 @@ function RelatedPins({ id }: { id: string }) {
     const lists = [...(data?.pin?.interests ?? []).map(({ pins }) => pins), data?.pin?.board?.related];
     const known = new Set([id]);
     const found = lists.flatMap((list) => list?.edges ?? []);
-    return found.filter(({ node }) => node && !known.has(node.id) && known.add(node.id)).slice(0, MOST_RELATED);
+    // A pin whose server does not answer keeps its place, as a card that says so.
+    return found.filter(({ node }) => !node || (!known.has(node.id) && known.add(node.id))).slice(0, MOST_RELATED);
   }, [data, id]);
   if (!edges.length) return null;
   return (

@@ -72,7 +72,7 @@ export function ProfileScreen({ name }: { name: string }) {
   return (
     <>
       <header class="profile">
-        <Avatar avatar={user.avatar} size={96} />
+        <Avatar avatar={user.avatar} name={shown} size={96} />
         <h1>{shown}</h1>
         <p class="quiet">
           @{user.username} · {user.followerCount} {user.followerCount === 1 ? "follower" : "followers"} ·{" "}

@@ -1,0 +1,36 @@
+// Follows somebody, and waits for what that person pins.
+import { operationOf, profile, signIn, WIDE } from "../browser.mjs";
+import { CREATE_PIN, makeBoard, send, URL_BASE } from "../support.mjs";
+
+// Follows somebody, sees their pins, and then a pin that they make.
+export async function follow(browser, seen) {
+  const reader = await signIn("rosa_aziz");
+  const writer = await signIn("leila_nasser");
+  const { id: boardId } = await makeBoard("New things", ["Pinned before"], { token: writer.token });
+  const create = (title) => send(CREATE_PIN, { input: { boardId, title } }, writer.token);
+  const context = await profile(browser, WIDE, reader, seen);
+  const page = await context.newPage();
+  await page.goto(`${URL_BASE}/user/${writer.username}`);
+  const button = page.getByRole("main").getByRole("button", { name: /^Follow/ });
+  await button.waitFor();
+  if ((await button.getAttribute("aria-pressed")) === "true") await button.click();
+  await page.getByRole("button", { name: /^Follow Leila/ }).click();
+  await page.getByRole("button", { name: /^Following Leila/ }).waitFor();
+  await page.getByRole("link", { name: "Following", exact: true }).click();
+  const first = page.locator("[data-pin]").first();
+  await page.getByRole("link", { name: "Pinned before" }).first().waitFor();
+  const owner = await first.locator(".card-owner").innerText();
+  await page.waitForResponse((response) => operationOf(response.request())?.operationName === "NewestPins");
+  await create("Pinned after");
+  // The page asks now and then, and when it is looked at again.
+  const pill = page.getByRole("button", { name: /new pin/ });
+  while (!(await pill.count())) {
+    await page.evaluate(() => dispatchEvent(new Event("focus")));
+    await page.waitForTimeout(100);
+  }
+  const words = await pill.innerText();
+  await pill.click();
+  await page.getByRole("link", { name: "Pinned after" }).first().waitFor();
+  await context.close();
+  return { owner, words };
+}

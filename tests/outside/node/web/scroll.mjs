@@ -1,0 +1,37 @@
+// Scrolls the home feed, as a demo user whom the person chose.
+import { operationOf, pinsOn, profile, scrollDown, WIDE } from "../browser.mjs";
+import { URL_BASE } from "../support.mjs";
+
+// Chooses the first demo user, and scrolls the home feed through some pages of it.
+export async function scroll(browser, seen) {
+  const context = await profile(browser, WIDE, null, seen);
+  const page = await context.newPage();
+  const answered = [];
+  page.on("response", async (response) => {
+    if (operationOf(response.request())?.operationName !== "HomeFeed") return;
+    const { data } = (await response.json().catch(() => null)) ?? {}; // the browser has closed
+    if (data) answered.push(data.homeFeed.edges.length);
+  });
+  await page.goto(URL_BASE);
+  await page.getByRole("link", { name: "Choose who you are" }).click();
+  await page.getByRole("button", { name: "Demo Viewer" }).click();
+  await page.getByRole("link", { name: "Profile" }).waitFor();
+  answered.length = 0;
+  await page.reload();
+  await page.locator("[data-pin] img").first().waitFor();
+  const reasons = await page.locator(".card-reason").allInnerTexts();
+  let most = 0;
+  while (answered.length < 6) {
+    most = Math.max(most, await page.locator("[data-pin]").count());
+    const asked = answered.length;
+    while (answered.length === asked) await scrollDown(page);
+  }
+  // A window that all cards are near, so that all of them are in the document. A later visit
+  // repeats pins of the visits before: the client leaves those out.
+  const pages = answered.slice(0, 6);
+  await page.setViewportSize({ width: 1280, height: 16_000 });
+  await page.waitForFunction((few) => document.querySelectorAll("[data-pin]").length > few, most);
+  const pins = await pinsOn(page, ".wall");
+  await context.close();
+  return { pages, pins, reasons, mostInDocument: most };
+}
