@@ -31,13 +31,13 @@ function ImagePreview() {
 
 function Banner({ viewer }) {
   return viewer ? (
-    <span className="pinway-banner" title="The development server signed this page in.">
+    <h1 className="pinway-banner" title="The development server signed this page in.">
       Pinway · signed in as <strong>{viewer}</strong>
-    </span>
+    </h1>
   ) : (
-    <span className="pinway-banner" title='Set {"Authorization": "Bearer …"} in the Headers pane.'>
+    <h1 className="pinway-banner" title='Set {"Authorization": "Bearer …"} in the Headers pane.'>
       Pinway · <strong>not signed in</strong>
-    </span>
+    </h1>
   );
 }
 

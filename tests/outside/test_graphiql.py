@@ -63,6 +63,12 @@ def test_graphiql_draws_the_trace_of_an_operation(seen: dict[str, Any]) -> None:
     assert trace["shown"] is False
 
 
+def test_graphiql_keeps_the_rules_of_accessibility_wide_and_narrow_in_light_and_dark(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["looks"] == {}
+
+
 def test_graphiql_under_a_name_that_is_not_the_servers_is_not_signed_in(
     seen: dict[str, Any],
 ) -> None:

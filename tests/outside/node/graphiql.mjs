@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { PHONE, violations, WIDE } from "./browser.mjs";
 import { ENDPOINT, report } from "./support.mjs";
 
 // A name that leads to the gateway but is none of its own: what a page of another site would use.
@@ -121,7 +122,32 @@ async function drawTrace(page) {
   }
   const shown = await textOf(page, "response");
   await page.getByRole("button", { name: "Hide Trace" }).click();
-  return { kinds, summary, widest: widths[0] >= Math.max(...widths), shown: shown.includes('"trace"') };
+  const widest = widths[0] > 0 && widths[0] >= Math.max(...widths);
+  return { kinds, summary, widest, shown: shown.includes('"trace"') };
+}
+
+const OWN = 'nested-interactive: <li aria-selected="true" role="tab" class="graphiql-tab';
+
+// The rules of accessibility that the page breaks, by window and color scheme.
+async function look(page) {
+  const found = {};
+  for (const [kind, { viewport }] of Object.entries({ wide: WIDE, phone: PHONE })) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      // The editors take on the scheme's colors a moment later.
+      await page.waitForFunction(
+        (dark) => (document.querySelector(".monaco-editor.vs-dark") !== null) === dark,
+        colorScheme === "dark",
+      );
+      // GraphiQL's own tabs hold their close buttons: nothing outside of GraphiQL can change that.
+      const broken = (await violations(page)).filter((rule) => !rule.startsWith(OWN));
+      if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) broken.push("too wide");
+      if (broken.length) found[`${kind}, ${colorScheme}`] = broken;
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+  return found;
 }
 
 async function openSample(page, title) {
@@ -165,6 +191,7 @@ await report(async () => {
 
     seen.trace = await drawTrace(page);
     seen.panes = await openPanes(page);
+    seen.looks = await look(page);
     seen.sampleOpened = await openSample(page, "Follow user");
 
     // GraphiQL writes its tabs down a moment after a change.
