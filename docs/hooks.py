@@ -35,15 +35,18 @@ from prometheus_client.parser import text_string_to_metric_families
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from bench.plots import plots  # noqa: E402
 from gateway.cli import main  # noqa: E402
 from schema import schema  # noqa: E402
 
 PLOTS = [
     *sorted((ROOT / "bench/results").glob("*.svg")),
+    ROOT / "bench/order/growth.svg",
     *sorted((ROOT / "bench/drills/plots").glob("*.svg")),
 ]
 START_SECONDS = 60.0
 BENCHMARKS = {
+    "web": "The web client in a browser: `make bench NAME=web`",
     "execution": "The executor and the HTTP path: `make bench NAME=execution`",
     "order": "Reorders: `make bench NAME=order`",
     "speculation": "The race of primary and standby: `make bench NAME=speculation`",
@@ -67,6 +70,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, uri, content=text))
     for plot in PLOTS:
         files.append(File.generated(config, f"plots/{plot.name}", abs_src_path=str(plot)))
+    for name, svg in plots().items():
+        files.append(File.generated(config, f"plots/{name}.svg", content=svg))
     return files
 
 
@@ -201,8 +206,11 @@ def measured_page() -> str:
 
 
 def _plots(name: str) -> Iterator[str]:
+    for drawn in plots():
+        if drawn.rpartition("-")[0] == name:
+            yield f"![{drawn}](plots/{drawn}.svg)\n"
     for plot in PLOTS:
-        folder = "drills" if plot.parent.name == "plots" else plot.stem
+        folder = {"plots": "drills", "order": "order"}.get(plot.parent.name, plot.stem)
         if folder == name:
             yield f"![{plot.stem}](plots/{plot.name})\n"
 

@@ -86,7 +86,21 @@ def test_the_reference_names_every_type_field_command_and_metric(site: Path) -> 
 def test_the_measured_page_has_every_kept_result(site: Path) -> None:
     text = page(site, "measured")
     for path in (ROOT / "bench" / "results").glob("*.json"):
-        assert f"{json.loads(path.read_text())[0]['measure']}</td>" in text, path.name
+        rows = json.loads(path.read_text())
+        assert f"{rows[0]['measure']}</td>" in text, path.name
+        if any(row["goal"] for row in rows):
+            plot = f"plots/{path.stem}-goals.svg"
+            assert plot in text
+            assert (site / plot).exists()
+
+
+def test_every_page_of_the_explanation_of_systems_has_a_picture_of_the_datas_ways(
+    site: Path,
+) -> None:
+    for name in ("architecture", "explanation/storage", "explanation/feeds", "explanation/limits"):
+        pictures = re.findall(r'<img[^>]* src="([^"]+\.svg)"', page(site, name))
+        assert pictures
+        assert [p for p in pictures if not (site / name / p).resolve().exists()] == []
 
 
 def test_the_errors_page_names_every_code_and_no_other() -> None:
