@@ -94,7 +94,7 @@ class FeedCollector(Collector):
             yield metric
         budget = GaugeMetricFamily(
             "pinway_feed_budget",
-            "Extra calls that may be made now, for late calls and while the primary is ill.",
+            "Extra calls that the budget allows now: for late calls, and for an avoided primary.",
             labels=["store", "for"],
         )
         forced = GaugeMetricFamily(

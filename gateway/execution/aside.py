@@ -75,7 +75,7 @@ class _Piece:
 @contextmanager
 def _collected_after() -> Iterator[None]:
     """Have no pass of the collector meanwhile, and one over what is new then. Validation leaves
-    megabytes in cycles: a pass in between would take them for what lives long (`collector`)."""
+    megabytes in cycles: a pass in between would take them for long-lived objects (`collector`)."""
     enabled = gc.isenabled()
     gc.disable()
     try:
