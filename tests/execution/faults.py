@@ -53,7 +53,7 @@ FAULTS = (
     ),
     Fault(
         "a cancelled request leaves its resolvers to themselves",
-        "run/execution.py",
+        "run/waiting.py",
         "self._discard([task for task in tasks if not task.done_])",
         "self._discard([])",
     ),

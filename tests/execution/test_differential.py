@@ -34,11 +34,11 @@ def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
 @pytest.mark.parametrize("budget", [-1.0, 1.0], ids=["with rests", "without rests"])
 def test_slices_of_one_answer_the_same(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every column and group of two is a large one, worked off by itself."""
-    from gateway.execution.run import execution, large, lists
+    from gateway.execution.run import execution, large, lists, starting, waiting
 
-    for module in (large, lists, execution):
+    for module in (large, lists, starting, execution):
         monkeypatch.setattr(module, "SLICE", 1)
-    monkeypatch.setattr(execution, "BUDGET", budget)
+    monkeypatch.setattr(waiting, "BUDGET", budget)
     report = run(1_000, f"slices-{budget}", most=1)
     assert not report.failures, str(report.failures[0])
 

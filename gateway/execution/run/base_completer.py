@@ -35,6 +35,13 @@ class BaseCompleter:
     ) -> None:
         """Put the completed values, none of them awaitable, at their response positions. `classes`
         are the values' classes, if they are known."""
+        if not all_plain(classes_of(values) if classes is None else classes):
+            values, positions = self.present(run, values, positions)
+        if values:
+            self.complete_present(run, values, positions)
+
+    def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
+        """Complete at least one value, none of them null or an error."""
         raise NotImplementedError
 
     def fails(self, value: Any) -> bool:
@@ -49,15 +56,9 @@ class BaseCompleter:
         return TypeError(f"Cannot return null for non-nullable field {field.parent}.{field.name}.")
 
     def present(
-        self,
-        run: State,
-        values: Sequence[Any],
-        positions: Positions,
-        classes: set[type] | None,
+        self, run: State, values: Sequence[Any], positions: Positions
     ) -> tuple[Sequence[Any], Positions]:
         """The values that are neither null nor errors, and their positions. Errors are recorded."""
-        if all_plain(classes_of(values) if classes is None else classes):
-            return values, positions
         kept, indexes = [], []
         for i, value in enumerate(values):
             if value is None or value is Undefined:

@@ -19,7 +19,6 @@ from graphql.pyutils import inspect
 from gateway.execution.model.positions import Positions, some
 from gateway.execution.model.selection import Field, Selection
 from gateway.execution.model.state import State
-from gateway.execution.model.value_classes import PLAIN
 from gateway.execution.run.base_completer import BaseCompleter
 from gateway.execution.run.info import field_position, make_info, same_for_all
 from gateway.execution.run.types_by_class import known_type, names_by_class
@@ -146,17 +145,7 @@ class ObjectCompleter(CompositeCompleter):
     def _selection(self) -> Selection:
         return self.selection(self.type)
 
-    def complete(
-        self,
-        run: State,
-        values: Sequence[Any],
-        positions: Positions,
-        classes: set[type] | None = None,
-    ) -> None:
-        if classes is None or not classes <= PLAIN:
-            values, positions = self.present(run, values, positions, classes)
-        if not values:
-            return
+    def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
         if not self.is_of(values):
             self.objects(run, self.type, values, positions)
         else:
@@ -170,16 +159,7 @@ class AbstractCompleter(CompositeCompleter):
         super().__init__(field, nonnull)
         self.type = type_
 
-    def complete(
-        self,
-        run: State,
-        values: Sequence[Any],
-        positions: Positions,
-        classes: set[type] | None = None,
-    ) -> None:
-        values, positions = self.present(run, values, positions, classes)
-        if not values:
-            return
+    def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
         names = names_by_class(self.field.operation.schema, self.type, values)
         if names is not None:
             self._typed(run, values, positions, names, range(len(values)))

@@ -68,7 +68,7 @@ class LeafCompleter(BaseCompleter):
             awaited: dict[int, Any] = {}
             made = [self._one(run, value, positions, i, awaited) for i, value in enumerate(values)]
             if awaited:
-                completer, at = _Awaited(self.field, self.nonnull), some(positions, list(awaited))
+                completer, at = _Awaited(self.field, nonnull=False), some(positions, list(awaited))
                 run.complete_later(completer, list(awaited.values()), at)
             return made
 
@@ -196,17 +196,9 @@ class _Awaited(BaseCompleter):
     """Completes the awaitables that a scalar's own function returned: as under graphql-core, their
     results stand in the response unchanged."""
 
-    def complete(
-        self,
-        run: State,
-        values: Sequence[Any],
-        positions: Positions,
-        classes: set[type] | None = None,
-    ) -> None:
+    def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
         for i, value in enumerate(values):
             try:
-                if isinstance(value, Exception):
-                    raise value
                 dumps(value)
             except Exception as error:
                 run.fail(positions, i, without_frame(error))

@@ -26,17 +26,10 @@ class ListCompleter(BaseCompleter):
         super().__init__(field, nonnull)
         self.item = item
 
-    def complete(
-        self,
-        run: State,
-        values: Sequence[Any],
-        positions: Positions,
-        classes: set[type] | None = None,
-    ) -> None:
-        if values and (classes_of(values) if classes is None else classes) == {list}:
+    def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
+        if classes_of(values) == {list}:
             self._complete(run, values, positions, None)
             return
-        values, positions = self.present(run, values, positions, classes)
         lists: list[Sequence[Any]] = []
         which = []
         streams, streamed = [], []

@@ -1,7 +1,7 @@
 """Sets the event loop's current task, through private functions of asyncio.
 
 CPython 3.12 and later have `_swap_current_task`; 3.11 has the dict `_current_tasks`. Tried with
-3.11 to 3.14.
+3.11.7, 3.12.1 and 3.13.0; not with 3.14.
 """
 
 from __future__ import annotations

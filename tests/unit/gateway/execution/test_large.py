@@ -19,7 +19,7 @@ from graphql import (
 )
 
 from gateway.execution import encode, executor_of
-from gateway.execution.run import execution
+from gateway.execution.run import waiting
 from gateway.execution.run.base_completer import SLICE
 from gateway.execution.run.composites import CompositeCompleter
 from gateway.settings import Settings
@@ -71,7 +71,7 @@ async def test_a_large_list_of_what_is_awaited() -> None:
 
 
 async def test_others_run_while_a_large_response_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execution, "BUDGET", 0.0)
+    monkeypatch.setattr(waiting, "BUDGET", 0.0)
     monkeypatch.setattr(encode, "BUDGET", 0.0)
     turns = 0
 

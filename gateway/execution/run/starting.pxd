@@ -1,0 +1,8 @@
+from gateway.execution.run.response cimport Response
+
+
+cdef class Starting(Response):
+    cdef list _latest
+    cdef object _task
+
+    cpdef back(self)

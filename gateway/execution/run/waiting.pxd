@@ -1,0 +1,20 @@
+cimport cython
+
+from gateway.execution.run.pending cimport PendingBatch, PendingLoad
+from gateway.execution.run.starting cimport Starting
+from gateway.execution.tasks.stepped_in_c cimport SteppedTask
+from loaders.batches cimport Batch, Load
+
+
+cdef class Waiting(Starting):
+    cdef list _arrivals
+    cdef object _waiter
+    cdef Py_ssize_t _unwanted
+    cdef double _since
+
+    cdef Batch _alone(self)
+    @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)
+    cdef list _ask(self, list loads, bint alone)
+    cpdef go_on(self)
+    cpdef has_values(self, waiting)
+    cdef _wake(self)
