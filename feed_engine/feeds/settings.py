@@ -17,7 +17,7 @@ class FeedSettings:
     following_cap: int = 1000  # of a following feed
     pool_cap: int = 1000  # of each pool of a user
     interest_cap: int = 1000  # of the pool of an interest
-    interests: int = 20  # followed interests that a visit reads at most
+    interests: int = 10  # followed interests that a visit reads at most
     popular_cap: int = 5000
     materialized_cap: int = 2000
     shown_days: int = 90  # that a pin which was shown is not shown again as new

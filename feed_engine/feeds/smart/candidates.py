@@ -31,7 +31,7 @@ from feed_engine.feeds.visible import Visible
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 
-DEEPEST = 6  # reads for one chunk at most, each twice as deep as the one before
+DEEPEST = 3  # reads for one chunk at most, each twice as deep as the one before
 SPARE = 5  # candidates checked besides a quarter more than are wanted
 SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
 LOOKED_UP = 4  # times the candidates that are checked: those looked up among the shown ones
@@ -84,7 +84,7 @@ class Candidates:
         """Read the next page of each row. Raises StoreError."""
         self._reads += 1
         if self._reads > 1:
-            await self._read([row for row in self._rows.rows if not row.ended])
+            await self._read(self._rows.next())
             return
         # The interests that the viewer followed at their last visit are most likely the same now.
         self._rows.follow(self._feeds.interests.get(self._viewer_id, ()))

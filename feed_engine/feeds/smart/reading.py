@@ -23,6 +23,7 @@ from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.generator import Candidate
 
 PAGE = 100  # cells of an own row at first; each further read takes twice as many
+DEEPENED = 9  # rows that a further read takes
 SHARED_PAGE = 30  # of a row that others read too
 
 
@@ -70,6 +71,13 @@ class PoolRows:
         """The rows of a visit's first read. A viewer whose last visit was full without fillers
         needs none of their many rows, most likely."""
         return [row for row in self.rows if fillers or self.rates[row.source] > 0]
+
+    def next(self) -> list[PoolRow]:
+        """The rows of a further read. Fillers come last, and first the rows whose unread cells may
+        be the best of their source: they keep other candidates from being offered."""
+        unread = [row for row in self.rows if not row.ended]
+        unread.sort(key=lambda row: (self.rates[row.source] == 0, -row.lowest))
+        return unread[:DEEPENED]
 
     def unread(self, *, own: bool) -> bool:
         """Whether there is more to read; `own`: of sources that are mixed, not of fillers."""

@@ -12,22 +12,26 @@ from feed_engine.feeds.fanout import pin_published, pin_to_batch
 from feed_engine.feeds.rows import (
     POOLS,
     POOLS_APPLIED,
+    POPULAR_ROWS,
+    PoolColumn,
     Reason,
     Source,
     id_row,
     interest_row,
     parse_pool,
     parse_why,
+    pool_column,
     pool_row,
     why,
 )
 from feed_engine.feeds.settings import FeedSettings
-from feed_engine.feeds.smart import pools
+from feed_engine.feeds.smart import pools, scoring
 from feed_engine.feeds.smart.handover import visit_shown
 from feed_engine.feeds.smart.interests import FILLED, LOWEST_STAMP, fill, tidy
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import FanOutBatch, InterestShort, PinPublished, VisitShown
 from feed_engine.outbox.completion import settle
+from tests.counting import Counts
 from tests.faulty import Unwell
 from tests.feeding import START, Feeding, pins_of
 
@@ -126,6 +130,29 @@ async def test_of_very_many_interests_others_are_read_each_hour(feeding: Feeding
         for row in await feeding.pending():
             await feeding.stores.shards.outbox.finish(row.shard, row.id)
     assert len(read) > 2
+
+
+async def test_the_rows_that_a_visit_reads_are_bounded(feeding: Feeding) -> None:
+    """No candidate may be shown, in any row: `reads` in `schema/query.py` tells the most calls."""
+    viewer, board = await feeding.user(), await feeding.board(await feeding.user())
+    interests = [await feeding.interest() for _ in range(12)]
+    for interest in interests:
+        await feeding.follow(viewer, interest.id)
+    (pin,) = await feeding.pins(board, 1)
+    await feeding.drain()
+    rows = [interest_row(interest.id) for interest in interests]
+    rows += [*POPULAR_ROWS, *(pool_row(viewer.id, source) for source in pools.OWN_SOURCES)]
+    for row in rows:
+        ids = range(pin.id + 1, pin.id + 1500)
+        columns = [pool_column(PoolColumn(scoring.hot(0, START - id % 1500), id)) for id in ids]
+        for side in feeding.stores.pools:
+            await side.put(POOLS, {row: dict.fromkeys(columns, why(pin.owner_id))}, 1)
+    feeding.settings = FeedSettings(floor=-1e9, generator_seconds=60)
+    counts = Counts()
+    page = await feeding.home(viewer, stores=counts.of(feeding.stores))
+    assert set(pins_of(page)) <= {pin.id}
+    assert counts.calls["pools.read"] == 3 + 9 + 10 + 9 + 9
+    assert counts.calls.total() <= 60
 
 
 async def test_a_row_that_nothing_filled_is_filled_for_the_reader_who_comes_to_its_end(
