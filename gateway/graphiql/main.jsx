@@ -8,7 +8,7 @@ import "graphiql/graphiql.css";
 import "./style.css";
 import { explorerPlugin } from "@graphiql/plugin-explorer";
 import { HISTORY_PLUGIN } from "@graphiql/plugin-history";
-import { useMonaco } from "@graphiql/react";
+import { useGraphiQL, useGraphiQLActions, useMonaco } from "@graphiql/react";
 import { createGraphiQLFetcher, createLocalStorage } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
 import { useEffect } from "react";
@@ -26,6 +26,20 @@ function ImagePreview() {
     const provider = monaco && registerImagePreview(monaco);
     return () => provider?.dispose();
   }, [monaco]);
+  return null;
+}
+
+// The page takes on the system's colors at once; GraphiQL's editors only at the start.
+function SystemColors() {
+  const { setTheme } = useGraphiQLActions();
+  const theme = useGraphiQL((state) => state.theme);
+  useEffect(() => {
+    if (theme) return;
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => setTheme(null);
+    scheme.addEventListener("change", follow);
+    return () => scheme.removeEventListener("change", follow);
+  }, [theme, setTheme]);
   return null;
 }
 
@@ -63,6 +77,7 @@ async function start() {
         <Banner viewer={boot.viewer} />
       </GraphiQL.Logo>
       <ImagePreview />
+      <SystemColors />
     </GraphiQL>,
   );
 }

@@ -131,6 +131,8 @@ const OWN = 'nested-interactive: <li aria-selected="true" role="tab" class="grap
 // The rules of accessibility that the page breaks, by window and color scheme.
 async function look(page) {
   const found = {};
+  // On a phone the open pane covers the editors.
+  await page.getByRole("button", { name: "Hide Sample operations" }).click();
   for (const [kind, { viewport }] of Object.entries({ wide: WIDE, phone: PHONE })) {
     await page.setViewportSize(viewport);
     for (const colorScheme of ["light", "dark"]) {
@@ -147,6 +149,7 @@ async function look(page) {
     }
   }
   await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByRole("button", { name: "Show Sample operations" }).click();
   return found;
 }
 
