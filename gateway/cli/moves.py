@@ -99,7 +99,13 @@ def with_move(command: Command) -> Command:
 @with_settings
 @with_move
 @click.option("--to", "host", metavar="HOST", help="The master that gets the shards.")
-@click.option("--group", default=moves.GROUP, show_default=True, help="Shards handed over at once.")
+@click.option(
+    "--group",
+    type=click.IntRange(min=1),
+    default=moves.GROUP,
+    show_default=True,
+    help="Shards handed over at once.",
+)
 @click.option("--no-verify", is_flag=True, help="Don't compare both sides before.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done.")
 def move_command(
@@ -121,6 +127,8 @@ def move_command(
 
     async def act(work: Work) -> None:
         span = topologies.span_of(range)
+        if not (replica_password or dry_run):
+            raise ConfigError("--replica-password is missing: the servers log in to each other")
         known = await work.moves()
         move, version = known.get(moves.id_of(span), (None, None))
         if move is None or moves.is_over(move):

@@ -98,6 +98,10 @@ class Attachment:
                 "SET SESSION sql_log_bin = 0",
             )
         )
+        # A move's channel, started again later, would apply what was undone since.
+        for row in await self._slave.described("SHOW ALL SLAVES STATUS"):
+            if name := row["Connection_name"]:
+                await self._slave.run(f"RESET SLAVE '{name}' ALL")
 
     async def _is_behind(self) -> bool:
         """Whether the master has all events that the server has."""
