@@ -166,13 +166,6 @@ class Load:
                 self._more.clear()
                 await self._more.wait()
 
-    async def miss(self) -> None:
-        """Wait until a write got no answer in time."""
-        async with asyncio.timeout(90):
-            while not self.unknown:
-                self._more.clear()
-                await self._more.wait()
-
     async def check(self) -> None:
         """Every acknowledged write is there, none that was refused, and none twice."""
         found: dict[int, list[int]] = {}
@@ -210,7 +203,6 @@ class Load:
                 await asyncio.sleep(0.05)
             except StoreError:
                 self.unknown.add(number)
-                self._more.set()
                 await asyncio.sleep(0.05)
             else:
                 self.acknowledged[number] = id

@@ -136,17 +136,17 @@ async def test_a_gateway_that_knows_nothing_of_the_move_answers_nothing_old(pair
     source, target = await masters(pairs)
     async with pairs.gateway() as shards:
         old = await pairs.lone_gateway()
-        id = await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"1"))
-        assert await old.objects.get([id]) == {id: b"1"}
+        id = await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"-1"))
+        assert await old.objects.get([id]) == {id: b"-1"}
         await run(pairs, "move", RANGE, "--to", target)
-        await shards.objects.transact(0, lambda tx: tx.update(id, b"2"))
+        await shards.objects.transact(0, lambda tx: tx.update(id, b"-2"))
         with pytest.raises(StaleTopology):
             await old.objects.get([id])
         with pytest.raises(StaleTopology):
-            await old.objects.transact(0, lambda tx: tx.update(id, b"3"))
-        assert await shards.objects.get([id]) == {id: b"2"}
+            await old.objects.transact(0, lambda tx: tx.update(id, b"-3"))
+        assert await shards.objects.get([id]) == {id: b"-2"}
         await run(pairs, "rollback", RANGE)
-        assert await shards.objects.get([id]) == {id: b"2"}
+        assert await shards.objects.get([id]) == {id: b"-2"}
         await old.close()
     assert (await masters(pairs))[0] == source
 

@@ -132,32 +132,6 @@ async def test_a_slave_that_was_restarted_without_its_master_is_not_promoted(pai
     assert await current(pairs) == (master, slave)
 
 
-async def test_a_master_whose_slave_is_dead_waits_until_the_slave_is_detached(
-    pairs: Pairs,
-) -> None:
-    master, slave = await current(pairs)
-    assert slave is not None
-    async with pairs.gateway() as shards:
-        load = Load(shards)
-        async with load.running():
-            await load.acknowledge(20)
-            pairs.server(slave).kill()
-            await load.miss()  # it got no receipt
-            output = await run(pairs, "detach", slave)
-            assert f"{master} goes on without a slave" in output
-            await load.acknowledge(50)
-        await load.check()
-        assert await current(pairs) == (master, None)
-        pairs.server(slave).start()
-        pairs.server(slave).wait_ready()
-        async with load.running():
-            output = await run(pairs, "attach", slave)
-            assert f"writes to {master} wait for {slave}" in output
-            await load.acknowledge(20)
-        await load.check()
-    assert await current(pairs) == (master, slave)
-
-
 async def test_a_server_that_is_no_slave_is_not_promoted(pairs: Pairs) -> None:
     master, _ = await current(pairs)
     for host, message in ((master, "is the slave of no master"), ("Nobody", "has no server")):
