@@ -32,7 +32,7 @@ from bench.rows import Row
 from feed_engine.feeds.settings import Feeds
 from gateway.app import create_app
 from gateway.execution import Executor, new_executor
-from gateway.execution.documents import Operation
+from gateway.execution.documents import PreparedOperation
 from gateway.http import GraphQLEndpoint
 from gateway.runtime import Runtime, running
 from gateway.settings import Settings, read_settings
@@ -120,7 +120,9 @@ class Bench:
         if document.errors:
             return None
         operation = document.operation(None)
-        return operation.estimate.cost(variables) if isinstance(operation, Operation) else None
+        return (
+            operation.estimate.cost(variables) if isinstance(operation, PreparedOperation) else None
+        )
 
     async def ask(self, text: str, variables: dict[str, Any]) -> None:
         """Ask for an operation of nobody's."""

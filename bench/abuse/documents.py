@@ -17,7 +17,7 @@ from graphql import GraphQLSchema, Lexer, Source, TokenKind
 
 from bench.rows import Row
 from gateway.execution import limits_of
-from gateway.execution.documents import Documents, Operation
+from gateway.execution.documents import Documents, PreparedOperation
 from gateway.settings import Settings
 from schema import schema
 
@@ -179,7 +179,7 @@ def _compiled(cache: Documents, text: str) -> str:
     if document.errors:
         return document.errors[0].message.split("\n")[0]
     operation: Any = document.operation(None)
-    if not isinstance(operation, Operation):
+    if not isinstance(operation, PreparedOperation):
         return str(operation.message)
     variant = operation.plan._variant({})
     if variant is not None:

@@ -63,7 +63,7 @@ class Document:
     bytes: int = BYTES_A_DOCUMENT
     kept: "Documents | None" = None
     """The cache that it is in."""
-    _operations: dict[str | None, "Operation"] = field(default_factory=dict)
+    _operations: dict[str | None, "PreparedOperation"] = field(default_factory=dict)
 
     def charge(self, taken: int) -> None:
         """More of it was compiled, or let go of."""
@@ -78,19 +78,19 @@ class Document:
             operation.plan.forget()
         self._operations.clear()
 
-    def operation(self, name: str | None) -> "Operation | GraphQLError":
+    def operation(self, name: str | None) -> "PreparedOperation | GraphQLError":
         """The operation of this name, or the only one; an error where there is none such."""
         found = self._operations.get(name)
         if found is not None:
             return found
         chosen = self._chosen(name)
-        if isinstance(chosen, Operation):  # an unknown name is the client's, and unbounded
+        if isinstance(chosen, PreparedOperation):  # an unknown name is the client's, and unbounded
             self._operations[name] = chosen
             if len(self.selections) == 1:  # the only one is run with and without its name
                 self._operations.update(dict.fromkeys((None, *self.selections), chosen))
         return chosen
 
-    def _chosen(self, name: str | None) -> "Operation | GraphQLError":
+    def _chosen(self, name: str | None) -> "PreparedOperation | GraphQLError":
         assert self.ast is not None
         operations = {
             d.name.value if d.name else None: d
@@ -109,11 +109,11 @@ class Document:
         size = self.selections.get(chosen.name.value if chosen.name else None, 0)
         plan = self.engine.compile(self.ast, name, selections=size, charge=self.charge)
         own_name = chosen.name.value if chosen.name else ""
-        return Operation(chosen.operation, own_name, plan, estimate)
+        return PreparedOperation(chosen.operation, own_name, plan, estimate)
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PreparedOperation:
     """An operation of a document (its name is empty where it has none), its plan, and what it
     costs."""
 

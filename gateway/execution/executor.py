@@ -9,7 +9,7 @@ from graphql import GraphQLError, OperationType
 from datasources.staleness import collecting
 from gateway.cost.clients import Client
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
-from gateway.execution.documents import Documents, Operation, Stats
+from gateway.execution.documents import Documents, PreparedOperation, Stats
 from gateway.execution.encode import dumps, encode
 from gateway.execution.hiding import hide
 from gateway.execution.run.large import slices, sweep
@@ -44,7 +44,7 @@ class Result:
         self.extensions = b""
         self.retry_after = 0
         self.codes: list[str] = []
-        self.operation: Operation | None = None
+        self.operation: PreparedOperation | None = None
 
     def extend(self, entries: bytes) -> None:
         """Add the entries of a JSON object to the response's extensions."""
@@ -138,7 +138,7 @@ class Executor:
 
     async def _run(
         self,
-        operation: Operation,
+        operation: PreparedOperation,
         query: str,
         variables: dict[str, Any] | None,
         context: Context,
@@ -151,7 +151,7 @@ class Executor:
 
     async def _run_plan(
         self,
-        operation: Operation,
+        operation: PreparedOperation,
         query: str,
         variables: dict[str, Any] | None,
         context: Context,
@@ -201,7 +201,7 @@ def waiting(seconds: int, error: GraphQLError) -> Result:
     return result
 
 
-def _costing(operation: Operation, cost: int, result: Result) -> Result:
+def _costing(operation: PreparedOperation, cost: int, result: Result) -> Result:
     result.operation, result.cost = operation, cost
     return result
 

@@ -8,7 +8,7 @@ import pytest
 from graphql import OperationDefinitionNode, get_introspection_query
 
 from gateway.execution import new_executor
-from gateway.execution.documents import Operation
+from gateway.execution.documents import PreparedOperation
 from gateway.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -57,5 +57,5 @@ def test_it_is_within_the_default_bounds(name: str) -> None:
     for node in document.ast.definitions:
         if isinstance(node, OperationDefinitionNode):
             operation = document.operation(node.name.value if node.name else None)
-            assert isinstance(operation, Operation)
+            assert isinstance(operation, PreparedOperation)
             assert operation.estimate.cost(LONGEST) <= Settings().max_cost

@@ -13,7 +13,7 @@ from graphql import GraphQLError, Node, Token, get_introspection_query
 from gateway.execution import limits_of
 from gateway.execution.compile.plan import VARIANTS
 from gateway.execution.compile.variant import BYTES_A_FIELD, LARGE
-from gateway.execution.documents import REFUSED, SMALL, Document, Documents, Operation
+from gateway.execution.documents import REFUSED, SMALL, Document, Documents, PreparedOperation
 from gateway.execution.reading import ERRORS, MESSAGE, Read
 from gateway.settings import Settings
 from schema import schema
@@ -187,7 +187,7 @@ def test_a_tree_is_kept_without_its_tokens() -> None:
 
 def test_an_unknown_operation_is_not_kept() -> None:
     document = documents().get("query A{__typename} query B{__typename}")
-    assert isinstance(document.operation("A"), Operation)
+    assert isinstance(document.operation("A"), PreparedOperation)
     for name in (None, "C", "D"):
         assert isinstance(document.operation(name), GraphQLError)
     assert len(document._operations) == 1
@@ -196,7 +196,7 @@ def test_an_unknown_operation_is_not_kept() -> None:
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_samples_are_compiled(path: object) -> None:
     found = documents().get(path.read_text()).operation(None)  # type: ignore[attr-defined]
-    assert isinstance(found, Operation)
+    assert isinstance(found, PreparedOperation)
     assert found.plan.fallback is None
 
 
@@ -204,7 +204,7 @@ def compiled(cache: Documents, text: str) -> Document:
     """The document with all compiled that can be."""
     document = cache.get(text)
     found = document.operation(None)
-    assert isinstance(found, Operation)
+    assert isinstance(found, PreparedOperation)
     variant = found.plan._variant({})
     assert variant is not None
     variant._prepare()
@@ -251,7 +251,7 @@ def test_a_plan_is_charged_for_each_variant_and_not_for_those_it_forgot() -> Non
     fields = " ".join(f"a{n}: username @include(if: $v{n})" for n in range(5))
     document = cache.get(f"query ({conditions}) {{ viewer {{ id {fields} }} }}")
     found = document.operation(None)
-    assert isinstance(found, Operation)
+    assert isinstance(found, PreparedOperation)
     before = document.bytes
     sizes = []
     for number in range(32):
@@ -294,7 +294,7 @@ async def test_a_large_operation_is_compiled_beside_the_loop_once_for_all() -> N
     cache = documents()
     document = await cache.read(MANY_FIELDS)
     found = document.operation(None)
-    assert isinstance(found, Operation)
+    assert isinstance(found, PreparedOperation)
     assert found.plan.selections > LARGE
     variant = found.plan._variant({})
     assert variant is not None
@@ -315,7 +315,7 @@ def test_paths_share_what_is_the_same_below_them() -> None:
     cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=settings)
     document = cache.get(fan_out(12))
     found = document.operation(None)
-    assert isinstance(found, Operation)
+    assert isinstance(found, PreparedOperation)
     assert found.plan.selections > 2_000_000
     variant = found.plan._variant({})
     assert variant is not None
