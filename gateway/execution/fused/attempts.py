@@ -212,7 +212,7 @@ class Attempt(FieldReceiver):
         other objects' awaitables can end."""
         alive = self._alive()
         if True in alive and False in alive:
-            self.run.within(self._resolver_context, self.give_up)
+            self.run.run_in_context(self._resolver_context, self.give_up)
 
     def _alive(self) -> list[bool]:
         """Tell for each object whether it is still part of the response."""

@@ -77,7 +77,7 @@ class PendingCalls(PendingColumn):
 
     def flush(self) -> None:
         if self._attempt is not None:
-            self._run.within(self._resolver_context, self._give_to, self._attempt)
+            self._run.run_in_context(self._resolver_context, self._give_to, self._attempt)
             if self._attempt is not None:  # nothing is left, or the plain path takes nothing
                 drop(self._take()[0])
                 return

@@ -210,7 +210,7 @@ class State:
         """Call `then` with the values that are there, and again with those that arrive later."""
         raise NotImplementedError
 
-    def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
+    def run_in_context(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
         """Call a function, and later whatever follows from it, in a resolver's context."""
         raise NotImplementedError
 

@@ -150,7 +150,7 @@ class Run(Waiting):
                 elif context is None:
                     execute_group(self, selection, objs, positions)
                 else:
-                    self.within(context, execute_group, self, selection, objs, positions)
+                    self.run_in_context(context, execute_group, self, selection, objs, positions)
                 self.objects_made += count
                 self.objects_since_rest += count
                 if self.objects_since_rest > SLICE:

@@ -46,7 +46,7 @@ async def in_slices(run: State, entry: Entry) -> None:
             _completing(run, entry) if isinstance(entry[0], BaseCompleter) else _making(run, entry)
         )
         for step, *given in steps:
-            run.within(entry[3], step, *given)
+            run.run_in_context(entry[3], step, *given)
             below.add(run.queue)
             await run.rest()
         below.add(run.queue)

@@ -77,7 +77,7 @@ class PendingField:
 
     def reach(self, given: Any) -> None:
         """Continue with the resolver's values, in the resolver's context."""
-        self._run.within(
+        self._run.run_in_context(
             self._resolver_context, self._go_on, each(given, self._count, self._source)
         )
 

@@ -111,7 +111,7 @@ class Starting(Response):
         else:
             enter(self.loop, self._task)
 
-    def within(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
+    def run_in_context(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
         """Call a function, and later whatever follows from it, in a resolver's context."""
         if context is None:
             do(*given)

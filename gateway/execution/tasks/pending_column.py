@@ -155,11 +155,11 @@ class PendingColumn(Column):
                 if index in apart:
                     if run.serial_chain:
                         run.next_field_context = apart[index]
-                    run.within(apart[index], self._then, run, [value], [index])
+                    run.run_in_context(apart[index], self._then, run, [value], [index])
             kept = [n for n, index in enumerate(arrived) if index not in apart]
             numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
         if values:
-            run.within(self._resolver_context, self._then, run, values, numbers)
+            run.run_in_context(self._resolver_context, self._then, run, values, numbers)
 
     def wanted(self, index: int) -> bool:
         return self._run.alive(self._positions, index)
