@@ -190,7 +190,7 @@ class State:
         """The variables as graphql-core has them, with their sources."""
         raise NotImplementedError
 
-    def begin(
+    def start_awaitables(
         self,
         values: Sequence[Any],
         positions: Positions,
@@ -202,11 +202,13 @@ class State:
         arrive."""
         raise NotImplementedError
 
-    def settle(self, values: Sequence[Any], positions: Positions, completer: Completer) -> None:
+    def complete_values(
+        self, values: Sequence[Any], positions: Positions, completer: Completer
+    ) -> None:
         """Complete values, those awaited when they arrive."""
         raise NotImplementedError
 
-    def ask(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
+    def when_ready(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
         """Call `then` with the values that are there, and again with those that arrive later."""
         raise NotImplementedError
 
@@ -255,7 +257,7 @@ class State:
         """Tell all pending columns that some positions are gone."""
         raise NotImplementedError
 
-    def settle_failures(self, failures: Sequence[tuple[Positions, int, Exception]]) -> bool:
+    def write_failures(self, failures: Sequence[tuple[Positions, int, Exception]]) -> bool:
         """Turn failures, in response order, into errors and nulls. Returns whether a null was
         propagated."""
         raise NotImplementedError

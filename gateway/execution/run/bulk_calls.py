@@ -18,21 +18,21 @@ from gateway.execution.tasks.frames import without_frame
 from loaders.batches import Load
 
 
-def ask_and_begin(
+def resolve_bulk_and_start(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: FieldPositions
 ) -> Sequence[Any] | None:
     """The values, if they are there at once; else None, and they are completed when they arrive."""
-    values = ask(run, field, source, objs, positions)
+    values = resolve_bulk(run, field, source, objs, positions)
     if values is None or (classes := set(map(type, values))) <= PLAIN:
         return values
-    ready, numbers, _ = run.begin(values, positions, field.completer, classes)
+    ready, numbers, _ = run.start_awaitables(values, positions, field.completer, classes)
     if numbers is None:
         return ready
     field.completer.complete(run, ready, some(positions, numbers))
     return None
 
 
-def ask(
+def resolve_bulk(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: Positions
 ) -> Sequence[Any] | None:
     """A value, which may be awaitable, for each object, if they are there at once; else None, and

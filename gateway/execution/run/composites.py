@@ -53,12 +53,12 @@ class CompositeCompleter(BaseCompleter):
         if is_type_of is None or known_type(type_, values):
             self.group(run, type_, values, positions)
             return
-        answers = self._asked(run, is_type_of, values, positions)
+        answers = self._type_answers(run, is_type_of, values, positions)
 
         def then(run: State, answers: Sequence[Any], numbers: Sequence[int] | None) -> None:
             self._kept(run, type_, values, positions, answers, numbers or range(len(values)))
 
-        run.ask(answers, positions, then)
+        run.when_ready(answers, positions, then)
 
     def _kept(
         self,
@@ -91,7 +91,7 @@ class CompositeCompleter(BaseCompleter):
             whole = len(kept) == len(values)
             self.group(run, type_, kept, positions if whole else some(positions, indexes))
 
-    def _asked(
+    def _type_answers(
         self,
         run: State,
         ask: Callable[..., Any],
@@ -165,12 +165,12 @@ class AbstractCompleter(CompositeCompleter):
             self._typed(run, values, positions, names, range(len(values)))
             return
         resolve = self.type.resolve_type or default_type_resolver
-        answers = self._asked(run, resolve, values, positions, self.type)
+        answers = self._type_answers(run, resolve, values, positions, self.type)
 
         def then(run: State, names: Sequence[Any], numbers: Sequence[int] | None) -> None:
             self._typed(run, values, positions, names, numbers or range(len(values)))
 
-        run.ask(answers, positions, then)
+        run.when_ready(answers, positions, then)
 
     def _typed(
         self,

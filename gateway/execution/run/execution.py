@@ -23,7 +23,7 @@ from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.errors import late, located
 from gateway.execution.run.groups import Group, execute_group
-from gateway.execution.run.large import flush, in_slices, settle_failures
+from gateway.execution.run.large import flush, in_slices, write_failures
 from gateway.execution.run.sources import Attribute, Call
 from gateway.execution.run.waiting import Waiting
 from gateway.execution.tasks.current import task_of
@@ -156,7 +156,7 @@ class Run(Waiting):
                 if self.objects_since_rest > SLICE:
                     await self.rest()
             if self._failures:
-                await self._settle_failures()
+                await self._write_failures()
             if self._fatal is not None:
                 raise self._fatal
             if queue or self._failures:  # failures of attempts that were given up just now
@@ -165,7 +165,7 @@ class Run(Waiting):
                 if not (self.waiting or self.loads):
                     self.go_on()
                     return
-                batch = self._alone()
+                batch = self._only_batch()
                 if batch is not None:
                     await batch.load()
                     self._arrivals.append(self.loads.pop())
@@ -179,7 +179,7 @@ class Run(Waiting):
             for waiting in arrivals:
                 waiting.flush()
 
-    async def _settle_failures(self) -> None:
+    async def _write_failures(self) -> None:
         """Turn this round's failures into errors and nulls, in response order.
 
         graphql-core goes depth first. Of the errors that null the same position it reports the
@@ -187,11 +187,11 @@ class Run(Waiting):
         """
         failures, self._failures = self._failures, []
         if len(failures) > SLICE:
-            await settle_failures(self, failures)
+            await write_failures(self, failures)
             return
         if any(positions.nonnull for positions, _, _ in failures):
             failures.sort(key=order)
-        if self.settle_failures(failures):
+        if self.write_failures(failures):
             self.divide()
             self.discard_unwanted(self.columns())
 

@@ -9,7 +9,7 @@ from typing import Any
 from gateway.execution.model.positions import FieldPositions, Positions, some
 from gateway.execution.model.selection import Completer, Selection
 from gateway.execution.model.state import State
-from gateway.execution.run.bulk_calls import ask_and_begin
+from gateway.execution.run.bulk_calls import resolve_bulk_and_start
 from gateway.execution.run.object_builder import ObjectBuilder
 from gateway.execution.run.sources import Attribute, Bulk, read
 from gateway.execution.tasks.pending_column import PendingColumn
@@ -68,7 +68,7 @@ def make_objects(run: State, group: Group, bulk: bool) -> None:
         numbers: Sequence[int] | None = None
         classes: set[type] | None = None
         if isinstance(source, Bulk):
-            given = ask_and_begin(run, field, source, objs, at) if bulk else None
+            given = resolve_bulk_and_start(run, field, source, objs, at) if bulk else None
             if given is None:
                 if leaf is not None:
                     columns.append([None] * len(objs))
@@ -76,14 +76,14 @@ def make_objects(run: State, group: Group, bulk: bool) -> None:
             values = given
         elif leaf is not None and isinstance(source, Attribute):
             values = source.called(run, field, next(leaves), at)
-            values, numbers, classes = run.begin(values, at, completer)
+            values, numbers, classes = run.start_awaitables(values, at, completer)
         else:
             before: Any = run.given_before(field, objs)
             if isinstance(before, PendingColumn):
                 values, numbers = before.move(at, completer)
             else:
                 values = source.start(run, field, objs, at) if before is None else before
-                values, numbers, classes = run.begin(values, at, completer)
+                values, numbers, classes = run.start_awaitables(values, at, completer)
         if leaf is None:
             ready.append((completer, values, at, numbers, classes))
         elif numbers is None:

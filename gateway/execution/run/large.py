@@ -25,7 +25,7 @@ from gateway.execution.model.positions import (
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import Entry, Pending, State
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
-from gateway.execution.run.bulk_calls import ask
+from gateway.execution.run.bulk_calls import resolve_bulk
 from gateway.execution.run.groups import Group, make_objects, read_leaves
 from gateway.execution.run.response import Failure
 from gateway.execution.run.sources import Bulk
@@ -67,7 +67,7 @@ def _completing(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, No
             part = values[start:stop]
             run.free_later(part)
             done = stop
-            yield run.settle, part, at, completer
+            yield run.complete_values, part, at, completer
     finally:
         if done < len(values):
             drop(list(values[done:]))
@@ -86,7 +86,16 @@ def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
         for first in range(0, len(groups), SLICES_AT_ONCE):
             last = first + SLICES_AT_ONCE
             some_objs = objs[first * SLICE : last * SLICE]
-            yield _ask, run, field, source, some_objs, groups[first:last], counts[first:last], given
+            yield (
+                _resolve_bulk,
+                run,
+                field,
+                source,
+                some_objs,
+                groups[first:last],
+                counts[first:last],
+                given,
+            )
     for group in groups:
         run.free_later(group.objs)
         yield make_objects, run, group, False
@@ -94,7 +103,7 @@ def _making(run: State, entry: Entry) -> Generator[tuple[Any, ...], None, None]:
     run.queue.extend(given)
 
 
-def _ask(
+def _resolve_bulk(
     run: State,
     field: Field,
     source: Bulk,
@@ -106,7 +115,7 @@ def _ask(
     """Call a bulk resolver once for many slices. Values that are there at once are added to
     `given`."""
     at = JoinedPositions([FieldPositions(group, field, field.nonnull) for group in groups], counts)
-    values = ask(run, field, source, objs, at)
+    values = resolve_bulk(run, field, source, objs, at)
     if values is not None:
         given.append((field.completer, values, at, run.resolver_context))
 
@@ -177,8 +186,8 @@ async def flush(run: State, arrivals: list[Pending]) -> None:
     run.queue.extend(below.entries())
 
 
-async def settle_failures(run: State, failures: list[Failure]) -> None:
-    """Settle thousands of failures like `run.settle_failures`, with rests."""
+async def write_failures(run: State, failures: list[Failure]) -> None:
+    """Settle thousands of failures like `run.write_failures`, with rests."""
     climbs = False
     run.deferred_free += slices(failures)
     for part in slices(failures):
@@ -194,7 +203,7 @@ async def settle_failures(run: State, failures: list[Failure]) -> None:
         ordered = (failures[number * SLICE + n] for _, number, n in merge(*ranked))
     swept = False
     while part := list(islice(ordered, SLICE)):
-        swept |= run.settle_failures(part)
+        swept |= run.write_failures(part)
         await run.rest()
     if swept:
         run.divide()

@@ -68,7 +68,7 @@ class ListCompleter(BaseCompleter):
         if lists:
             self._complete(run, lists, positions, which)
         if streams:
-            run.settle(streams, some(positions, streamed), self)
+            run.complete_values(streams, some(positions, streamed), self)
 
     def fails(self, value: Any) -> bool:
         if super().fails(value):
@@ -100,7 +100,7 @@ class ListCompleter(BaseCompleter):
         else:
             positions.put_some(which, made)
         if flat:
-            run.settle(flat, items_at, item)
+            run.complete_values(flat, items_at, item)
 
 
 async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:

@@ -84,7 +84,7 @@ class PendingField:
     def _go_on(self, values: Sequence[Any]) -> None:
         if self.attempt is None or self.fetch is None:
             assert self._positions is not None
-            self._run.settle(values, self._positions, self._field.completer)
+            self._run.complete_values(values, self._positions, self._field.completer)
         else:
             self.attempt.arrived(self.fetch, values)
 

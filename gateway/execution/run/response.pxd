@@ -9,7 +9,7 @@ cdef class Response(State):
 
     cpdef place_root(self, dict made)
     cpdef fail(self, positions, Py_ssize_t i, error)
-    cpdef bint settle_failures(self, failures)
+    cpdef bint write_failures(self, failures)
     cdef _path(self, positions, i)
     cpdef alive(self, positions, i)
     cdef bint _nullify(self, base, i)

@@ -41,7 +41,7 @@ class Response(State):
         """Record a field error at a position."""
         self._failures.append((positions, i, error))
 
-    def settle_failures(self, failures: Sequence[Failure]) -> bool:
+    def write_failures(self, failures: Sequence[Failure]) -> bool:
         """Write the failures, given in response order, as errors and nulls. Return whether a null
         was propagated."""
         swept = False

@@ -38,7 +38,7 @@ class Starting(Response):
         self._task: Any = None
         """The request's own task."""
 
-    def begin(
+    def start_awaitables(
         self,
         values: Sequence[Any],
         positions: Positions,
@@ -52,25 +52,27 @@ class Starting(Response):
             classes = set(map(type, values))
         if classes <= PLAIN or (CoroutineType not in classes and none_awaited(classes)):
             return values, None, classes
-        return *self._begin(values, positions, completing(completer, positions), classes), None
+        return *self._start_each(values, positions, completing(completer, positions), classes), None
 
-    def settle(self, values: Sequence[Any], positions: Positions, completer: Completer) -> None:
+    def complete_values(
+        self, values: Sequence[Any], positions: Positions, completer: Completer
+    ) -> None:
         """Complete values, those awaited when they arrive."""
         if len(values) > SLICE:
             self.queue.append((completer, values, positions, self.resolver_context))
             return
-        ready, numbers, classes = self.begin(values, positions, completer)
+        ready, numbers, classes = self.start_awaitables(values, positions, completer)
         if ready:
             at = positions if numbers is None else some(positions, numbers)
             completer.complete(self, ready, at, classes)
 
-    def ask(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
+    def when_ready(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
         """Call `then` with the values that are there, and again with those that arrive later."""
-        ready, numbers = self._begin(values, positions, then, set(map(type, values)))
+        ready, numbers = self._start_each(values, positions, then, set(map(type, values)))
         if ready:
             then(self, ready, numbers)
 
-    def _begin(
+    def _start_each(
         self, values: Sequence[Any], positions: Positions, then: Then, classes: set[type]
     ) -> tuple[Sequence[Any], Sequence[int] | None]:
         if len(values) > 1 and classes == {CoroutineType}:

@@ -12,9 +12,9 @@ cdef class Waiting(Starting):
     cdef Py_ssize_t _unwanted
     cdef double _since
 
-    cdef Batch _alone(self)
+    cdef Batch _only_batch(self)
     @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)
-    cdef list _ask(self, list loads, bint alone)
+    cdef list _load_batches(self, list loads, bint alone)
     cpdef go_on(self)
     cpdef has_values(self, waiting)
     cdef _wake(self)

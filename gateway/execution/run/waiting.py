@@ -47,7 +47,7 @@ class Waiting(Starting):
         lone, self.only_task = self.only_task, None
         loads, self.loads = self.loads, []
         if loads:
-            tasks = self._ask(loads, lone is None)
+            tasks = self._load_batches(loads, lone is None)
             if tasks:
                 try:
                     await asyncio.sleep(0)
@@ -71,7 +71,7 @@ class Waiting(Starting):
         else:
             await self._wait()
 
-    def _alone(self) -> Batch | None:
+    def _only_batch(self) -> Batch | None:
         """The batch that everything waits for, if there is only one and nobody asked for it."""
         if len(self.loads) == 1 and not (self.waiting or self.only_task or self._unwanted):
             only = self.loads[0]
@@ -81,7 +81,9 @@ class Waiting(Starting):
                     return batch
         return None
 
-    def _ask(self, loads: list[PendingLoad | ResolverTask], alone: bool) -> list[ResolverTask]:
+    def _load_batches(
+        self, loads: list[PendingLoad | ResolverTask], alone: bool
+    ) -> list[ResolverTask]:
         """Ask the loaders, or load all batches at once: if loads are all that is awaited, nothing
         of this request can add a key. If all loading coroutines only yield to the event loop, they
         are returned: the caller continues them in the next turn."""
