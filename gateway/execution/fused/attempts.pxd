@@ -46,7 +46,7 @@ cdef class Attempt(FieldReceiver):
     cpdef take_part(self, FieldFetch fetch, values, indexes, Py_ssize_t total)
     cpdef all_parts_taken(self)
     cpdef wanted(self)
-    cpdef divide(self)
+    cpdef null_propagated(self)
     cdef list _alive(self)
     cdef _go_on(self)
     cdef _finish(self)

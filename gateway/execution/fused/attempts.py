@@ -207,7 +207,7 @@ class Attempt(FieldReceiver):
         """Return True if an object is still part of the response."""
         return True in self._alive()
 
-    def divide(self) -> None:
+    def null_propagated(self) -> None:
         """Give the attempt up where only some objects are still part of the response, so that the
         other objects' awaitables can end."""
         alive = self._alive()

@@ -62,10 +62,10 @@ class PendingCalls(PendingColumn):
         self._then = completing(completer, positions)
         return self._taken, self._taken_indexes
 
-    def divide(self) -> None:
+    def null_propagated(self) -> None:
         """Give the attempt up where only some values still have a position."""
         if self._attempt is not None:
-            self._attempt.divide()
+            self._attempt.null_propagated()
 
     def first_or_last(self) -> None:
         if not self._together:

@@ -50,7 +50,7 @@ class Pending(Protocol):
     def wanted(self, index: int) -> bool:
         """Whether the value at an index still has a position in the response."""
 
-    def divide(self) -> None:
+    def null_propagated(self) -> None:
         """Continue each value by itself, where only some still have a position."""
 
 
@@ -253,7 +253,7 @@ class State:
         """All pending columns."""
         raise NotImplementedError
 
-    def divide(self) -> None:
+    def null_propagated(self) -> None:
         """Tell all pending columns that some positions are gone."""
         raise NotImplementedError
 

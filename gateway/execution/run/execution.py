@@ -192,7 +192,7 @@ class Run(Waiting):
         if any(positions.nonnull for positions, _, _ in failures):
             failures.sort(key=order)
         if self.write_failures(failures):
-            self.divide()
+            self.null_propagated()
             self.discard_unwanted(self.columns())
 
 

@@ -206,7 +206,7 @@ async def write_failures(run: State, failures: list[Failure]) -> None:
         swept |= run.write_failures(part)
         await run.rest()
     if swept:
-        run.divide()
+        run.null_propagated()
         for waiting in run.columns():
             run.discard_unwanted([waiting])
             await run.rest()

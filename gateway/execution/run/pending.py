@@ -72,7 +72,7 @@ class PendingField:
         """Complete the values at these positions, after an attempt was given up."""
         self._positions, self.attempt, self.fetch = positions, None, None
 
-    def divide(self) -> None:
+    def null_propagated(self) -> None:
         """Nothing to do: the values are awaited together."""
 
     def reach(self, given: Any) -> None:

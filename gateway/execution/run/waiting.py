@@ -187,10 +187,10 @@ class Waiting(Starting):
         """The pending columns, and the loads that the loaders were not told of."""
         return [*self.waiting, *(load for load in self.loads if isinstance(load, PendingLoad))]
 
-    def divide(self) -> None:
+    def null_propagated(self) -> None:
         """Tell all pending columns that some positions are gone."""
         for column in self.columns():
-            column.divide()
+            column.null_propagated()
 
     def discard_unwanted(self, waiting: Iterable[Any]) -> None:
         """Cancel what has no position in the response any more."""

@@ -164,7 +164,7 @@ class PendingColumn(Column):
     def wanted(self, index: int) -> bool:
         return self._run.alive(self._positions, index)
 
-    def divide(self) -> None:
+    def null_propagated(self) -> None:
         """Nothing to do: each value has its own position already."""
 
     def is_for(self, count: int) -> bool:
