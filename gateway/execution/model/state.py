@@ -25,7 +25,7 @@ to work in, None for the request's own."""
 class Resumable(Protocol):
     """A started task, or a load, that the run still holds back."""
 
-    def go_on_by_itself(self) -> None:
+    def release(self) -> None:
         """Have the event loop continue it when the awaited value arrives."""
 
 
@@ -148,7 +148,7 @@ class State:
         """Keep a load, or a task that awaits one, from its loader until the round's end."""
         self.loads.append(load)
 
-    def wait_alone(self, task: Resumable) -> None:
+    def keep_only_task(self, task: Resumable) -> None:
         """Keep the only task that waits without a callback, as long as it is the only one."""
         self.only_task = task
 
@@ -220,7 +220,7 @@ class State:
         """More values are awaited, `i` the first one: see `in_line`."""
         raise NotImplementedError
 
-    def go_on(self) -> None:
+    def release_only_task(self) -> None:
         """Have the loop continue the only task that waits."""
         raise NotImplementedError
 

@@ -163,7 +163,7 @@ class Run(Waiting):
                 continue
             if not self._arrivals:
                 if not (self.waiting or self.loads):
-                    self.go_on()
+                    self.release_only_task()
                     return
                 batch = self._only_batch()
                 if batch is not None:

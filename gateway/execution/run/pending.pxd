@@ -36,6 +36,6 @@ cdef class PendingBatch(PendingColumn):
     cdef list _of
 
     @cython.locals(task=SteppedTask)
-    cpdef begin(self)
+    cpdef first_step(self)
     @cython.locals(load=PendingLoad, waiting=set)
     cpdef first_or_last(self)

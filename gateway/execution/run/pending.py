@@ -78,10 +78,10 @@ class PendingField:
     def reach(self, given: Any) -> None:
         """Continue with the resolver's values, in the resolver's context."""
         self._run.run_in_context(
-            self._resolver_context, self._go_on, each(given, self._count, self._source)
+            self._resolver_context, self._deliver, each(given, self._count, self._source)
         )
 
-    def _go_on(self, values: Sequence[Any]) -> None:
+    def _deliver(self, values: Sequence[Any]) -> None:
         if self.attempt is None or self.fetch is None:
             assert self._positions is not None
             self._run.complete_values(values, self._positions, self._field.completer)
@@ -126,7 +126,7 @@ class PendingLoad(PendingField):
         self.attempt = self.fetch = None
         self.load = load
 
-    def go_on_by_itself(self) -> None:
+    def release(self) -> None:
         """Have the loader call back when the load is done."""
         self._run.add_pending(self)
         self.load.tell(self.done)
@@ -190,9 +190,9 @@ class PendingBatch(PendingColumn):
         self.base, self.tasks = task._context, [task]
         self._run.add_pending(self)
 
-    def begin(self) -> ResolverTask:
+    def first_step(self) -> ResolverTask:
         task: ResolverTask = self.tasks[0]
-        task.begin()
+        task.first_step()
         return task
 
     def set_apart(self, task: ResolverTask) -> None:

@@ -15,6 +15,6 @@ cdef class Waiting(Starting):
     cdef Batch _only_batch(self)
     @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)
     cdef list _load_batches(self, list loads, bint alone)
-    cpdef go_on(self)
+    cpdef release_only_task(self)
     cpdef has_values(self, waiting)
     cdef _wake(self)

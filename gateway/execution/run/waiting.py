@@ -35,12 +35,12 @@ class Waiting(Starting):
         self._since = 0.0
         """The time at which this turn of work began."""
 
-    def go_on(self) -> None:
+    def release_only_task(self) -> None:
         """Have the event loop continue the only task that waits."""
         lone = self.only_task
         if lone is not None:
             self.only_task = None
-            lone.go_on_by_itself()
+            lone.release()
 
     async def _wait_for_more(self) -> None:
         """Wait until some awaited values have arrived."""
@@ -53,16 +53,16 @@ class Waiting(Starting):
                     await asyncio.sleep(0)
                 except BaseException:
                     for task in tasks:
-                        task.go_on_by_itself()
+                        task.release()
                     raise
                 for task in tasks:
-                    task.go_on()
+                    task.next_step()
                 self.back()
         if lone is not None:
             if not loads:
                 await lone.carry(self._task)
                 return
-            lone.go_on_by_itself()
+            lone.release()
         if self._arrivals:
             return
         if all(isinstance(column, PendingBatch) for column in self.waiting):
@@ -94,7 +94,7 @@ class Waiting(Starting):
             others -= not isinstance(load, PendingLoad)
         if not alone or self._unwanted or others:
             for load in loads:
-                load.go_on_by_itself()
+                load.release()
             return []
         wanted: dict[Batch, list[PendingLoad | ResolverTask]] = {}
         others_ask = set()
@@ -110,33 +110,33 @@ class Waiting(Starting):
         batches = [PendingBatch(self, batch, of) for batch, of in wanted.items()]
         for load in loads:
             if not isinstance(load, PendingLoad) or load in others_ask:
-                load.go_on_by_itself()
+                load.release()
             else:  # its batches tell it
                 self.waiting.add(load)
         begun = []
         for waiting in batches:
-            begun.append(waiting.begin())
+            begun.append(waiting.first_step())
         if not begun:
             return []
         self.back()
         for task in begun:
-            if not task.makes_way():
+            if not task.only_yielded():
                 break
         else:
             return begun
         for task in begun:
             if not task.done_:
-                task.go_on_by_itself()
+                task.release()
         return []
 
     async def rest(self) -> None:
         """Give way to the event loop if this run held it for long."""
         self.objects_since_rest = 0
         if self.loop.time() - self._since > BUDGET:
-            self.go_on()
+            self.release_only_task()
             loads, self.loads = self.loads, []
             for each in loads:
-                each.go_on_by_itself()
+                each.release()
             await asyncio.sleep(0)
             self._since = self.loop.time()
 
@@ -155,7 +155,7 @@ class Waiting(Starting):
 
     async def _abandon(self) -> None:
         """Cancel everything that is pending, and wait until it has ended."""
-        self.go_on()
+        self.release_only_task()
         for column in self.columns():
             if isinstance(column, PendingLoad):
                 column.forget()

@@ -42,22 +42,22 @@ class PendingColumn(Column):
         """Run an awaitable's first step; the caller makes its own task current again."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
         run = self._run
-        run.go_on()
+        run.release_only_task()
         task = ResolverTask(run.loop, coro, self, index)
-        task.begin()
+        task.first_step()
         if not task.done_:
             self.tasks.append(task)
             if isinstance(task.waits, Load):
                 run.hold_back(task)
             elif run.waiting or len(self.tasks) > 1:
-                task.go_on_by_itself()
+                task.release()
             else:
-                run.wait_alone(task)
+                run.keep_only_task(task)
 
     def start_all(self, coros: Sequence[Any]) -> None:
         """Run the first step of a whole column's coroutines, which the event loop then
         continues."""
-        self._run.go_on()
+        self._run.release_only_task()
         start_all(self, self._run.loop, coros, ResolverTask)
 
     def _open_now(self) -> None:

@@ -54,7 +54,7 @@ class ResolverTask(SteppedTask):
 
     # -- running
 
-    def go_on_by_itself(self) -> None:
+    def release(self) -> None:
         """Have the event loop continue the coroutine; called after the first step, in the same
         turn."""
         waits, self.waits = self.waits, None

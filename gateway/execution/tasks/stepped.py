@@ -37,7 +37,7 @@ class SteppedTask:
         self.waits: Any = None
         """The awaited object of the first step, until the task continues."""
 
-    def begin(self) -> None:
+    def first_step(self) -> None:
         """Run the first step inside another task, which the caller makes current again."""
         enter(self._loop, self)
         try:
@@ -50,11 +50,11 @@ class SteppedTask:
             if waits is not None:
                 self._begun(waits)
 
-    def makes_way(self) -> bool:
+    def only_yielded(self) -> bool:
         """Whether the task only yielded to the event loop in its first step."""
         return self.waits is None and not self.done_
 
-    def go_on(self) -> None:
+    def next_step(self) -> None:
         """Continue in the next turn, inside another task, which the caller makes current again."""
         self._context.run(self._wakeup, None)
 

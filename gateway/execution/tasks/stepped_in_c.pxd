@@ -8,10 +8,10 @@ cdef class SteppedTask(Waiter):
     cdef public Py_ssize_t index
     cdef public bint _must_cancel, done_, unwanted
 
-    cpdef begin(self)
-    cpdef bint makes_way(self)
-    cpdef go_on(self)
-    cdef go_on_after(self, future)
+    cpdef first_step(self)
+    cpdef bint only_yielded(self)
+    cpdef next_step(self)
+    cdef step_after(self, future)
     cdef wait(self, waits)
     cdef ended(self, value)
     cdef failed(self)

@@ -73,7 +73,7 @@ cdef class SteppedTask(Waiter):
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = PyContext_CopyCurrent()
 
-    cpdef begin(self):
+    cpdef first_step(self):
         cdef PyObject *got
         cdef PySendResult how
         enter(self._loop, self)
@@ -87,25 +87,25 @@ cdef class SteppedTask(Waiter):
         else:
             self.failed()
 
-    cpdef bint makes_way(self):
+    cpdef bint only_yielded(self):
         return self.waits is None and not self.done_
 
-    cpdef go_on(self):
+    cpdef next_step(self):
         self.wake(None)
 
     cdef int wake(self, KeyFuture future) except -1:
         """Continue like `_wakeup`, in the coroutine's context."""
         PyContext_Enter(self._context)
         try:
-            self.go_on_after(future)
+            self.step_after(future)
         finally:
             PyContext_Exit(self._context)
         return 0
 
     def _wakeup(self, future):
-        self.go_on_after(future)
+        self.step_after(future)
 
-    cdef go_on_after(self, future):
+    cdef step_after(self, future):
         cdef PyObject *got = NULL
         cdef PySendResult how
         self._fut_waiter = None
