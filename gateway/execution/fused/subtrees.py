@@ -51,7 +51,7 @@ class _ObjectNodes:
 
     def node(self, selection: Selection) -> ObjectNode:
         if selection in self._selections:
-            raise FastPathMiss  # State.given has one entry for each field
+            raise FastPathMiss  # State.resolved has one entry for each field
         self._selections.add(selection)
         node = ObjectNode(selection, self._number())
         self.made.append(node)

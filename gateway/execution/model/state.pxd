@@ -1,6 +1,6 @@
 cdef class State:
     cdef public bint serial_chain, sliced, nulled
-    cdef public dict given
+    cdef public dict resolved
     cdef public list deferred_free, loads
     cdef public object resolver_context, context, next_field_context, only_task, loop, queue, root, variables
     cdef public set waiting

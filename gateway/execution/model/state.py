@@ -66,7 +66,7 @@ class State:
             "resolver_context",
             "context",
             "next_field_context",
-            "given",
+            "resolved",
             "serial_chain",
             "deferred_free",
             "loads",
@@ -100,7 +100,7 @@ class State:
     run knows whether it can load the batches itself."""
     deferred_free: list[Sequence[Any]]
     """Slices of large lists, freed a few in each turn of the loop."""
-    given: dict[Field, Any] | None
+    resolved: dict[Field, Any] | None
     """By field: the values or the pending values of an attempt of the fast path that was given up.
     The plain path takes these and calls no resolver a second time."""
     resolver_context: Context | None
@@ -228,7 +228,7 @@ class State:
         """Make the request's task the current one again, after others were."""
         raise NotImplementedError
 
-    def given_before(self, field: Field, objs: Sequence[Any]) -> Any:
+    def take_resolved(self, field: Field, objs: Sequence[Any]) -> Any:
         """The values that the field's resolver gave for these objects in an attempt that was given
         up, or what waits for them; None if nothing."""
         raise NotImplementedError
@@ -238,7 +238,7 @@ class State:
         selection: Selection,
         objs: Sequence[Any],
         positions: Positions,
-        given: dict[Field, Any],
+        resolved: dict[Field, Any],
     ) -> None:
         """Make the objects of an attempt that was given up level by level."""
         raise NotImplementedError

@@ -38,7 +38,7 @@ def resolve_bulk(
     """A value, which may be awaitable, for each object, if they are there at once; else None, and
     they are completed when they arrive. A resolver that was called in an attempt is not called
     again."""
-    found = run.given_before(field, objs)
+    found = run.take_resolved(field, objs)
     if found is None:
         found = start(run, field, source, objs, positions)
     elif isinstance(found, PendingField):

@@ -54,7 +54,7 @@ class Run(Waiting):
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
         self.queue, self.waiting, self.loads, self.deferred_free = deque(), set(), [], []
-        self.given = self.resolver_context = self.next_field_context = self.only_task = None
+        self.resolved = self.resolver_context = self.next_field_context = self.only_task = None
         self.serial_chain = self.sliced = False
         self.objects_made = self.objects_since_rest = 0
         self._done = (0, 0)

@@ -34,7 +34,7 @@ def execute_group(
 ) -> None:
     """Resolve all fields of all objects, put the objects into the response, and complete the
     values."""
-    if positions is not None and run.given is None and not run.serial_chain:
+    if positions is not None and run.resolved is None and not run.serial_chain:
         try_fused = selection.try_fused
         if try_fused is not None and try_fused(run, objs, positions):
             return
@@ -47,10 +47,10 @@ def read_leaves(run: State, group: Group) -> None:
     """Read the attributes that are leaves, object by object, unless an attempt has read them. Each
     is read once, before the resolvers of the object's fields are called."""
     build: ObjectBuilder = group.selection.builder
-    if run.given is not None:
-        given = [run.given_before(field, group.objs) for field in build.attributes]
-        if None not in given:
-            group.leaves = given
+    if run.resolved is not None:
+        found = [run.take_resolved(field, group.objs) for field in build.attributes]
+        if None not in found:
+            group.leaves = found
             return
     group.leaves = read(build.getters, group.objs)
 
@@ -78,7 +78,7 @@ def make_objects(run: State, group: Group, bulk: bool) -> None:
             values = source.called(run, field, next(leaves), at)
             values, numbers, classes = run.start_awaitables(values, at, completer)
         else:
-            before: Any = run.given_before(field, objs)
+            before: Any = run.take_resolved(field, objs)
             if isinstance(before, PendingColumn):
                 values, numbers = before.move(at, completer)
             else:

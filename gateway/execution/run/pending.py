@@ -65,7 +65,7 @@ class PendingField:
         self.attempt = self.fetch = None
 
     def is_for(self, count: int) -> bool:
-        """Whether the plain path can take the values for so many objects (see `State.given`)."""
+        """Whether the plain path can take the values for so many objects (see `State.resolved`)."""
         return True
 
     def move(self, positions: Positions, completer: Completer) -> None:

@@ -124,32 +124,32 @@ class Starting(Response):
         finally:
             self.resolver_context = None
 
-    def given_before(
+    def take_resolved(
         self, field: Field, objs: Sequence[Any]
     ) -> Sequence[Any] | PendingField | PendingColumn | None:
         """The values that the field's resolver gave for these objects in an attempt that was given
         up, or what waits for them."""
-        if self.given is None:
+        if self.resolved is None:
             return None
-        found = self.given.get(field)
+        found = self.resolved.get(field)
         if found is None:
             return None
         if isinstance(found, PendingColumn | PendingField):
             fits = found.is_for(len(objs))
         else:
             fits = len(found) == len(objs)
-        return self.given.pop(field) if fits else None
+        return self.resolved.pop(field) if fits else None
 
     def make_again(
         self,
         selection: Selection,
         objs: Sequence[Any],
         positions: Positions,
-        given: dict[Field, Any],
+        resolved: dict[Field, Any],
     ) -> None:
         """Make the objects of an attempt that was given up, group by group, with the values of its
         resolvers."""
-        queue, self.queue, self.given = self.queue, deque(), given
+        queue, self.queue, self.resolved = self.queue, deque(), resolved
         try:
             execute_group(self, selection, objs, positions)
             while self.queue:
@@ -159,6 +159,6 @@ class Starting(Response):
                 else:
                     queue.append(entry)
         finally:
-            self.queue, self.given = queue, None
-            for values in given.values():  # given for objects that another reading replaced
+            self.queue, self.resolved = queue, None
+            for values in resolved.values():  # of objects that were replaced since then
                 drop(values)

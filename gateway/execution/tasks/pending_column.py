@@ -168,7 +168,7 @@ class PendingColumn(Column):
         """Nothing to do: each value has its own position already."""
 
     def is_for(self, count: int) -> bool:
-        """Whether the plain path can take the values for so many objects (see `State.given`)."""
+        """Whether the plain path can take the values for so many objects (see `State.resolved`)."""
         return False
 
     def move(
