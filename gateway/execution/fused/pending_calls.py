@@ -35,7 +35,7 @@ class PendingCalls(PendingColumn):
             self.start(0, coros[0])
         else:
             self.start_all(coros)
-        self._run.back()
+        self._run.restore_task()
 
     def opened(self) -> bool:
         """Whether coroutines wait. If not, `values` has all values, in order."""

@@ -17,4 +17,4 @@ cdef class State:
     cpdef place_root(self, dict made)
     cpdef has_values(self, waiting)
     cpdef release_only_task(self)
-    cpdef back(self)
+    cpdef restore_task(self)

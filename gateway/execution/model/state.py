@@ -224,7 +224,7 @@ class State:
         """Have the loop continue the only task that waits."""
         raise NotImplementedError
 
-    def back(self) -> None:
+    def restore_task(self) -> None:
         """Make the request's task the current one again, after others were."""
         raise NotImplementedError
 

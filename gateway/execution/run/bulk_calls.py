@@ -69,7 +69,7 @@ def start(
     elif type(values) is CoroutineType or is_awaitable(values):
         waiting = PendingBulk(run, PendingField(run, field, source, positions, len(objs)))
         waiting.start(0, values)
-        run.back()
+        run.restore_task()
         if waiting.opened():
             return waiting.goal
         values = waiting.values[0]

@@ -5,4 +5,4 @@ cdef class Starting(Response):
     cdef list _latest
     cdef object _task
 
-    cpdef back(self)
+    cpdef restore_task(self)

@@ -79,7 +79,7 @@ class Starting(Response):
             self.serial_chain = False
             waiting = PendingColumn(self, positions, then, len(values))
             waiting.start_all(values)
-            self.back()
+            self.restore_task()
             return waiting.open()
         some_wait: PendingColumn | None = None
         for i, value in enumerate(values):
@@ -96,7 +96,7 @@ class Starting(Response):
                 some_wait.values.append(value)
         if some_wait is None:
             return values, None
-        self.back()
+        self.restore_task()
         return some_wait.open()
 
     def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
@@ -106,7 +106,7 @@ class Starting(Response):
         self.serial_chain = count == 1 and path[: len(above)] == above
         self._latest = path
 
-    def back(self) -> None:
+    def restore_task(self) -> None:
         """Make the request's task the current one again, after others were."""
         if self._task is None:
             leave(self.loop, None)

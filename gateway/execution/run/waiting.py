@@ -57,7 +57,7 @@ class Waiting(Starting):
                     raise
                 for task in tasks:
                     task.next_step()
-                self.back()
+                self.restore_task()
         if lone is not None:
             if not loads:
                 await lone.carry(self._task)
@@ -118,7 +118,7 @@ class Waiting(Starting):
             begun.append(waiting.first_step())
         if not begun:
             return []
-        self.back()
+        self.restore_task()
         for task in begun:
             if not task.only_yielded():
                 break
