@@ -1,7 +1,7 @@
-"""Builds the compiled parts if there is a C compiler. All works without them, slower.
+"""Builds the compiled modules if there is a C compiler. Pinway runs without them, more slowly.
 
-PINWAY_COMPILED=0 in the environment does without them. Compiled are each `.pyx`, and each
-`.py` with a `.pxd` beside it, which says what is C's in it.
+The environment variable PINWAY_COMPILED=0 skips them. Each `.pyx` is compiled, and each `.py` with
+a `.pxd` beside it, which declares its C types.
 """
 
 import os
@@ -42,14 +42,14 @@ def extensions():
         quiet=True,
         compiler_directives={
             "language_level": 3,
-            "annotation_typing": False,  # a list to a type checker may be any sequence
+            "annotation_typing": False,  # annotations are for mypy: they don't become C types
             "nonecheck": True,
         },
     )
 
 
 def digest():
-    """As loaders/compiled.py has it, which compares."""
+    """A copy of `loaders.compiled.digest`, which this script can't import."""
     text = sha256()
     for folder in ("gateway", "loaders"):
         for path in sorted(Path(folder).rglob("*.p[xy][dx]")):
@@ -60,7 +60,7 @@ def digest():
 
 
 class AllOrNone(build_ext):
-    """They refer to each other: if one module can't be built, none is installed."""
+    """Installs all compiled modules or none. They use each other, so they need each other."""
 
     def run(self):
         try:

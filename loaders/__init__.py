@@ -1,7 +1,7 @@
-"""A request's loaders: each batches the keys asked in one turn of the loop, and remembers them."""
+"""The loaders of one request: which loaders there are, and when they forget their values."""
 
 from datasources.protocols import Stores
-from loaders import compiled  # noqa: F401  before what was compiled
+from loaders import compiled  # noqa: F401  must be imported before the compiled modules
 from loaders.lists import (
     EdgeByKeyLoader,
     EdgesByListLoader,
@@ -18,7 +18,8 @@ from loaders.objects import (
 
 
 class Loaders:
-    """A fresh set for one request; never shared, since what they remember is never forgotten."""
+    """The loaders of one request. Requests never share loaders: a loader keeps each value that it
+    has loaded until `reset`."""
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
@@ -26,17 +27,19 @@ class Loaders:
 
     @property
     def torn(self) -> bool:
-        """Whether what was loaded is of several moments, between which people moved pins."""
+        """Whether pages that were loaded contradict each other, because pins were moved between
+        two batches."""
         return self.pages.torn
 
     def read_again(self) -> None:
-        """Forget everything; when the first page is asked, load all that were as of one moment."""
+        """Forget all values. The next batch of pages also loads every page of a hand-ordered list
+        that the request had loaded before, so that all of them are of one moment."""
         ahead = self.pages.shown()
         self.reset()
         self.pages.ahead = ahead
 
     def reset(self) -> None:
-        """Forget everything: after a mutation, its payload must read what it wrote."""
+        """Forget all values. The payload of a mutation must read what the mutation wrote."""
         stores = self._stores
         self.pins = PinByIdLoader(stores)
         self.boards = BoardByIdLoader(stores)

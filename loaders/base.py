@@ -1,9 +1,9 @@
-"""The base of all loaders: aiodataloader's interface for a single key, and as cheap for a column of
-keys.
+"""The base of all loaders: aiodataloader's interface for single keys, and `many` for a column of
+keys, which needs no future for each key.
 
-As aiodataloader does, a loader gathers the keys of two turns of the event loop and loads them in
-the third, so that callers share batches. The executor has a batch loaded at once when everything in
-a request waits for loaders: nobody else can add a key.
+Like aiodataloader, a loader collects keys for two turns of the event loop and loads them in the
+third turn, so that callers share batches. If everything in a request waits for loaders, no caller
+can add a key: the executor then loads the batches at once.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ V = TypeVar("V")
 
 
 class Loader(DataLoader[K, V]):
-    """Loads the keys of one turn of the event loop by one call of `load_batch`.
+    """Loads keys in batches, each with one call of `load_batch`.
 
-    A key's value or error is remembered, unless the batch as a whole failed. Each caller has a
-    future of its own: cancelling it takes nothing from other callers.
+    The loader keeps each key's value or error, but keeps nothing of a batch that failed as a whole.
+    Each caller gets its own future, so a caller that cancels its future affects no other caller.
     """
 
     has_at_hand = False
-    """Whether `at_hand` is worth asking."""
+    """Whether the loader implements `at_hand`."""
 
     def __init__(self, stores: Stores) -> None:
-        # In place of aiodataloader's, which keeps a future for each key.
+        # aiodataloader's own __init__ is not called: it sets up a cache with a future for each key.
         self._stores = stores
         self.key_cache = LoaderCache()
 
@@ -44,19 +44,22 @@ class Loader(DataLoader[K, V]):
 
     @cached_property
     def _loading(self) -> set[asyncio.Task[None]]:
-        """The tasks that load batches: the event loop itself keeps no reference to them."""
+        """The tasks that load batches. The event loop keeps only weak references to tasks."""
         return set()
 
     async def load_batch(self, keys: list[K]) -> Sequence[V | BaseException]:
-        """A value or an error for each key, in the keys' order."""
+        """Returns a value or an exception for each key, parallel to `keys`. An exception that it
+        raises fails the whole batch."""
         raise NotImplementedError
 
     def at_hand(self, keys: Sequence[K]) -> dict[K, V | BaseException]:
-        """Values that can be had without a wait: for those `many` need not wait for a batch."""
+        """Returns the values that are available without waiting, such as values in a cache of this
+        process. `many` puts these keys into no batch."""
         return {}
 
     def many(self, keys: Sequence[K]) -> Awaitable[list[V | BaseException]]:
-        """The value or the error of each key, in the keys' order, for whoever awaits it."""
+        """Returns an awaitable of a list parallel to `keys`: the value or the exception of each
+        key. Loading begins when a caller awaits it."""
         return self.key_cache.many(self, keys)
 
     def load(self, key: K) -> "Future[V]":
@@ -66,7 +69,7 @@ class Loader(DataLoader[K, V]):
         return self._load_elsewhere(key) if future is None else future
 
     def _load_elsewhere(self, key: K) -> "Future[V]":
-        """A key that is known, or in a batch already."""
+        """A future for a key whose value is known, or which is already in a batch."""
         future: Future[V] = self.loop.create_future()
         value = self.key_cache.values[self.key_cache.slots[key]]
         if type(value) is Batch:
@@ -88,12 +91,13 @@ class Loader(DataLoader[K, V]):
         return self
 
     def dispatch(self, batch: Batch) -> None:
-        """Load it in a task of its own."""
+        """Load a batch in a new task."""
         self.key_cache.close(batch)
         task = self.loop.create_task(self.key_cache.load(self, batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
 
     def load_here(self, batch: Batch) -> Coroutine[Any, Any, None]:
-        """Load it in the current task. If that task is cancelled, it is loaded anew for others."""
+        """Load a batch in the current task. If that task is cancelled while other callers wait, a
+        new task loads the batch again."""
         return self.key_cache.load(self, batch, True)

@@ -14,7 +14,7 @@ cdef class Batch:
     cpdef wake(self, waiter, key)
     cpdef forget(self, Load load)
     cpdef awaited(self)
-    cpdef mix_singles(self)
+    cpdef merge_singles(self)
     cpdef end(self, given)
 
 
@@ -29,7 +29,7 @@ cdef class Load:
     @cython.locals(batch=Batch)
     cpdef list missing(self)
     @cython.locals(batch=Batch)
-    cpdef lacks(self)
+    cpdef only_missing(self)
     cpdef tell(self, callback)
     cdef _wait(self)
     cdef _wait_for(self, Batch batch)

@@ -1,4 +1,5 @@
-"""Batches of keys that a loader loads together, and the loads that callers await."""
+"""Batches: the keys that a loader loads together. Loads: the awaitables that callers of
+`Loader.many` get. A load may need several batches."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from loaders.single_keys import SingleKeyBatch, settle
 
 
 class BatchLoader(Protocol):
-    """The loader of a batch, as batches and the cache know it: `loaders.base.Loader`."""
+    """The part of `loaders.base.Loader` that batches and the cache use."""
 
     has_at_hand: bool
 
@@ -25,17 +26,17 @@ class BatchLoader(Protocol):
     def loop(self) -> AbstractEventLoop: ...
 
     def dispatch(self, batch: Batch) -> None:
-        """Load a batch in a task of its own."""
+        """Load a batch in a new task."""
 
     def load_here(self, batch: Batch) -> Coroutine[Any, Any, None]:
         """Load a batch in the current task."""
 
     async def load_batch(self, keys: list[Any]) -> Sequence[Any]:
-        """A value or an error for each key, in the keys' order."""
+        """Returns a value or an exception for each key, parallel to `keys`."""
         ...
 
     def at_hand(self, keys: Sequence[Any]) -> dict[Any, Any]:
-        """Values that need no wait."""
+        """Returns the values that are available without waiting."""
         ...
 
 
@@ -51,18 +52,19 @@ class Batch:
         self._loader: BatchLoader | None = loader
         self.keys: list[Any] = []
         self.slots: Sequence[int] = ()
-        """Where the loader has each key's value, in ascending order."""
+        """The index of each key's value in `LoaderCache.values`, parallel to `keys`, ascending."""
         self.asked = False
-        """Whether its load has begun, or will without anybody's doing."""
+        """Whether loading has begun or is scheduled."""
         self.done = False
         self.cleared = False
-        """Whether the loader was told to forget some of the keys: they may be asked again."""
+        """Whether the loader was told to forget some of the keys, so that `keys` may have a key
+        twice."""
         self.singles: SingleKeyBatch[Any, Any] | None = None
-        """Keys that were asked one by one; their waiters come before all of `_waiters`."""
+        """The keys that were requested one by one. Their waiters are woken before `_waiters`."""
         self._waiters: dict[Any, list[Future[Any] | Load]] | None = None
 
     def add(self, keys: list[Any], slots: Sequence[int]) -> None:
-        """More keys; the list is the batch's from now on."""
+        """Add keys. The batch owns the list `keys` from now on."""
         if self.keys:
             self.keys += keys
             self.slots = [*self.slots, *slots]
@@ -70,7 +72,7 @@ class Batch:
             self.keys, self.slots = keys, slots
 
     def ask(self) -> None:
-        """Have the batch loaded in its turn, unless that was asked already."""
+        """Schedule loading in the third turn of the event loop, unless it is scheduled already."""
         if not self.asked:
             self.asked = True
             assert self._loader is not None
@@ -78,14 +80,15 @@ class Batch:
             loop.call_soon(loop.call_soon, self._loader.dispatch, self)
 
     def load(self) -> Coroutine[Any, Any, None]:
-        """Load the batch in the current task; only for a batch that nobody asked, and that gets no
-        more keys. If the task is cancelled, the batch is loaded anew for other waiters."""
+        """Load the batch in the current task. The batch must not be scheduled (`asked`), and no
+        caller may add a key any more. If the task is cancelled while others wait, a new task loads
+        the batch again."""
         self.asked = True
         assert self._loader is not None
         return self._loader.load_here(self)
 
     def wake(self, waiter: Future[Any] | Load, key: Any) -> None:
-        """Wake a waiter when the batch is loaded, in its key's turn."""
+        """Wake a waiter when the batch is loaded. Waiters are woken in the order of their keys."""
         waiters = self._waiters
         if waiters is None:
             if not self.asked:
@@ -97,15 +100,16 @@ class Batch:
             waiters[key] = [waiter]
 
     def forget(self, load: Load) -> None:
+        """Remove a load from the waiters."""
         for waiting in (self._waiters or {}).values():
             if load in waiting:
                 waiting.remove(load)
 
     def awaited(self) -> bool:
-        """Whether somebody waits for a key."""
+        """Whether a caller waits for one of the keys."""
         return self.singles is not None or any((self._waiters or {}).values())
 
-    def mix_singles(self) -> None:
+    def merge_singles(self) -> None:
         """Merge the waiters of single keys with the other waiters."""
         singles, self.singles = self.singles, None
         if singles is None:
@@ -117,15 +121,16 @@ class Batch:
         self._waiters = {**others, **waiters}
 
     def end(self, given: Sequence[Any]) -> None:
-        """Wake all waiters, in the order of the keys, as aiodataloader does."""
+        """Wake all waiters in the order of the keys, as aiodataloader does. `given` is parallel to
+        `keys`."""
         self.done = self.asked = True
-        self._loader = None  # which refers to this batch in turn
+        self._loader = None  # breaks a reference cycle: the loader refers to this batch
         if self._waiters is None:
             if self.singles is not None:
                 singles, self.singles = self.singles, None
                 singles.end(given)
             return
-        self.mix_singles()
+        self.merge_singles()
         waiters, self._waiters = self._waiters, None
         keys = self.keys
         if len(waiters) == 1:
@@ -139,9 +144,11 @@ class Batch:
 
 
 class Load:
-    """Keys asked of a loader at once: awaited, the value or the error of each, in their order.
+    """The awaitable of a column of keys. Awaiting it gives a list parallel to the keys, with a
+    value or an exception for each.
 
-    Nothing is loaded before somebody waits for it. To asyncio it is a future.
+    Loading begins when the load is awaited. A load has the interface of asyncio.Future, so that a
+    task can wait for it.
     """
 
     __slots__ = (
@@ -156,8 +163,8 @@ class Load:
         values: list[Any],
         batches: tuple[Batch, ...],
     ) -> None:
-        """The value of each is, or will be, in its slot of `values`; `batches` bring those that
-        aren't there."""
+        """`slots` is parallel to `keys`: the index of each key's value in `values`, the list of the
+        loader's cache. `batches` are the batches that fill in missing values."""
         self._keys, self._slots, self._values, self._batches = keys, slots, values, batches
         self._asyncio_future_blocking = self._waits = False
         self._callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
@@ -169,23 +176,24 @@ class Load:
         """The batches that are not loaded yet."""
         return [batch for batch in self._batches if not batch.done]
 
-    def lacks(self) -> Batch | None:
+    def only_missing(self) -> Batch | None:
         """The only batch that is not loaded yet; None if there are none or several."""
-        lacks = None
+        only = None
         for batch in self._batches:
             if not batch.done:
-                if lacks is not None:
+                if only is not None:
                     return None
-                lacks = batch
-        return lacks
+                only = batch
+        return only
 
     def tell(self, callback: Callable[[], None]) -> None:
-        """Have the keys loaded, and `callback` called at the moment that they are."""
+        """Have the keys loaded. Calls `callback` directly, not through the event loop, as soon as
+        the last batch is loaded."""
         self._tell = callback
         self._wait()
 
     def _wait(self) -> None:
-        """Wait for one batch after the other, though all are asked at once."""
+        """Schedule all missing batches at once, then wait for them one after the other."""
         if self._waits:
             return
         self._waits = True
@@ -198,7 +206,7 @@ class Load:
         batch.wake(self, self._one_in(batch)[0])
 
     def _one_in(self, batch: Batch) -> tuple[Any, int]:
-        """A key that is in the batch, and its slot."""
+        """Returns a key of the load that is in the batch, and its slot."""
         for key, slot in zip(self._keys, self._slots, strict=True):
             if self._values[slot] is batch:
                 return key, slot
@@ -219,7 +227,8 @@ class Load:
             get_running_loop().call_soon(callback, self, context=context)
 
     def result(self) -> list[Any]:
-        """Raises InvalidStateError, and CancelledError."""
+        """The values, parallel to the keys. Raises InvalidStateError before all batches are loaded,
+        and CancelledError after `cancel`."""
         if self._cancelled is not None:
             raise CancelledError(*self._cancelled)
         for batch in self._batches:

@@ -1,4 +1,4 @@
-"""The keys that a loader knows: their values, and the batches that bring missing values."""
+"""The cache of a loader: the values of known keys, and the batches that load missing values."""
 
 from __future__ import annotations
 
@@ -18,40 +18,42 @@ class LoaderCache:
 
     def __init__(self) -> None:
         self.slots: dict[Any, int] = {}
-        """The index in `values` of each key's value."""
+        """The index of each key's value in `values`."""
         self.values: list[Any] = []
-        """Values and errors; the batch of a key that is not loaded yet. Forgotten values stay, for
-        the loads that have found them."""
+        """The value or exception of each slot; the slot of a key that is not loaded yet has its
+        Batch. Values of cleared keys stay in the list, because loads may still read them."""
         self.pending: list[Batch] = []
         """The batches that are not loaded yet."""
         self.open: Batch | None = None
-        """The batch that takes keys until its turn comes."""
+        """The batch to which new keys are added, until it is loaded."""
         self.singles: SingleKeyBatch[Any, Any] | None = None
-        """The open batch's keys that were asked one by one, if nothing else happened since the
-        first of them: the batch and `values` don't know these keys yet."""
+        """The fast case of an open batch to which only single keys were added so far. Neither the
+        batch nor `values` has these keys: `_merge_singles` adds them when any other method is
+        called."""
 
     def many(self, loader: BatchLoader, keys: Sequence[Any]) -> Load:
-        """The value of each key, in the keys' order."""
+        """The load of these keys. New keys go into the open batch."""
         if self.singles is not None:
-            self._mix_singles()
+            self._merge_singles()
         known = len(self.slots)
         slots, new = assign_slots(self.slots, keys, len(self.values))
         batches: tuple[Batch, ...] = ()
         if new:
-            batch = self._take(loader, new)
+            batch = self._add_new(loader, new)
             if batch is not None:
                 batches = (batch,)
         if known and len(self.pending) > len(batches):
-            batches = self._lacking(slots)
+            batches = self._missing_batches(slots)
         return Load(keys, slots, self.values, batches)
 
     def single(self, loader: BatchLoader, key: Any) -> Future[Any] | None:
-        """The future of a key asked by itself; None if the key is known, or in a batch already."""
+        """The future of one key. Returns None if the key was known, or in a batch, before single
+        keys were added: the caller then finds its value or batch in `values`."""
         singles = self.singles
         if singles is None:
             if key in self.slots:
                 return None
-            batch = self._opened(loader)
+            batch = self._open_batch(loader)
             batch.ask()
             batch.singles = self.singles = singles = SingleKeyBatch(
                 loader.loop, self.slots, len(self.values)
@@ -61,28 +63,28 @@ class LoaderCache:
     def prime(self, key: Any, value: Any) -> None:
         """Add a value, unless the key has one."""
         if self.singles is not None:
-            self._mix_singles()
+            self._merge_singles()
         if self.slots.setdefault(key, len(self.values)) == len(self.values):
             self.values.append(value)
 
     def clear(self, key: Any) -> None:
         """Forget a key."""
         if self.singles is not None:
-            self._mix_singles()
+            self._merge_singles()
         slot = self.slots.pop(key, None)
         if slot is not None and type(self.values[slot]) is Batch:
             self.values[slot].cleared = True
 
     def clear_all(self) -> None:
         if self.singles is not None:
-            self._mix_singles()
+            self._merge_singles()
         for batch in self.pending:
             batch.cleared = True
         self.slots = {}
 
     async def load(self, loader: BatchLoader, batch: Batch, here: bool = False) -> None:
-        """Load a batch. With `here`, in the task of a waiter: if that is cancelled, another task
-        loads the batch for the rest."""
+        """Load a batch. `here` says that this runs in the task of a waiter: if that task is
+        cancelled while others wait, a new task loads the batch again."""
         keys = self._begin(batch)
         try:
             above = current()
@@ -105,38 +107,39 @@ class LoaderCache:
             self._loaded(batch, keys, given)
 
     def _begin(self, batch: Batch) -> list[Any]:
-        """The keys to load."""
+        """Close the batch, and return the keys to load, without duplicates."""
         self.close(batch)
         return list(dict.fromkeys(batch.keys)) if batch.cleared else batch.keys
 
     def _loaded(self, batch: Batch, keys: list[Any], given: Sequence[Any]) -> None:
-        if len(keys) < len(batch.keys):  # one that was cleared, and asked again
+        if len(keys) < len(batch.keys):  # the batch has a key twice: it was cleared in between
             values = dict(zip(keys, given, strict=True))
             given = [values[key] for key in batch.keys]
         self.end(batch, given)
 
     def close(self, batch: Batch) -> None:
-        """Close a batch: it takes no more keys."""
+        """Close a batch: no more keys are added to it."""
         if self.open is not batch:
             return
         singles = self.singles
         if singles is not None:
             if batch.keys:
-                self._mix_singles()
+                self._merge_singles()
             else:
-                self._put(batch, singles.keys())
+                self._add_to(batch, singles.keys())
                 self.singles = None
         self.open = None
 
     def fail(self, batch: Batch, error: BaseException) -> None:
-        """The batch as a whole failed: its keys can be asked again."""
+        """Give the error to all callers of a batch that failed as a whole, and forget its keys, so
+        that a later call loads them again."""
         for key, slot in zip(batch.keys, batch.slots, strict=True):
             if self.slots.get(key) == slot:
                 del self.slots[key]
         self.end(batch, [error] * len(batch.keys))
 
     def end(self, batch: Batch, given: Sequence[Any]) -> None:
-        """The batch's values are there."""
+        """Store the values of a batch, and wake its waiters. `given` is parallel to its keys."""
         self.pending.remove(batch)
         slots, values = batch.slots, self.values
         if type(slots) is range:
@@ -147,9 +150,10 @@ class LoaderCache:
                 values[slot] = value
         batch.end(given)
 
-    def _take(self, loader: BatchLoader, new: list[Any]) -> Batch | None:
-        """Put new keys, which have the slots after the last value, into the open batch, but for
-        keys at hand."""
+    def _add_new(self, loader: BatchLoader, new: list[Any]) -> Batch | None:
+        """Add new keys to the open batch, except for keys whose values are available without
+        waiting (`at_hand`). The slots of the new keys follow the last value. Returns None if the
+        batch got no key."""
         if loader.has_at_hand:
             try:
                 at_hand = loader.at_hand(new)
@@ -158,45 +162,45 @@ class LoaderCache:
                     del self.slots[key]
                 raise
             if at_hand:
-                return self._take_others(loader, new, at_hand)
-        batch = self._opened(loader)
-        self._put(batch, new)
+                return self._add_except(loader, new, at_hand)
+        batch = self._open_batch(loader)
+        self._add_to(batch, new)
         return batch
 
-    def _take_others(
+    def _add_except(
         self, loader: BatchLoader, new: list[Any], at_hand: dict[Any, Any]
     ) -> Batch | None:
         self.values += map(at_hand.get, new)
         others = [key for key in new if key not in at_hand]
         if not others:
             return None
-        batch = self._opened(loader)
+        batch = self._open_batch(loader)
         slots = [self.slots[key] for key in others]
         for slot in slots:
             self.values[slot] = batch
         batch.add(others, slots)
         return batch
 
-    def _put(self, batch: Batch, keys: list[Any]) -> None:
+    def _add_to(self, batch: Batch, keys: list[Any]) -> None:
         start = len(self.values)
         self.values += [batch] * len(keys)
         batch.add(keys, range(start, start + len(keys)))
 
-    def _lacking(self, slots: list[int]) -> tuple[Batch, ...]:
-        """The batches that bring the missing values of these slots."""
+    def _missing_batches(self, slots: list[int]) -> tuple[Batch, ...]:
+        """The batches that will fill in the missing values of these slots."""
         found = map(self.values.__getitem__, slots)
         return tuple(dict.fromkeys([value for value in found if type(value) is Batch]))
 
-    def _mix_singles(self) -> None:
-        """Merge the open batch's single keys with its other keys."""
+    def _merge_singles(self) -> None:
+        """Add the single keys to the open batch and to `values`."""
         batch, singles, self.singles = self.open, self.singles, None
         assert batch is not None
         assert singles is not None
-        self._put(batch, singles.keys())
-        batch.mix_singles()
+        self._add_to(batch, singles.keys())
+        batch.merge_singles()
 
-    def _opened(self, loader: BatchLoader) -> Batch:
-        """The batch that takes keys until its turn comes."""
+    def _open_batch(self, loader: BatchLoader) -> Batch:
+        """The open batch, which is made if there is none."""
         batch = self.open
         if batch is None:
             self.open = batch = Batch(loader)

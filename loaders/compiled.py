@@ -1,7 +1,8 @@
-"""Chooses compiled code where it was built, else the same in Python.
+"""Chooses between the compiled modules and their Python sources.
 
-PINWAY_COMPILED=0 in the environment chooses Python. The compiled file of a module lies beside its
-source and would be imported first: then a finder has Python read the source.
+Compiled modules are used where they were built. The environment variable PINWAY_COMPILED=0 chooses
+the sources instead. Python would import the compiled file, which is in the same folder as the
+source; `Sources` makes it import the source.
 """
 
 import os
@@ -18,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def digest(root: Path) -> str:
-    """The digest of all sources that are compiled. setup.py can't import this, and has it too."""
+    """The digest of all sources that are compiled. setup.py has a copy of this function, because it
+    can't import this module."""
     text = sha256()
     for folder in ("gateway", "loaders"):
         for path in sorted((root / folder).rglob("*.p[xy][dx]")):
@@ -29,8 +31,8 @@ def digest(root: Path) -> str:
 
 
 def is_stale(root: Path) -> bool:
-    """Whether a source was changed after it was compiled: setup.py then wrote the digest. An
-    installed package has none."""
+    """Whether a source differs from the one that was compiled. setup.py writes the digest after it
+    compiled in place; an installed package has no digest."""
     written = root / "loaders" / "compiled.digest"
     return written.exists() and written.read_text() != digest(root)
 
@@ -44,11 +46,11 @@ if WANTED and is_stale(ROOT):
         file=sys.stderr,
     )
 PACKAGES = ("gateway", "loaders")
-"""Where compiled modules are, and in the packages below."""
+"""The top-level packages with compiled modules."""
 
 
 class Sources(MetaPathFinder):
-    """Finds modules of these packages in Python, if that is how they are written."""
+    """Finds the Python source of a module of these packages, if it has one."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -69,7 +71,7 @@ try:
     if not WANTED:
         raise ImportError
     from loaders.key_futures import SingleKeyBatch, assign_slots
-except ImportError:  # there was no compiler, or it isn't wanted
+except ImportError:  # not built, or PINWAY_COMPILED=0
     from loaders.single_keys import SingleKeyBatch, assign_slots
 
 __all__ = ["PACKAGES", "WANTED", "SingleKeyBatch", "Sources", "assign_slots"]

@@ -1,6 +1,6 @@
 # cython: language_level=3
-"""The compiled form of `single_keys`: each caller gets a KeyFuture in place of an asyncio.Future,
-and all compiled waiters (`Waiter`) are woken by one callback of the event loop."""
+"""The compiled version of `single_keys`. Each caller gets a KeyFuture in place of an
+asyncio.Future. One callback of the event loop wakes all compiled waiters (`Waiter`) of a batch."""
 
 from asyncio import CancelledError, InvalidStateError
 from contextvars import copy_context
@@ -33,10 +33,10 @@ cdef enum: PENDING, VALUE, ERROR, CANCELLED
 
 
 cdef class Waiter:
-    """The base of compiled code that waits without a callback."""
+    """The base of compiled tasks, which a KeyFuture wakes without a callback of their own."""
 
     cdef int wake(self, KeyFuture future) except -1:
-        """The future is done."""
+        """Continue: the future is done."""
         raise NotImplementedError
 
 
@@ -44,7 +44,8 @@ cdef class KeyFuture:
     """The future of one key, with the interface of asyncio.Future."""
 
     cdef bint tell(self, Waiter waiter):
-        """Register a waiter. Returns whether the future will wake it."""
+        """Register the only waiter. Returns False, and registers nothing, if the future is done or
+        has a waiter or callbacks already."""
         if self.state != PENDING or self.waiter is not None or self.callbacks is not None:
             return False
         self.waiter = waiter
@@ -94,7 +95,7 @@ cdef class KeyFuture:
         if self.state != PENDING:
             raise InvalidStateError("invalid state")
         if state == ERROR:
-            if isinstance(value, StopIteration):  # which would end who awaits it
+            if isinstance(value, StopIteration):  # would end the awaiting coroutine like a return
                 value, cause = RuntimeError("StopIteration interacts badly with generators"), value
                 value.__cause__ = cause
             self.traceback = value.__traceback__
@@ -138,7 +139,7 @@ cdef class KeyFuture:
         return self
 
     def __next__(self):
-        """As `next_of`, which the interpreter calls in its assign_slots; for who calls this by name."""
+        """Like `next_of`, which the interpreter calls. This method is for calls by name."""
         if self.state == PENDING:
             if self._asyncio_future_blocking:
                 raise RuntimeError("await wasn't used with future")
@@ -164,8 +165,8 @@ cdef class KeyFuture:
 
 
 cdef PyObject *next_of(PyObject *future) except NULL:
-    """`KeyFuture.__next__`, which ends with a value without the exception and the traceback that
-    Cython's methods make for it."""
+    """The type's `tp_iternext`. To end with a value, a Cython `__next__` would raise StopIteration
+    with a traceback; this function sets the exception without one, which is cheaper."""
     cdef KeyFuture self = <KeyFuture> future
     if self.state == VALUE:
         stop_with(self.value)
@@ -191,7 +192,7 @@ def wake_all(list futures):
         waiter, future.waiter = future.waiter, None
         try:
             waiter.wake(future)
-        except Exception as error:  # the others are woken all the same
+        except Exception as error:  # must not keep the other waiters from being woken
             future._loop.call_exception_handler(
                 {"message": f"could not wake {waiter!r}", "exception": error, "future": future}
             )
@@ -252,7 +253,7 @@ cdef class SingleKeyBatch:
             future.schedule_callbacks()
 
     cdef wake(self, list woken):
-        """Wake waiters in one callback of the event loop."""
+        """Schedule one callback of the event loop that wakes the waiters of these futures."""
         if woken:
             self.loop.call_soon(wake_all, woken[:])
             woken.clear()

@@ -1,9 +1,11 @@
-"""Loaders of mappings: pages and heads of lists (the mapping cache first), and single edges.
+"""Loaders of mappings: pages and heads of lists (from the mapping cache first), and single edges.
 
-A pin that is moved leaves one board and comes to another at one moment. So that a reader who asks
-for both sees it on one of them, boards of one shard that are asked for together are answered as of
-one moment: all by the cache, or all by their shard. When further ones are asked for later, those
-shown before are read again with them: if they are not as they were, what was shown is torn.
+A move takes a pin from one board to another in one transaction. A request that reads both boards
+must see the pin on exactly one of them. Lists that people order by hand, such as boards, are
+therefore loaded together if they are of one mapping and on one shard: all from the cache, or all
+from the shard. If the request loads more of these lists later, the lists that it loaded before are
+read again with them. If one of these has changed, the request's pages are torn, and the query is
+read again (`resolvers/readings.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,19 +19,21 @@ from loaders.servers import per_server
 
 
 class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
-    """Pages of lists, newest first."""
+    """Loads pages of lists, newest first."""
 
     def __init__(self, stores: Stores) -> None:
         super().__init__(stores)
         self.torn = False
-        """Whether lists that people order by hand were changed between two readings of them."""
+        """Whether a hand-ordered list changed between two reads of it by this request."""
         self.ahead: Sequence[PageRequest] = ()
-        """The lists loaded together with the first batch, as they are most likely asked for
-        later."""
+        """Pages to load together with the first batch, because the request will most likely need
+        them later."""
         self._shown: dict[tuple[Mapping, int], dict[PageRequest, list[int]]] = {}
+        """By mapping and shard: the loaded pages of hand-ordered lists, each with the ids of its
+        entries."""
 
     def shown(self) -> list[PageRequest]:
-        """The pages that were loaded of lists that people order by hand."""
+        """The pages of hand-ordered lists that were loaded."""
         return [request for some in self._shown.values() for request in some]
 
     async def load_batch(self, keys: list[PageRequest]) -> list[list[Edge] | BaseException]:
@@ -46,7 +50,8 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
             cached = await self._stores.mapping_cache.pages(keys)
         except StoreError:
             cached = [None] * len(keys)
-        # A lease asks for the whole window, from the top; a page past it is asked as it is.
+        # With a lease the whole window is loaded, to fill the cache. A page beyond the window is
+        # loaded by itself.
         asked: dict[PageRequest, None] = {}
         for key, entry in zip(keys, cached, strict=True):
             if isinstance(entry, Lease):
@@ -72,7 +77,8 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
         return pages
 
     def _beside_shown(self, keys: Sequence[PageRequest]) -> dict[PageRequest, list[int]]:
-        """The shown entries of other lists that moves may have changed together with these."""
+        """The loaded pages of other lists that one move may have changed together with a list of
+        `keys`, each with the ids of its entries."""
         lists = {key.key for key in keys}
         return {
             request: ids
@@ -129,7 +135,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
                 return
 
     def _window(self, request: PageRequest) -> PageRequest:
-        """The rows that a list's cache entry holds: its first pages, most of what is read."""
+        """The request for a list's window: the first rows, which the mapping cache keeps."""
         return PageRequest(request.key, self._stores.mapping_cache.window)
 
     def _page(
@@ -140,7 +146,7 @@ class EdgesByListLoader(Loader[PageRequest, list[Edge]]):
 
 
 class HeadByListLoader(Loader[ListKey, ListHead]):
-    """Sizes and versions of lists."""
+    """Loads the size and the version of lists."""
 
     async def load_batch(self, keys: list[ListKey]) -> list[ListHead | BaseException]:
         try:
@@ -190,17 +196,19 @@ class HeadByListLoader(Loader[ListKey, ListHead]):
 
 
 def place_of(key: ListKey) -> tuple[Mapping, int]:
-    """The part of a list's identity that it shares with the lists changed by the same write."""
+    """The mapping and the shard of a list. Lists that one transaction can change share both."""
     return key.mapping, shard_of(key.from_id)
 
 
 def beside(keys: Iterable[ListKey]) -> set[tuple[Mapping, int]]:
-    """Where lists that people order by hand have to be read from the shard, as these do."""
+    """The mappings and shards of the hand-ordered lists among `keys`. If one list of a mapping and
+    shard is read from the shard, all of them are."""
     return {place_of(key) for key in keys if key.mapping.ordered}
 
 
 class EdgeByKeyLoader(Loader[EdgeKey, Edge | None]):
-    """Single rows, None when inactive or absent: whether the viewer likes or follows."""
+    """Loads single edges, such as whether the viewer likes a pin. The value is None if the edge is
+    inactive or absent."""
 
     async def load_batch(self, keys: list[EdgeKey]) -> list[Edge | BaseException | None]:
         found = await per_server(
@@ -216,7 +224,7 @@ class EdgeByKeyLoader(Loader[EdgeKey, Edge | None]):
 
 
 class UserIdByUsernameLoader(Loader[str, int | None]):
-    """User ids by name, case ignored."""
+    """Loads user ids by username, ignoring case. The value is None if no user has the name."""
 
     async def load_batch(self, keys: list[str]) -> list[int | BaseException | None]:
         found = await self._stores.shards.mod.find("username", [key.lower() for key in keys])

@@ -1,4 +1,5 @@
-"""Loaders of objects by id: the object cache first, then one statement a server."""
+"""Loaders of objects by id: from the object cache first, then with one statement for each
+server."""
 
 from collections.abc import Mapping, Sequence
 from typing import Generic, cast
@@ -12,9 +13,10 @@ from loaders.servers import per_server
 
 
 class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
-    """Records of one kind; None for an object that does not exist or was deleted.
+    """Loads records of one kind. The value is None for an object that does not exist or was
+    deleted.
 
-    A server that fails fails only the ids it holds.
+    If a server fails, its ids get the error as their value.
     """
 
     kind: Kind
@@ -52,7 +54,7 @@ class ObjectByIdLoader(Loader[int, R | None], Generic[R]):
         try:
             return await self._stores.object_cache.get(keys)
         except StoreError:
-            return {}  # losing a cache costs time, not answers
+            return {}  # without the cache, the shards still answer, more slowly
 
     async def _fill(self, values: list[tuple[Lease, bytes]]) -> None:
         if values:

@@ -1,4 +1,4 @@
-"""Groups a batch's keys by server, so that a server that fails fails only its own keys."""
+"""Groups a batch's keys by server, so that a failing server affects only its own keys."""
 
 import asyncio
 from collections import defaultdict
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 def by_server(topology: Topology, shard: int) -> str | None:
-    """The server that holds a shard, None for one that is not open."""
+    """The server that has a shard; None if the shard is not open."""
     try:
         return topology.master_of(shard)
     except KeyError:
@@ -25,8 +25,9 @@ async def per_server(
     shard_of: Callable[[K], int],
     ask: Callable[[list[K]], Awaitable[dict[K, V]]],
 ) -> dict[K, V | BaseException]:
-    """Ask each server for its keys, all at once; a failure becomes the value of that server's
-    keys. Keys on shards that are not open are absent."""
+    """Load each server's keys with one call of `ask`, all servers concurrently. If a call fails,
+    its exception is the value of each of its keys. Keys on shards that are not open are left
+    out."""
     groups: dict[str, list[K]] = defaultdict(list)
     for key in keys:
         if server := by_server(topology, shard_of(key)):

@@ -1,6 +1,6 @@
-"""Single keys of a loader's open batch, with a future for each caller.
+"""The keys of a batch that were requested one by one (`Loader.load`), with a future for each call.
 
-`key_futures.pyx` is the same in compiled code.
+`key_futures.pyx` is the compiled version.
 """
 
 from asyncio import AbstractEventLoop, Future
@@ -13,16 +13,16 @@ V = TypeVar("V")
 
 
 class SingleKeyBatch(Generic[K, V]):
-    """The keys that are asked one by one, in a batch without other keys."""
+    """The keys of a batch to which only single keys were added."""
 
     def __init__(self, loop: AbstractEventLoop, slots: dict[K, int], start: int) -> None:
-        """`slots` are those of the loader's keys; these get the next ones from `start` on."""
+        """`slots` is the loader's `LoaderCache.slots`. New keys get the slots from `start` on."""
         self._loop, self._slots, self._start = loop, slots, start
         self._keys: list[K] = []
         self._futures: list[list[Future[V]]] = []
 
     def ask(self, key: K) -> "Future[V] | None":
-        """A future of the key's value; None if the key is not one of these."""
+        """The future of a key's value, or None if the key had a slot before this batch."""
         new = self._start + len(self._keys)
         slot = self._slots.setdefault(key, new)
         if slot < self._start:
@@ -39,25 +39,26 @@ class SingleKeyBatch(Generic[K, V]):
         return self._keys
 
     def futures(self) -> "list[list[Future[V]]]":
-        """The futures of each key, in the order of the calls."""
+        """The futures of each key, in the order of the calls; parallel to `keys()`."""
         return self._futures
 
     def end(self, given: "Sequence[V | BaseException]") -> None:
-        """Settle all futures, in the order of the keys."""
+        """Settle all futures in the order of the keys. `given` is parallel to `keys()`."""
         for futures, value in zip(self._futures, given, strict=True):
             for future in futures:
                 settle(future, value)
 
 
 def assign_slots(slots: dict[K, int], keys: Sequence[K], start: int) -> tuple[list[int], list[K]]:
-    """The slot of each key, and the keys that are new, which get the slots from `start` on."""
+    """Returns the slot of each key (parallel to `keys`), and the keys that are new. New keys get
+    the slots from `start` on."""
     new = list(filterfalse(slots.__contains__, dict.fromkeys(keys)))
     slots.update(zip(new, count(start), strict=False))
     return list(map(slots.__getitem__, keys)), new
 
 
 def settle(future: "Future[Any]", value: Any) -> None:
-    """Settle a future with a value or an error, unless it was cancelled."""
+    """Set a future's result or exception, unless the future is done (it was cancelled)."""
     if future.done():
         return
     if isinstance(value, BaseException):

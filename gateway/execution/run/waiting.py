@@ -1,5 +1,5 @@
-"""Waits for what is awaited. Loads batches where nothing else can add a key, and cancels what has
-no position in the response any more."""
+"""Waits for awaited values. Loads batches if nothing else can add a key, and cancels tasks and
+loads whose values have no position in the response."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateway.execution.tasks.resolver_task import ResolverTask
 from loaders.batches import Batch
 
 BUDGET = 0.004
-"""The seconds of work between rests, for responses of thousands of objects."""
+"""The maximum seconds of work between rests of the event loop."""
 
 
 class Waiting(Starting):
@@ -28,26 +28,26 @@ class Waiting(Starting):
     def __init__(self) -> None:
         Starting.__init__(self)
         self._arrivals: list[Any] = []
-        """The pending columns of which values have arrived."""
+        """The pending columns whose values have arrived."""
         self._unwanted = 0
-        """The number of cancelled coroutines that have not ended yet."""
+        """The number of cancelled tasks that have not ended yet."""
         self._waiter: asyncio.Future[None] | None = None
         self._since = 0.0
         """The time at which this turn of work began."""
 
     def release_only_task(self) -> None:
-        """Have the event loop continue the only task that waits."""
-        lone = self.only_task
-        if lone is not None:
+        """Stop holding back the only waiting task, if there is one."""
+        task = self.only_task
+        if task is not None:
             self.only_task = None
-            lone.release()
+            task.release()
 
     async def _wait_for_more(self) -> None:
-        """Wait until some awaited values have arrived."""
-        lone, self.only_task = self.only_task, None
+        """Wait until awaited values have arrived."""
+        only, self.only_task = self.only_task, None
         loads, self.loads = self.loads, []
         if loads:
-            tasks = self._load_batches(loads, lone is None)
+            tasks = self._load_batches(loads, only is None)
             if tasks:
                 try:
                     await asyncio.sleep(0)
@@ -58,11 +58,11 @@ class Waiting(Starting):
                 for task in tasks:
                     task.next_step()
                 self.restore_task()
-        if lone is not None:
+        if only is not None:
             if not loads:
-                await lone.carry(self._task)
+                await only.carry(self._task)
                 return
-            lone.release()
+            only.release()
         if self._arrivals:
             return
         if all(isinstance(column, PendingBatch) for column in self.waiting):
@@ -72,11 +72,11 @@ class Waiting(Starting):
             await self._wait()
 
     def _only_batch(self) -> Batch | None:
-        """The batch that everything waits for, if there is only one and nobody asked for it."""
+        """The only batch that the request waits for, if it is not scheduled yet; else None."""
         if len(self.loads) == 1 and not (self.waiting or self.only_task or self._unwanted):
             only = self.loads[0]
             if isinstance(only, PendingLoad):
-                batch = only.load.lacks()
+                batch = only.load.only_missing()
                 if batch is not None and not batch.asked:
                     return batch
         return None
@@ -84,9 +84,15 @@ class Waiting(Starting):
     def _load_batches(
         self, loads: list[PendingLoad | ResolverTask], alone: bool
     ) -> list[ResolverTask]:
-        """Ask the loaders, or load all batches at once: if loads are all that is awaited, nothing
-        of this request can add a key. If all loading coroutines only yield to the event loop, they
-        are returned: the caller continues them in the next turn."""
+        """Load the batches of these loads, which were held back.
+
+        If the request awaits nothing but loads (`alone`: no single task waits, either), nothing can
+        add a key to the batches, and the run loads them at once. Otherwise the loads are released,
+        and the loaders load them in their own turn.
+
+        Returns the tasks of the batches if each of them only yielded to the event loop in its first
+        step: the caller runs their next step one turn later.
+        """
         others = 0
         for column in self.waiting:
             others += column.left
@@ -111,7 +117,7 @@ class Waiting(Starting):
         for load in loads:
             if not isinstance(load, PendingLoad) or load in others_ask:
                 load.release()
-            else:  # its batches tell it
+            else:  # its batches continue it
                 self.waiting.add(load)
         begun = []
         for waiting in batches:
@@ -130,7 +136,7 @@ class Waiting(Starting):
         return []
 
     async def rest(self) -> None:
-        """Give way to the event loop if this run held it for long."""
+        """Yield to the event loop if this run has held it for longer than BUDGET."""
         self.objects_since_rest = 0
         if self.loop.time() - self._since > BUDGET:
             self.release_only_task()
@@ -154,7 +160,7 @@ class Waiting(Starting):
             self._waiter.set_result(None)
 
     async def _abandon(self) -> None:
-        """Cancel everything that is pending, and wait until it has ended."""
+        """Cancel all pending tasks and loads, and wait until they have ended."""
         self.release_only_task()
         for column in self.columns():
             if isinstance(column, PendingLoad):
@@ -175,7 +181,7 @@ class Waiting(Starting):
                 self._waiter = None
 
     def _discard(self, tasks: list[ResolverTask]) -> None:
-        """Cancel coroutines whose result has no position in the response any more."""
+        """Cancel tasks whose value has no position in the response."""
         for task in tasks:
             if not task.unwanted:
                 task.unwanted = True
@@ -184,16 +190,16 @@ class Waiting(Starting):
             task.cancel()
 
     def columns(self) -> list[Any]:
-        """The pending columns, and the loads that the loaders were not told of."""
+        """All pending columns, and the loads that are held back."""
         return [*self.waiting, *(load for load in self.loads if isinstance(load, PendingLoad))]
 
     def null_propagated(self) -> None:
-        """Tell all pending columns that some positions are gone."""
+        """Call `null_propagated` of all pending columns."""
         for column in self.columns():
             column.null_propagated()
 
     def discard_unwanted(self, waiting: Iterable[Any]) -> None:
-        """Cancel what has no position in the response any more."""
+        """Cancel the tasks and loads of these columns whose values have no position any more."""
         unwanted = []
         for column in waiting:
             if not isinstance(column, PendingLoad):
@@ -218,7 +224,7 @@ class Waiting(Starting):
             self._wake()
 
     def failed_with(self, error: BaseException) -> None:
-        """End the request with a BaseException that is no Exception, as graphql-core does."""
+        """End the request with a BaseException that is not an Exception, as graphql-core does."""
         if self._fatal is None:
             self._fatal = error
         self._wake()

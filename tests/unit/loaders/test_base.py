@@ -1,4 +1,5 @@
-"""A loader batches as aiodataloader does, turn for turn, whether asked for one key or for many."""
+"""A loader makes the same batches as aiodataloader, turn for turn, for single keys and for
+columns of keys."""
 
 import asyncio
 import gc
@@ -19,12 +20,12 @@ KEYS = 30
 
 
 class Wrong(Exception):
-    """An error of some keys and some batches."""
+    """The error of a key or of a batch."""
 
 
 class Table:
-    """A table that loads slowly, some keys and some batches with an error; and all batches so
-    far."""
+    """A table that answers after some turns of the event loop. Some keys and some batches fail.
+    `batches` records the keys of each read."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -49,7 +50,7 @@ class Ours(Loader[int, str]):
 
 
 class Theirs(DataLoader[int, str]):
-    """aiodataloader itself, where asking for many is asking for each and then waiting for each."""
+    """aiodataloader itself. `many` loads each key by itself, then awaits each future."""
 
     def __init__(self, table: Table) -> None:
         super().__init__()
@@ -73,7 +74,7 @@ Step = tuple[str, int, list[int]]
 
 
 def scripts(rng: random.Random) -> list[list[Step]]:
-    """The steps of several tasks, one after the other: on which loader, with which keys."""
+    """Random steps for each of several tasks: what to do, the number of the loader, the keys."""
 
     def step() -> Step:
         what = rng.choices(["pause", "load", "many", "clear", "prime"], [4, 4, 4, 1, 1])[0]
@@ -84,7 +85,8 @@ def scripts(rng: random.Random) -> list[list[Step]]:
 
 
 async def play(kind: type[Ours] | type[Theirs], tasks: list[list[Step]]) -> tuple[Any, ...]:
-    """All batches, and what each task got."""
+    """Run the tasks together. Returns the batches of each table, and the values that each task
+    got."""
     tables = [Table(), Table()]
     loaders = [kind(table) for table in tables]
     got: list[list[Any]] = [[] for _ in tasks]
@@ -119,10 +121,10 @@ async def test_batches_and_answers_are_aiodataloaders_for_random_interleavings()
         ours, theirs = await play(Ours, tasks), await play(Theirs, tasks)
         assert ours == theirs, f"seed {seed}"
         shared += any(len(batch) > 7 for batches in ours[0] for batch in batches)
-    assert shared > 100  # batches that several tasks had a part in
+    assert shared > 100  # batches with keys of several tasks
 
 
-async def test_what_a_load_has_found_stays_in_it_when_a_key_is_cleared() -> None:
+async def test_a_load_keeps_its_values_when_a_key_is_cleared() -> None:
     loader = Ours(Table())
     twice = loader.many([5, 5, 6])
     assert await twice == ["5 in 0", "5 in 0", "6 in 0"]
@@ -154,11 +156,11 @@ def test_many_keys_make_no_more_futures_than_one() -> None:
             counts.append(made)
         return counts
 
-    counts = asyncio.run(count())  # in a loop of its own, where nobody else makes any
+    counts = asyncio.run(count())  # in a new loop, where nothing else makes futures
     assert counts == [counts[0]] * 3
 
 
-async def test_keys_are_asked_once_whoever_asks_for_them_and_how_often() -> None:
+async def test_a_key_is_loaded_once_however_many_callers_request_it() -> None:
     table = Table()
     loader = Ours(table)
     first, second, third = await asyncio.gather(
@@ -175,7 +177,7 @@ async def test_keys_are_asked_once_whoever_asks_for_them_and_how_often() -> None
     assert await loader.many([]) == []
 
 
-async def test_an_error_is_that_of_its_key_alone_and_is_remembered() -> None:
+async def test_an_error_of_one_key_affects_no_other_key_and_is_kept() -> None:
     table = Table()
     loader = Ours(table)
     one, wrong, two = await loader.many([1, 3, 4])
@@ -185,7 +187,7 @@ async def test_an_error_is_that_of_its_key_alone_and_is_remembered() -> None:
     assert len(table.batches) == 1
 
 
-async def test_a_batch_that_fails_is_asked_again_the_next_time() -> None:
+async def test_the_keys_of_a_failed_batch_are_loaded_again_on_the_next_call() -> None:
     table = Table()
     loader = Ours(table)
     assert [str(error) for error in await loader.many([14])] == ["batch 0"]
@@ -194,7 +196,7 @@ async def test_a_batch_that_fails_is_asked_again_the_next_time() -> None:
     assert await loader.many([14, 15]) == ["14 in 2", "15 in 2"]
 
 
-async def test_a_batch_of_too_few_values_is_an_error_and_no_hang() -> None:
+async def test_a_batch_with_too_few_values_raises_and_does_not_hang() -> None:
     class Short(Ours):
         async def load_batch(self, keys: list[int]) -> Sequence[str | BaseException]:
             return ["one"]
@@ -204,21 +206,21 @@ async def test_a_batch_of_too_few_values_is_an_error_and_no_hang() -> None:
 
 
 class Held(Ours):
-    """Loads when it is let."""
+    """A loader whose batches begin, and then wait until the test sets `proceed`."""
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
-        self.asked, self.let = asyncio.Event(), asyncio.Event()
+        self.begun, self.proceed = asyncio.Event(), asyncio.Event()
 
     async def load_batch(self, keys: list[int]) -> Sequence[str | BaseException]:
-        self.asked.set()
-        await self.let.wait()
+        self.begun.set()
+        await self.proceed.wait()
         return await super().load_batch(keys)
 
 
 @pytest.mark.parametrize("started", [False, True])
 @pytest.mark.parametrize("cancelled", [0, 1, 2, 3])
-async def test_who_is_cancelled_takes_nothing_from_those_who_wait_for_the_same(
+async def test_a_cancelled_caller_affects_no_other_caller_of_the_same_keys(
     cancelled: int, *, started: bool
 ) -> None:
     loader = Held(Table())
@@ -234,9 +236,9 @@ async def test_who_is_cancelled_takes_nothing_from_those_who_wait_for_the_same(
     ]
     await asyncio.sleep(0)
     if started:
-        await loader.asked.wait()
+        await loader.begun.wait()
     tasks[cancelled].cancel()
-    loader.let.set()
+    loader.proceed.set()
     found = await asyncio.gather(*tasks, return_exceptions=True)
     assert isinstance(found.pop(cancelled), asyncio.CancelledError)
     wanted: list[Any] = [["1 in 0", "4 in 0"], ["4 in 0", "1 in 0"], "4 in 0", "4 in 0"]
@@ -245,7 +247,7 @@ async def test_who_is_cancelled_takes_nothing_from_those_who_wait_for_the_same(
     assert [sorted(batch) for batch in loader.table.batches] == [[1, 4]]
 
 
-async def test_a_loader_is_freed_with_its_request_and_needs_no_collector() -> None:
+async def test_a_loader_is_freed_without_the_garbage_collector() -> None:
     gc.collect()
     gc.disable()
     try:
@@ -262,7 +264,7 @@ async def test_a_loader_is_freed_with_its_request_and_needs_no_collector() -> No
 
 
 class AtHand(Ours):
-    """Has even keys at hand, unless it fails."""
+    """A loader that has the values of even keys without waiting, or raises if `fails` is set."""
 
     has_at_hand = True
     fails = False
@@ -273,7 +275,7 @@ class AtHand(Ours):
         return {key: f"{key} at hand" for key in keys if key % 2 == 0}
 
 
-async def test_what_is_at_hand_waits_for_no_batch() -> None:
+async def test_values_at_hand_wait_for_no_batch() -> None:
     loader = AtHand(Table())
     both = loader.many([2, 4, 2])
     assert both.done()
@@ -285,7 +287,7 @@ async def test_what_is_at_hand_waits_for_no_batch() -> None:
     assert loader.table.batches == [[1, 5]]
 
 
-async def test_keys_that_could_not_be_asked_for_are_as_if_never_asked() -> None:
+async def test_a_call_of_many_that_raises_leaves_no_key_behind() -> None:
     loader = AtHand(Table())
     loader.fails = True
     with pytest.raises(Wrong, match="at hand"):

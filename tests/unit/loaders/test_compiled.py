@@ -1,4 +1,4 @@
-"""Compiled code is used only as long as its sources are what was compiled."""
+"""Compiled modules are used only while their sources are unchanged."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from loaders.compiled import ROOT, digest, is_stale
 
 
 @pytest.mark.parametrize("name", ["run/execution.py", "run/execution.pxd", "fused/written.pyx"])
-def test_a_change_of_a_source_after_it_was_compiled_is_noticed(name: str, tmp_path: Path) -> None:
+def test_a_source_that_changes_after_compiling_is_noticed(name: str, tmp_path: Path) -> None:
     for folder in ("gateway", "loaders"):
         for source in (ROOT / folder).rglob("*.p*"):
             copy = tmp_path / source.relative_to(ROOT)
@@ -22,7 +22,7 @@ def test_a_change_of_a_source_after_it_was_compiled_is_noticed(name: str, tmp_pa
     assert is_stale(tmp_path)
 
 
-def test_setup_writes_the_digest_that_is_compared() -> None:
+def test_setup_computes_the_same_digest() -> None:
     code = (ROOT / "setup.py").read_text()
     found: dict[str, object] = {}
     start = code.index("def digest():")

@@ -1,4 +1,4 @@
-"""A loader's value for a key can be stepped by hand as asyncio's futures can."""
+"""The iterator of a key's future has `__next__`, `send` and `throw`, like asyncio's futures."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ async def test_a_step_by_name_waits_and_then_ends_with_the_value(step: str) -> N
     assert stop.value.value == (1, 2)
 
 
-async def test_what_is_thrown_in_is_raised() -> None:
+async def test_an_error_that_is_thrown_in_is_raised() -> None:
     singles: SingleKeyBatch[int, int] = SingleKeyBatch(asyncio.get_running_loop(), {}, 0)
     future = singles.ask(7)
     assert future is not None

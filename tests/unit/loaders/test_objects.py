@@ -1,4 +1,5 @@
-"""Loaders of objects take what this process holds at once, and ask for the rest together."""
+"""Loaders of objects take values from the cache of this process at once, and load all other values
+in one batch."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ def stored(id: int) -> bytes:
 
 
 class Objects:
-    """A store that has everything, and remembers what it was asked for."""
+    """A store that has every object. `asked` records the ids of each read."""
 
     def __init__(self) -> None:
         self.asked: list[list[int]] = []
@@ -52,7 +53,7 @@ async def with_cached(*ids: int) -> tuple[Loaders, Objects, MemoryObjectCache]:
 
 
 def at_once(call: Any) -> Any:
-    """The value of an awaitable that never waits."""
+    """Returns the value of an awaitable that never waits."""
     try:
         next(call.__await__())
     except StopIteration as end:
@@ -60,7 +61,7 @@ def at_once(call: Any) -> Any:
     raise AssertionError("it waits")
 
 
-async def test_objects_that_this_process_holds_are_had_without_a_wait() -> None:
+async def test_objects_in_the_cache_of_this_process_need_no_wait() -> None:
     loaders, objects, _ = await with_cached(*IDS)
     found = at_once(loaders.interests.many([*IDS, IDS[0]]))
     assert [record.id for record in found] == [*IDS, IDS[0]]
@@ -68,7 +69,7 @@ async def test_objects_that_this_process_holds_are_had_without_a_wait() -> None:
     assert objects.asked == []
 
 
-async def test_the_others_are_asked_for_together_and_put_into_the_cache() -> None:
+async def test_all_other_objects_are_read_together_and_cached() -> None:
     loaders, objects, cache = await with_cached(*IDS[:2])
     found = await asyncio.gather(loaders.interests.many(IDS[1:]), loaders.interests.load(IDS[3]))
     assert [record.id for record in cast(list[Interest], found[0])] == IDS[1:]
@@ -77,7 +78,7 @@ async def test_the_others_are_asked_for_together_and_put_into_the_cache() -> Non
     assert set(cache.held(IDS)) == set(IDS)
 
 
-async def test_a_request_keeps_the_object_that_it_saw_first() -> None:
+async def test_a_request_keeps_the_first_version_of_an_object_that_it_read() -> None:
     loaders, objects, cache = await with_cached(IDS[0])
     [first] = await loaders.interests.many([IDS[0]])
     await cache.drop([IDS[0]])

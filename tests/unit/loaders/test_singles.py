@@ -34,7 +34,7 @@ def asked(keys: single_keys.SingleKeyBatch[Any, Any], key: str) -> "asyncio.Futu
     return future
 
 
-async def test_each_who_asks_has_a_future_and_a_key_one_slot(new: Any) -> None:
+async def test_each_call_gets_its_own_future_and_each_key_one_slot(new: Any) -> None:
     slots = {"known": 3}
     keys = new(7, **slots)
     assert keys.ask("known") is None
@@ -47,7 +47,9 @@ async def test_each_who_asks_has_a_future_and_a_key_one_slot(new: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [5, None, (1, 2), (), ["x"]])
-async def test_a_value_is_had_before_and_after_it_is_there(new: Any, value: Any) -> None:
+async def test_a_future_can_be_awaited_before_and_after_its_value_arrives(
+    new: Any, value: Any
+) -> None:
     keys = new()
     future = asked(keys, "a")
     assert asyncio.isfuture(future)
@@ -73,7 +75,7 @@ async def test_a_value_is_had_before_and_after_it_is_there(new: Any, value: Any)
     assert future.get_loop() is asyncio.get_running_loop()
 
 
-async def test_an_error_is_raised_to_each_who_waits(new: Any) -> None:
+async def test_an_error_is_raised_in_each_waiting_task(new: Any) -> None:
     keys = new()
     error = ValueError("wrong")
     future = asked(keys, "a")
@@ -92,10 +94,10 @@ async def test_an_error_is_raised_to_each_who_waits(new: Any) -> None:
     traceback, frames = error.__traceback__, 0
     while traceback is not None:
         traceback, frames = traceback.tb_next, frames + 1
-    assert frames < 4  # those of one raise, not of all
+    assert frames < 4  # the frames of one raise: they don't add up
 
 
-async def test_one_is_cancelled_and_no_other(new: Any) -> None:
+async def test_cancelling_one_future_cancels_no_other_future_of_the_key(new: Any) -> None:
     keys = new()
     first, second = asked(keys, "a"), asked(keys, "a")
 
@@ -143,7 +145,7 @@ async def test_callbacks_are_called_in_order_in_their_contexts(new: Any) -> None
     assert called[3:] == [("late", "of a", 2)]
 
 
-async def test_a_key_that_can_not_be_one_changes_nothing(new: Any) -> None:
+async def test_an_unhashable_key_raises_and_changes_nothing(new: Any) -> None:
     keys = new()
     with pytest.raises(TypeError):
         keys.ask([])
@@ -151,7 +153,7 @@ async def test_a_key_that_can_not_be_one_changes_nothing(new: Any) -> None:
 
 
 @pytest.mark.parametrize("module", [single_keys, key_futures], ids=["Python", "compiled"])
-def test_keys_are_placed_in_slots(module: Any) -> None:
+def test_new_keys_get_the_next_slots(module: Any) -> None:
     slots = {"a": 0, "b": 1}
     assert module.assign_slots(slots, ["b", "c", "d", "c"], 5) == ([1, 5, 6, 5], ["c", "d"])
     assert slots == {"a": 0, "b": 1, "c": 5, "d": 6}
