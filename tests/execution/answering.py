@@ -1,4 +1,5 @@
-"""One operation answered by the engine and by graphql-core, which must agree, and be right."""
+"""Runs one operation with the engine and with graphql-core, and compares both with the expected
+outcome."""
 
 import asyncio
 from collections import Counter
@@ -25,8 +26,8 @@ def answer(
     operation: str | None = None,
     context: Any = None,
 ) -> Outcome:
-    """The engine's outcome. `errors` are messages and paths, in any order; callables for `root`
-    and `context` make them anew for each run."""
+    """Returns the engine's outcome, after comparing it. `errors` are the expected messages and
+    paths, in any order. If `root` or `context` is callable, it is called for each run."""
     built = build_schema(schema) if isinstance(schema, str) else schema
     document = parse(query)
 
@@ -45,7 +46,7 @@ def answer(
     assert shown == theirs.data
     assert mine.started == theirs.started
     if Counter(map(identity, mine.errors)) != Counter(map(identity, theirs.errors)):
-        # Two answers may differ in what they say of what lies under a nulled parent.
+        # The executors may report different errors below a parent that became null.
         possible = asyncio.run(
             possible_errors(
                 built,

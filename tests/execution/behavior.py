@@ -1,7 +1,8 @@
-"""The return values of a generated world's resolvers: functions of a key alone.
+"""The behavior of a generated world's resolvers: what they return and when.
 
-A value's key comes from its parent's key, its field, its arguments and its place in a list, so
-two executors that ask in any order, at any time, see the same; nothing else is random.
+A value depends on its key alone. The key is a hash of the parent's key, the field, the arguments
+and the index in a list. So two executors get the same values, in whatever order they call the
+resolvers; nothing else is random.
 """
 
 import asyncio
@@ -22,20 +23,24 @@ AMBIENT: contextvars.ContextVar[int] = contextvars.ContextVar("ambient", default
 
 
 def mix(key: int, text: bytes) -> int:
-    """A key below 2**32 made of another and a text."""
+    """Returns a new key, below 2**32, from a key and a text."""
     mixed = crc32(text, key)
     return ((mixed * 2654435761) ^ (mixed >> 15)) & 0xFFFFFFFF
 
 
 class Run:
-    """One execution: the context value of its resolvers, which note what they do.
+    """One execution: the context value of its resolvers, in which they record what they do.
 
-    `hang` makes some resolvers wait for ever (or with `gives_up` raise GaveUp, so that what comes
-    after them is seen), `rogue` some cancel their own task. `seen` are the classes of features
-    met, `trace` the order of mutations, `batches` what was loaded, `answered` which resolvers got
-    as far as their answer. With `cut`, the request is cancelled in the turn in which so many
-    futures were finished, before the resolver that awaits the last of them continues. With `mute`,
-    some errors can't tell their text.
+    - `hang`: some resolvers wait forever. With `gives_up` they raise GaveUp instead, so that the
+      work after them runs.
+    - `rogue`: some resolvers cancel their own task.
+    - `seen`: the classes of features that occurred.
+    - `trace`: the starts and ends of mutations, in order.
+    - `batches`: the keys of each batch that was loaded.
+    - `answered`: the resolvers that returned, by field and key.
+    - `cut`: the request is cancelled in the turn in which this number of futures is finished,
+      before the resolver that awaits the last of them continues.
+    - `mute`: the `__str__` of some errors raises.
     """
 
     def __init__(
@@ -53,7 +58,7 @@ class Run:
         self.finished, self.cut = 0, cut
         self.was_cut = False
         self.cancel: Callable[[], Any] = lambda: None
-        self.shared: dict[str, tuple[list[Any], list[Any]]] = {}  # lists, and what is in them
+        self.shared: dict[str, tuple[list[Any], list[Any]]] = {}  # lists, and copies of them
         self.frozen: list[Any] = []  # objects that several parents have
         self.gives_up = False
         self.trouble = 0 if rogue else world.trouble if trouble is None else trouble
@@ -62,11 +67,11 @@ class Run:
         self.batches: list[list[int]] = []
         self.answered: set[tuple[str, int]] = set()
         self.hung = self.unwound = 0
-        self.eager = False  # while values are made that nobody may ask for: no awaitables then
+        self.eager = False  # set while making values that may never be used: no awaitables then
         self.make: Callable[[Run, str, int], Any] = lambda *_: None
-        self.sharing = False  # while values are made that several parents have
+        self.sharing = False  # set while making values that several parents have
         self._loader: DataLoader[int, int] | None = None
-        self.values: Any = None  # a loader of what bulk fields answer
+        self.values: Any = None  # a loader of the values of bulk fields
 
     def finish(self, future: "asyncio.Future[None]") -> None:
         """Finish a future that a resolver awaits."""
@@ -90,17 +95,18 @@ class Run:
                 await asyncio.sleep(0)
                 return [key * 7 for key in keys]
 
-            # Without a cache: a future that is shared is cancelled for all with the first of them.
+            # Without a cache: aiodataloader's callers of one key share a future, and cancelling one
+            # caller would cancel all of them.
             self._loader = DataLoader(load, cache=False)
         return self._loader
 
 
 class GaveUp(Exception):
-    """Instead of waiting for ever."""
+    """Raised in place of waiting forever."""
 
 
 class Weird:
-    """A value of no type known."""
+    """A value that fits no type."""
 
     def __repr__(self) -> str:
         return "<weird>"
@@ -128,8 +134,8 @@ class Custom(Exception):
 
 
 class Mute(Exception):
-    """An error that can't tell its text if it is `mute`; graphql-core's run has the text that the
-    engine gives in place of it."""
+    """An error whose `__str__` raises if it is `mute`. In graphql-core's run it has the text that
+    the engine gives such an error."""
 
     def __init__(self, mute: bool) -> None:
         super().__init__(*(() if mute else ("Mute (its text can't be made)",)))
@@ -163,7 +169,8 @@ WORDS = (
 
 
 def produce(run: Run, wraps: str, name: str, key: int, required: bool = False) -> Any:
-    """A value of the type for the key, or, as often as the run's trouble, something else."""
+    """Returns the value of a type for a key. In `run.trouble` percent of the cases, it is a wrong
+    value or an error."""
     if wraps[:1] == "!":
         return produce(run, wraps[1:], name, key, True)
     roll = mix(key, b"value")
@@ -197,7 +204,7 @@ def _trouble(run: Run, key: int) -> Any:
 
 
 def exception(key: int, run: Run | None = None) -> Exception:
-    """An error that a resolver may raise."""
+    """Returns an error for a resolver to raise."""
     if run is not None and key % 13 == 0:
         run.seen.add("exceptions without a text")
         return Mute(run.mute)
@@ -255,7 +262,7 @@ def _leaf(run: Run, name: str, key: int) -> Any:
 
 
 def _several(run: Run, wraps: str, name: str, key: int) -> Any:
-    """A list, or something else that may stand for one."""
+    """Returns a list, or another iterable that completes as a list."""
     shape = mix(key, b"shape")
     length = (2, 0, 1, 3)[shape % 4]
     keys = [mix(key, b"item%d" % index) for index in range(length)]
@@ -268,8 +275,8 @@ def _several(run: Run, wraps: str, name: str, key: int) -> Any:
         return produce(run, wraps, name, key)
 
     async def later(key: int) -> Any:
-        # Made only when it is asked for: a coroutine that never runs, as when it is cancelled
-        # first, can't close another that it was given.
+        # The value is made only after waiting: a coroutine that is cancelled before its first step
+        # can't close awaitables in a value that it got as an argument.
         await wait(run, key)
         return produce(run, wraps, name, key)
 
@@ -308,9 +315,12 @@ def _several(run: Run, wraps: str, name: str, key: int) -> Any:
 
 
 class Several:
-    """An attribute's items, for whoever reads it from the start. Two fields that read a generator
-    at the same time would each get some of them, and which depends on whose turn comes first: of
-    side effects on each other GraphQL promises nothing (section "Normal and Serial Execution")."""
+    """The items of an attribute. Each reader gets all items.
+
+    Two fields that read one generator concurrently would each get some of its items, depending on
+    the order of their turns. GraphQL defines no order for such side effects (section "Normal and
+    Serial Execution").
+    """
 
     def __init__(self, generate: Callable[[], AsyncIterator[Any]]) -> None:
         self._generate = generate
@@ -320,7 +330,7 @@ class Several:
 
 
 async def wait(run: Run, key: int) -> int:
-    """Awaits none to three times, in any of the ways there are; a number that depends on them."""
+    """Await up to three times, in different ways. Returns a number that depends on the results."""
     rest = mix(key, b"wait")
     total = 0
     for _ in range(rest % 4):
@@ -346,7 +356,7 @@ async def wait(run: Run, key: int) -> int:
 
 
 class Later:
-    """An awaitable that is no coroutine."""
+    """An awaitable that is not a coroutine."""
 
     def __init__(self, coroutine: Any) -> None:
         self._coroutine = coroutine
@@ -359,7 +369,7 @@ class Later:
 
 
 def answer(run: Run, field: Field, key: int) -> Any:
-    """A resolver that answers at once."""
+    """A resolver that is a plain function."""
     run.seen.add("sync")
     run.answered.add((field.name, key))
     if run.trouble and mix(key, b"raise") % 100 < run.trouble // 2:
@@ -371,8 +381,8 @@ def answer(run: Run, field: Field, key: int) -> Any:
 
 
 def _shared(run: Run, field: Field) -> list[Any]:
-    """The one list that all parents get, each time as it was at first. Whatever waited changes it
-    (`Run.reverse`)."""
+    """Returns the same list to all parents, with its first contents. Resolvers change it after they
+    have awaited something (`Run.reverse`)."""
     run.seen.add("shared lists")
     found = run.shared.get(field.name)
     if found is None:
@@ -387,7 +397,7 @@ def _shared(run: Run, field: Field) -> list[Any]:
 
 
 async def overwriting(run: Run, source: Any, names: list[str], result: Awaitable[Any]) -> Any:
-    """A result, awaited; meanwhile the attributes of its parent are overwritten."""
+    """Await a result. Meanwhile the attributes of its parent are overwritten."""
     try:
         await asyncio.sleep(0)
         if all(source is not each for each in run.frozen):
@@ -442,7 +452,8 @@ async def answer_later(run: Run, field: Field, key: int) -> Any:
 
 
 async def _timed(run: Run, key: int) -> int:
-    """A resolver's own timeouts: one that passes (and may be caught), and one that doesn't."""
+    """A resolver with a timeout of its own. The timeout may pass or not, and the resolver may catch
+    it or not."""
     how = mix(key, b"timed") % 4
     if how == 0:
         async with asyncio.timeout(3600):
@@ -457,8 +468,9 @@ async def _timed(run: Run, key: int) -> int:
     if how == 2:
         task, waited = asyncio.current_task(), asyncio.ensure_future(wait(run, key))
         value = await asyncio.wait_for(waited, 3600)
-        # Python 3.11 takes a cancellation back that comes in the same turn as the value.
-        # graphql-core goes on below it then, for a parent that is null already; the engine doesn't.
+        # In Python 3.11, wait_for drops a cancellation that comes in the same turn as the value.
+        # graphql-core would then execute the fields below, although the parent is null already; the
+        # engine does not.
         if task is not None and task.cancelling():
             raise asyncio.CancelledError
         return mix(key, b"%d" % value)
@@ -479,7 +491,7 @@ async def _hang(run: Run) -> None:
 
 
 def respond(run: Run, field: Field, key: int) -> Any:
-    """The value that a resolver of the field's style returns for a key, synchronously."""
+    """Returns what a resolver of the field's style returns for a key: a value or an awaitable."""
     style = field.style
     if style == "mixed":
         style = "async" if key % 2 else "sync"
@@ -500,8 +512,8 @@ def _future(run: Run, field: Field, key: int) -> Awaitable[Any]:
     later = bool(key % 3)
     eager, run.eager = run.eager, run.eager or later
     try:
-        # Who waits may be cancelled in the turn in which it is there: it is lost, and who would
-        # close the awaitables in it?
+        # The value is lost if the waiting task is cancelled in the turn in which the value arrives.
+        # Nothing would then close awaitables in the value, so it has none (`eager`).
         value = answer(run, field, key)
     except Exception as error:
         if not isinstance(error, StopIteration):
@@ -518,7 +530,7 @@ def _future(run: Run, field: Field, key: int) -> Awaitable[Any]:
 
 
 def _settle(future: "asyncio.Future[Any]", value: Any, failed: bool) -> None:
-    if future.done():  # cancelled: nobody gets the value, nor awaits what it holds
+    if future.done():  # cancelled: nothing will await the awaitables in the value
         _close(value)
         return
     if failed:
@@ -536,7 +548,7 @@ def _close(value: Any) -> None:
 
 
 def traced(run: Run, name: str, key: int, result: Any) -> Any:
-    """Notes a mutation's start, and its end when what it returned is an awaitable."""
+    """Record the start of a mutation, and its end if it returned an awaitable."""
     run.seen.add("mutations")
     run.trace.append(f"start {name} {key}")
     if hasattr(result, "__await__"):

@@ -1,4 +1,4 @@
-"""Tests that run with graphql-core, and with the engine."""
+"""The mark of tests that run with graphql-core and with the engine."""
 
 from collections.abc import Callable
 from typing import Any

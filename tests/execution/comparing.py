@@ -1,8 +1,9 @@
-"""One generated operation, answered by the engine and by graphql-core, and what must be the same.
+"""Compares the outcomes of the engine and of graphql-core for one generated operation.
 
-A case is a world (a schema and how its resolvers behave) and an operation over it. Both executors
-answer it, and must agree: bytes of data, errors (see `reference.py` for what is allowed under a
-nulled parent), the order of a mutation's effects, and how they end when cancelled.
+A case is a world (a schema and the behavior of its resolvers) and an operation on its schema. Both
+executors run it and must agree in the bytes of the data, the errors (`reference.py` says which
+errors are allowed below a parent that became null), the order of a mutation's effects, and how a
+cancelled run ends.
 """
 
 import asyncio
@@ -44,7 +45,7 @@ def new_engine(schema: GraphQLSchema) -> Any:
 
 @dataclass(slots=True)
 class Place:
-    """A world with its schema in both executors."""
+    """A world, and its schema in both executors."""
 
     world: World
     schema: GraphQLSchema
@@ -90,18 +91,18 @@ def new_case(draw: Draw, place: Place) -> Case:
 
 
 class Difference(Exception):
-    """The engine and graphql-core don't agree."""
+    """The outcomes of the engine and of graphql-core differ."""
 
 
 class Undecided(Difference):
-    """The outcomes agree as far as the oracle can tell: it doesn't explain graphql-core's own
-    errors, or Python complains of a coroutine that the case's resolvers may have lost
-    themselves."""
+    """The comparison has no result: the oracle can't explain graphql-core's own errors, or Python
+    warns of a coroutine that the case's resolvers may have lost themselves."""
 
 
 @dataclass(slots=True)
 class Ended:
-    """How a run ended: `how` is "answered", "cancelled", "timed out" or what it raised."""
+    """The end of a run: `how` is "answered", "cancelled", "timed out", or "raised ..." with the
+    error."""
 
     how: str
     data: bytes | None
@@ -112,7 +113,7 @@ class Ended:
 
 
 async def ended(plan: Any, run: Run, case: Case) -> Ended:
-    """Runs a plan; ends it from outside when nothing goes on any more."""
+    """Run a plan. If the event loop has nothing more to do, the run is ended as the case says."""
     timeout = asyncio.timeout(None)
 
     async def go() -> Any:
@@ -141,11 +142,12 @@ async def ended(plan: Any, run: Run, case: Case) -> Ended:
 
 
 _NOT_ENCODED = ("is not JSON serializable", "TypeError: keys must be")
-"""The errors for a custom scalar's value that JSON can't have."""
+"""Parts of the errors for a custom scalar's value that JSON can't represent."""
 
 
 async def leftovers() -> list[str]:
-    """Tasks that still go on when the loop has nothing more to do, which are ended."""
+    """Cancel the tasks that are still waiting when the event loop has nothing more to do. Returns
+    the names of their coroutines."""
     me = asyncio.current_task()
     ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
     found: list[str] = []
@@ -157,15 +159,15 @@ async def leftovers() -> list[str]:
         if not others:
             return found
         found += [getattr(task.get_coro(), "__qualname__", "?") for task in others]
-        for task in others:  # which may begin others when they end
+        for task in others:  # these may start further tasks when they end
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
 
 @contextmanager
 def complaints() -> Iterator[list[str]]:
-    """Collect the warnings of Python and asyncio meanwhile: coroutines never awaited, errors never
-    retrieved."""
+    """Collect the warnings of Python and asyncio in the block, about coroutines that were never
+    awaited and errors that were never retrieved."""
     found: list[str] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: found.append(str(context["message"])))
@@ -178,7 +180,7 @@ def complaints() -> Iterator[list[str]]:
 
 @contextmanager
 def attempts() -> Iterator[set[str]]:
-    """Whether the engine writes subtrees meanwhile, and gives some up."""
+    """Record whether the engine's fast path writes subtrees in the block, and gives up attempts."""
     from gateway.execution.fused.attempts import Subtree
 
     found: set[str] = set()
@@ -201,10 +203,12 @@ def attempts() -> Iterator[set[str]]:
 
 
 async def compare(place: Place, case: Case) -> set[str]:
-    """The classes of features that the case had. Raises Difference."""
+    """Run a case with both executors. Returns the classes of features that the case had. Raises
+    Difference or Undecided."""
     name = case.operation.name
     if case.mode == "rogue":
-        # Errors elsewhere may null, and so cancel, a resolver before it cancels its own task.
+        # An error elsewhere may make a parent null, which cancels a resolver before it cancels its
+        # own task. Such a case runs without self-cancellation.
         free = await ended(place.reference.compile(case.document, name), place.run(trouble=0), case)
         await leftovers()
         if free.errors:
@@ -231,9 +235,8 @@ async def compare(place: Place, case: Case) -> set[str]:
         if fallbacks != getattr(place.engine, "fallbacks", None):  # graphql-core can't do it, too
             mine = await ended(plan, place.run(**options), case)
         left = await leftovers()
-    if any(
-        each.startswith("Executor.") for each in left
-    ):  # it is graphql-core that began them, before
+    # graphql-core's tasks of an earlier run don't count.
+    if any(each.startswith("Executor.") for each in left):
         left = []
     if reference.run.was_cut and reference.how != "cancelled":
         return {"a resolver took the cancellation"}
@@ -243,7 +246,7 @@ async def compare(place: Place, case: Case) -> set[str]:
         return {"cut off in one of two"}  # a resolver that is not needed may be cancelled earlier
     if mine.how != reference.how:
         raise Difference(f"{mine.how}, but graphql-core {reference.how}")
-    # graphql-core does leave some, not the same each time.
+    # graphql-core leaves tasks behind, too, and not the same tasks in each run.
     if Counter(left) - left_by_reference and not isinstance(place.engine, ReferenceEngine):
         raise Difference(f"left behind: {left}, by graphql-core: {left_by_reference}")
     if mine.run.hung != mine.run.unwound and case.mode != "rogue" and not left:
@@ -268,7 +271,7 @@ async def compare(place: Place, case: Case) -> set[str]:
 
 
 def same_data(mine: bytes | None, reference: bytes | None) -> bool:
-    """Tell whether both are the same bytes, or the same JSON if orjson does not write it."""
+    """Whether two texts are the same bytes, or, if orjson can't write it, the same JSON."""
     if isinstance(reference, SpelledOut) and mine is not None:
         pairs: Any = {"object_pairs_hook": list}
         return bool(json.loads(mine, **pairs) == json.loads(reference, **pairs))
@@ -276,7 +279,7 @@ def same_data(mine: bytes | None, reference: bytes | None) -> bool:
 
 
 async def _neglected(place: Place, case: Case, options: dict[str, Any]) -> list[str]:
-    """The warnings when the engine runs once more, if graphql-core's run has none."""
+    """Run both executors again. Returns the engine's warnings if graphql-core's run has none."""
     both = []
     for engine in (place.reference, place.engine):
         gc.collect()

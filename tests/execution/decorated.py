@@ -1,4 +1,5 @@
-"""A generated world as a strawberry schema: decorated classes with the same resolvers."""
+"""Makes a strawberry schema of a generated world: decorated classes, with the same resolvers as
+`plain.py`."""
 
 import inspect
 import warnings
@@ -36,7 +37,7 @@ _BUILT_IN = {"Int": int, "String": str, "Boolean": bool, "Float": float, "ID": s
 
 
 class Built:
-    """A world's schema, and its classes by their names."""
+    """The strawberry schema of a world, and its classes by name."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -46,7 +47,7 @@ class Built:
         self.schema = self._build()
 
     def make(self, run: Run, name: str, key: int) -> Any:
-        """The value of an object."""
+        """Returns the value of an object."""
         values = {}
         run.eager = True
         for field in run.world.objects[name].fields:
@@ -141,7 +142,7 @@ class Built:
         return Optional[self.annotation(Ref("!" + ref.wraps, ref.name))]  # noqa: UP045
 
     def _default(self, argument: Argument) -> Any:
-        """The default as Python writes it."""
+        """Returns a default value as a Python value."""
 
         def convert(value: Any) -> Any:
             if isinstance(value, list):
@@ -195,7 +196,7 @@ class Built:
         return function, options
 
     def _sign(self, function: Callable[..., Any], field: Field) -> None:
-        """Gives a resolver the parameters and annotations that strawberry looks at."""
+        """Set the signature and annotations of a resolver, which strawberry reads."""
         either = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = [
             inspect.Parameter("root", either, annotation=Any),
@@ -308,7 +309,7 @@ def _asked(context: Run, field: Field, parents: Sequence[Any]) -> int:
 
 
 class _Values(Loader[Any, Any]):
-    """A loader of the project's, whose keys are what is to be called for their values."""
+    """A loader of this project. Each key is a function, which is called for the key's value."""
 
     def __init__(self, context: Run) -> None:
         super().__init__(cast(Any, None))
@@ -320,7 +321,7 @@ class _Values(Loader[Any, Any]):
 
 
 def _hinted(field: Field, owner: str) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """A resolver that a field of our own schema names, for the executor to call directly."""
+    """A resolver that the executor calls directly, as it calls the resolvers of Pinway's schema."""
 
     def respond_now(context: Run, parent: Any, **arguments: Any) -> Any:
         context.seen.add("hinted")
@@ -378,7 +379,7 @@ class _AllowedLater(BasePermission):
 
 
 class _Louder(FieldExtension):
-    """Sync and async: changes the result."""
+    """A field extension for plain and async resolvers. It changes the result."""
 
     def resolve(self, next_: Any, source: Any, info: Any, **kwargs: Any) -> Any:
         info.context.seen.add("field extensions")
@@ -392,7 +393,7 @@ class _Louder(FieldExtension):
 
 
 class _Later(FieldExtension):
-    """Async alone: makes sync resolvers async."""
+    """A field extension that is only async, so that plain resolvers become async."""
 
     async def resolve_async(self, next_: Any, source: Any, info: Any, **kwargs: Any) -> Any:
         info.context.seen.add("field extensions")

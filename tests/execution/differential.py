@@ -1,9 +1,9 @@
-"""Compares the engine with graphql-core over generated worlds; `python -m
-tests.execution.differential --cases 1000000` goes on for as long as it is told to.
+"""Compares the engine with graphql-core on generated cases. To run more cases than the tests do:
+`python -m tests.execution.differential --cases 1000000`.
 
-A case is a world (a schema and how its resolvers behave) and an operation over it. Both executors
-answer it, and must agree (`comparing.py`). What fails is printed with the command that runs it
-again, and shrunk.
+A case is a world (a schema and the behavior of its resolvers) and an operation on its schema. Both
+executors run it and must agree (`comparing.py`). A failing case is shrunk, and printed with the
+command that runs it again.
 """
 
 import argparse
@@ -65,7 +65,7 @@ FEATURES = (
 
 @dataclass(slots=True)
 class Failure:
-    """A case that failed, and how to run it again."""
+    """A case that failed, with the command that runs it again."""
 
     world: str
     case: int
@@ -96,7 +96,7 @@ class Report:
 
 
 def one(world: Draw, case: Draw, engine: NewEngine) -> tuple[Place, Case, set[str]]:
-    """Settles a world and compares one operation in it, on a loop of its own."""
+    """Compare one operation of a world, in a new event loop."""
     place = settled(world, engine)
     made = new_case(case, place)
     with asyncio.Runner() as runner:
@@ -112,7 +112,7 @@ def run(
     progress: Callable[[Report], None] | None = None,
     seconds: float | None = None,
 ) -> Report:
-    """Compares so many cases (or for so long), until so many have failed."""
+    """Compare cases, until their number, the time, or the number of failures is reached."""
     report = Report()
     started = time.monotonic()
     number = 0
@@ -147,7 +147,7 @@ def run(
 
 
 def nested(case: Case, place: Place) -> bool:
-    """Whether the operation asks for a list of lists."""
+    """Whether the operation selects a list of lists."""
     return any(
         f"{name} " in case.operation.text or f"{name}(" in case.operation.text
         for name in _nested_names(place)
@@ -168,8 +168,8 @@ def _nested_names(place: Place) -> list[str]:
 def shrink(
     world_seed: str, index: int, engine: NewEngine, seconds: float
 ) -> tuple[str, Place, Case]:
-    """The smallest case found that fails as the given one does, and what it says: first a
-    smaller operation over the same world, then a smaller world."""
+    """Shrink a failing case: first to a smaller operation on the same world, then to a smaller
+    world. Returns the smallest case that fails in the same way, and its message."""
     world, case = Recorded([], Random(world_seed)), Recorded([], Random(f"{world_seed}/{index}"))
     place = settled(world, engine)
     new_case(case, place)
@@ -195,7 +195,7 @@ def shrink(
         try:
             smaller = settled(draw, engine)
         except Exception:
-            return False  # no valid schema
+            return False  # not a valid schema
         return failing(smaller, draw)
 
     if not failing(place, Recorded(case.made)):
@@ -208,7 +208,7 @@ def shrink(
 def show(place: Place, case: Case) -> str:
     try:
         printed = print_schema(place.schema)
-    except (TypeError, GraphQLError) as error:  # a custom scalar's default that can't be written
+    except (TypeError, GraphQLError) as error:  # a default of a custom scalar can't be printed
         printed = f"({error})"
     styles = [
         f"  {o.name}.{f.name}: {f.style} {sorted(f.extras)}"

@@ -1,5 +1,5 @@
-"""Where generated worlds and operations get their choices from: one interface for the fast
-seeded generator, for hypothesis (which then shrinks), and for the replay of recorded choices."""
+"""The source of random choices for generated worlds and operations. One interface serves a fast
+seeded generator, hypothesis (which shrinks failing cases), and the replay of recorded choices."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Draw:
-    """Choices out of anything that has `randrange`: smaller numbers mean simpler things."""
+    """Makes choices with an object that has `randrange`. Smaller numbers give simpler cases."""
 
     def __init__(self, source: Random) -> None:
         self._randrange = source.randrange
@@ -19,7 +19,7 @@ class Draw:
         return self._randrange(count)
 
     def chance(self, percent: int) -> bool:
-        """Whether; False is the simpler choice."""
+        """Returns True with this chance, in percent. False is the simpler choice."""
         return self.below(100) >= 100 - percent
 
     def pick(self, things: Sequence[T]) -> T:
@@ -27,7 +27,7 @@ class Draw:
         return things[self.below(len(things))]
 
     def some(self, things: Sequence[T], least: int = 0) -> list[T]:
-        """Pick some of the options, in their order."""
+        """Pick some of the options, and keep their order."""
         wanted = least + self.below(len(things) - least + 1)
         left = list(range(len(things)))
         chosen = sorted(left.pop(self.below(len(left))) for _ in range(wanted))
@@ -40,7 +40,8 @@ class Seeded(Draw):
 
 
 class Recorded(Draw):
-    """Replays choices, then zeros; `made` is what was asked for, in order."""
+    """Replays recorded choices, and then returns zeros. `made` records the choices that were
+    requested, in order."""
 
     def __init__(self, choices: Sequence[int], source: Random | None = None) -> None:
         self._choices, self._source = choices, source
@@ -57,7 +58,7 @@ class Recorded(Draw):
 
 
 def shrunk(choices: list[int], fails: Callable[[list[int]], Any], seconds: float) -> list[int]:
-    """Choices, fewer and smaller, for which `fails` still holds."""
+    """Returns fewer and smaller choices for which `fails` is still true."""
     best = choices
     ends = time.monotonic() + seconds
 

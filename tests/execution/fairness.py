@@ -1,9 +1,10 @@
-"""How long a huge response keeps others from the event loop, in steps of Python and in time.
+"""Measures for how long a large response holds the event loop, in steps of Python, in freed memory
+and in time.
 
-Steps are lines of Python run between two turns of the loop, and freed are the blocks of memory let
-go of between them: the same on any machine. What else C does in one go (copying a list) is seen in
-the time alone, which is this thread's own: `python -m tests.execution.fairness` prints all three
-for 200,000 objects.
+Steps are the lines of Python that run in one turn of the loop. Freed memory is the number of blocks
+that are freed in one turn. Both are the same on all machines. Long operations in C, such as copying
+a list, are visible in the time only, which is CPU time of this thread.
+`python -m tests.execution.fairness` prints all three for 200,000 objects.
 """
 
 import argparse
@@ -178,7 +179,8 @@ class ItemLoader(Loader[int, Item]):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """`steps`, `freed` and `longest` (ms) are the most between two turns; `total` is ms."""
+    """`steps`, `freed` and `longest` (ms) are the maximum of one turn of the event loop. `total` is
+    in ms."""
 
     turns: int
     steps: int
@@ -189,8 +191,8 @@ class Measured:
 
 
 async def measure(route: str, objects: int, *, steps: bool) -> Measured:
-    """Measure how long other tasks of the loop wait while a response of about so many objects is
-    made and freed. Steps are counted only on request, because counting takes time."""
+    """Measure how long other tasks wait while a response of about this many objects is made and
+    freed. Steps are counted only if `steps` is set, because counting takes time."""
     schema = strawberry.Schema(query=Query, types=[Item, Other])
     items = [Item(number=n, name=f"item {n}", score=n / 2) for n in range(objects)]
     others = [Other(number=n, title="other") for n in range(objects // 2)]
@@ -224,7 +226,7 @@ async def measure(route: str, objects: int, *, steps: bool) -> Measured:
     if steps:
         sys.settrace(trace)
     try:
-        while after < objects // 50:  # what is let go of afterwards counts too
+        while after < objects // 50:  # memory that is freed after the response counts, too
             after += task.done()
             await asyncio.sleep(0)
             turns += 1
@@ -253,7 +255,7 @@ def main() -> None:
     )
     for route in ROUTES:
         if options.only is None or options.only in route:
-            with short_passes():  # as when serving
+            with short_passes():  # the server sets the garbage collector like this
                 found = asyncio.run(measure(route, options.objects, steps=options.steps))
             print(
                 f"{route:<28}{found.turns:>8}{found.steps:>9}{found.freed:>9}{found.longest:>12.1f}"

@@ -1,7 +1,7 @@
-"""Deliberate faults in the engine: what a change of it might break, to see that it is caught.
+"""Deliberate faults in the engine. The generated cases must catch each of them.
 
-Each replaces a text that stands exactly once in a file of `gateway/execution/`. When the engine
-is written anew there, write the fault anew too.
+Each fault replaces a text that occurs exactly once in a file of `gateway/execution/`. After a
+change of that text, adapt the fault.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ class Fault:
     old: str
     new: str
     compiled: bool = False
-    """Whether only compiled code runs what has the fault."""
+    """Whether only compiled code runs the faulty text."""
 
     def apply(self, package: Path) -> None:
-        """Break the copy of the package. Raises ValueError if it isn't as expected."""
+        """Put the fault into a copy of the package. Raises ValueError if the text does not occur
+        exactly once."""
         path = package / self.file
         text = path.read_text()
         if text.count(self.old) != 1:
@@ -176,7 +177,7 @@ FAULTS = (
     Fault(
         "an error without a text ends the request",
         "run/errors.py",
-        "    except Exception:  # raised by the error's own __str__, or by a property of it\n",
+        "    except Exception:  # raised by __str__ or a property of the error\n",
         "    except KeyError:\n",
     ),
     Fault(

@@ -1,4 +1,5 @@
-"""Generated operations over a generated world: valid by construction, with their variables."""
+"""Generates operations on a generated world's schema, with variables. The operations are always
+valid; variables may be wrong."""
 
 import json
 from dataclasses import dataclass, field
@@ -31,7 +32,8 @@ INTROSPECTION = (
 
 @dataclass(slots=True)
 class Operation:
-    """A document and what is sent with it; `features` are the classes that can be read off."""
+    """A request: a document, the operation's name and the variables. `features` are the classes of
+    features that it has."""
 
     text: str
     name: str | None
@@ -46,7 +48,7 @@ def new_operation(draw: Draw, world: World) -> Operation:
 class _Writer:
     def __init__(self, draw: Draw, world: World) -> None:
         self.draw, self.world = draw, world
-        self.wrong = draw.chance(6)  # whether some variable is
+        self.wrong = draw.chance(6)  # whether some variables get wrong values
         self.budget = 6 + draw.below(12)
         self.names: dict[tuple[str, str, str], str] = {}
         self.taken: set[str] = set()
@@ -83,7 +85,7 @@ class _Writer:
         return Operation("\n".join(parts), sent, values, self.features)
 
     def _selections(self, type_name: str, depth: int, *, top: bool = False) -> str:
-        """A selection set on a type."""
+        """Returns a selection set on a type."""
         draw, world = self.draw, self.world
         fields = world.fields(type_name)
         written: list[str] = []
@@ -190,7 +192,7 @@ class _Writer:
             if draw.chance(50):
                 self.values[name] = draw.chance(50)
             elif draw.chance(15):
-                self.values[name] = None  # allowed there by the default, and then wrong
+                self.values[name] = None  # valid, because of the default, but an error when used
         else:
             self.variables.append(f"${name}: Boolean!")
             self.values[name] = draw.chance(60)
@@ -210,7 +212,7 @@ class _Writer:
         return f"({', '.join(given)})" if given else ""
 
     def _value(self, type_: Ref, optional: bool, depth: int = 0) -> str:
-        """A literal, with variables in it, or a variable."""
+        """Returns a variable, or a literal that may have variables in it."""
         draw, world = self.draw, self.world
         if draw.chance(45 if not depth else 20):
             return self._variable(type_, optional)
@@ -265,7 +267,7 @@ class _Writer:
 
 
 def literal(value: Any, type_: Ref, world: World) -> str:
-    """A client's value as it is written in a document."""
+    """Returns a client's value as a literal."""
     if value is None:
         return "null"
     if isinstance(value, EnumName):
@@ -278,7 +280,7 @@ def literal(value: Any, type_: Ref, world: World) -> str:
 
 
 def plain_values(value: Any) -> Any:
-    """The values as sent over the wire: enum values are strings."""
+    """Returns the values as JSON has them: enum values are strings."""
     if isinstance(value, EnumName):
         return str(value)
     if isinstance(value, list):

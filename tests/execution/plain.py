@@ -1,4 +1,4 @@
-"""A generated world as a schema of graphql-core, without strawberry."""
+"""Makes a graphql-core schema of a generated world, without strawberry."""
 
 import asyncio
 from collections.abc import Callable
@@ -47,7 +47,7 @@ BUILT_IN = {t.name: t for t in (GraphQLInt, GraphQLFloat, GraphQLString, GraphQL
 
 
 class Node:
-    """An object's value; some of them say their type to the default resolver of types."""
+    """The value of an object."""
 
     def __init__(self, name: str, key: int, values: dict[str, Any]) -> None:
         self.key_, self.name_ = key, name
@@ -58,13 +58,15 @@ class Node:
 
 
 class Telling(Node):
+    """The value of an object with a `__typename`, which the default type resolver reads."""
+
     def __init__(self, name: str, key: int, values: dict[str, Any]) -> None:
         super().__init__(name, key, values)
         self.__typename = name
 
 
 class Computed:
-    """An object's value whose attributes are computed, one of them with an error."""
+    """The value of an object whose attributes are computed by `__getattr__`. Some of them raise."""
 
     def __init__(self, name: str, key: int, values: dict[str, Any]) -> None:
         self.key_, self.name_, self._values = key, name, values
@@ -81,7 +83,7 @@ class Computed:
 
 
 class Counting(Computed):
-    """An object's value whose attributes tell that they were read before."""
+    """The value of an object whose attributes change when they are read twice."""
 
     def __getattr__(self, name: str) -> Any:
         value = super().__getattr__(name)
@@ -93,7 +95,7 @@ class Counting(Computed):
 
 
 def key_of(source: Any) -> int:
-    """The key of what a resolver was given, whatever it is."""
+    """Returns the key of a resolver's parent, which may be of any class."""
     if isinstance(source, dict):
         return int(source.get("key_", 1))
     key = getattr(source, "key_", 2)
@@ -108,7 +110,7 @@ def name_of(source: Any) -> str | None:
 
 
 def seen_in(info: Any) -> bytes:
-    """The contents of a resolver's info, as text."""
+    """Returns the contents of a resolver's info as text."""
     path, names = info.path, []
     while path:
         names.append(path.typename)
@@ -134,7 +136,7 @@ def build(world: World) -> GraphQLSchema:
 
 
 def make(run: Run, name: str, key: int) -> Any:
-    """The value of an object: a mapping, or an object of one kind or another."""
+    """Returns the value of an object: a mapping, or an instance of one of the classes above."""
     kind = mix(key, b"kind") % (8 if run.sharing else 10)
     values: dict[str, Any] = {}
     run.eager = True
@@ -166,7 +168,7 @@ def _made(run: Run, name: str, key: int, kind: int, values: dict[str, Any]) -> A
 
 
 class Method:
-    """A callable that stands where graphql-core's default resolver looks for a value."""
+    """A callable attribute, which graphql-core's default resolver calls."""
 
     def __init__(self, run: Run, field: Field, key: int) -> None:
         self._run, self._key = run, key
@@ -379,7 +381,7 @@ async def _serialized_later(value: Any) -> Any:
 
 
 def said(value: Any) -> str:
-    """The same for equal values of two runs: without the address of anything in it."""
+    """Returns a text that is equal for equal values of two runs: it has no memory addresses."""
     return value if isinstance(value, str) else inspect(value)
 
 

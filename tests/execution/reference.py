@@ -1,22 +1,24 @@
-"""graphql-core as the reference, and what it could have answered at other times.
+"""The reference: graphql-core, and the sets of errors that it could report with another timing.
 
-Errors. `data` depends on no schedule, and neither do the errors that a client can see the place
-of. But where an error nulls a parent, graphql-core reports one of the errors that null it, the
-first in time, and of the errors elsewhere under that parent those which came before it. So:
-every error that an operation can have is found by running it once more with errors kept where
-they are (graphql-core's own `@experimental_disableErrorPropagation`), and each has a *place*: the
-nearest position at or above it that may be null (or the whole response). Any set of errors that
-graphql-core could report, were each resolver to take its time, is one where
+The data does not depend on timing, and neither do errors that make no parent null. If errors make a
+parent null, graphql-core reports the first of them in time. It also reports other errors below that
+parent that occurred earlier.
 
-1. each error is one of those, at most once, and no place has two;
-2. each place that isn't under another place has exactly one.
+To find all errors that an operation can have, the oracle runs the operation again without null
+propagation (graphql-core's `@experimental_disableErrorPropagation`). The *place* of an error is the
+position that it makes null: the nearest nullable position, or the whole response. A set of errors
+is possible, with some timing of the resolvers, if
 
-A mutation's fields run one after the other: when one nulls the response, the fields after it
-have never run, so no error of theirs is there, and it is the first such field that does.
+1. each error is an error of the operation and occurs at most once, and no two errors have the same
+   place;
+2. each place that is not below another place has exactly one error.
 
-A resolver that waits for ever, in a run that ended all the same, was cancelled for an error beside
-it. When errors are kept where they are nothing cancels it: there it raises GaveUp, which is none
-of the errors.
+The root fields of a mutation run one after the other. If one of them makes the response null, the
+fields after it do not run, and have no errors.
+
+A resolver that waits forever, in a run that ended, was cancelled because of an error beside it.
+Without null propagation, nothing cancels the resolver. It raises GaveUp instead, which does not
+count as an error.
 """
 
 import asyncio
@@ -48,7 +50,7 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an execution, the same for both engines: `data` is None for no data at all, or
+    """The outcome of an execution, of either engine. `data` is None if the response has no data, or
     null."""
 
     data: bytes | None
@@ -80,7 +82,7 @@ def _without_infinity(data: Any) -> Any:
 
 
 class ReferencePlan:
-    """graphql-core behind the engine's interface."""
+    """graphql-core with the interface of the engine's `Plan`."""
 
     fallback: str | None = None
 
@@ -114,7 +116,7 @@ class ReferenceEngine:
 
 
 def identity(error: GraphQLError) -> Hashable:
-    """The parts of an error that must be equal for a client and for the log."""
+    """Returns the parts of an error that both executors must agree in."""
     formatted = error.formatted
     extensions = formatted.get("extensions")
     return (
@@ -128,14 +130,15 @@ def identity(error: GraphQLError) -> Hashable:
 
 @dataclass(slots=True)
 class Possible:
-    """All errors that an operation can have, by their identity, with their places."""
+    """All errors that an operation can have. `places` has the place of each error, by identity.
+    `order` has the response names of the root fields."""
 
     places: dict[Hashable, Place] = field(default_factory=dict)
     serial: bool = False
     order: list[str | int] = field(default_factory=list)
 
     def complaint(self, errors: list[GraphQLError]) -> str:
-        """Why graphql-core could not have reported these errors, or nothing."""
+        """Returns the reason why graphql-core can't report these errors, or an empty string."""
         found = Counter(map(identity, errors))
         known = dict(self.places)
         if self.serial:
@@ -164,7 +167,7 @@ class Possible:
 
 
 class _All(CollectedErrors):
-    """Errors under a list that broke off count too: they may have come before it did."""
+    """Collects all errors, including errors below a list that failed later."""
 
     __slots__ = ()
 
@@ -173,7 +176,7 @@ class _All(CollectedErrors):
 
 
 class _Unpropagated(Executor):
-    """Keeps every error where it is, and notes which positions may be null."""
+    """Executes without null propagation, and records the non-null positions in `required`."""
 
     latest: "_Unpropagated"
 
@@ -220,7 +223,8 @@ async def possible_errors(
     context: Any,
     root: Any,
 ) -> Possible:
-    """Runs the operation with errors kept where they are, until nothing more happens."""
+    """Run an operation without null propagation, until the event loop has nothing more to do.
+    Returns its errors."""
 
     async def run() -> None:
         result = execute(
@@ -238,7 +242,7 @@ async def possible_errors(
     task = asyncio.ensure_future(run())
     await idle(task)
     ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
-    while ready:  # noqa: ASYNC110 - what graphql-core settles in the background
+    while ready:  # noqa: ASYNC110 - graphql-core ends tasks in the background
         await asyncio.sleep(0)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -257,7 +261,7 @@ async def possible_errors(
 
 
 async def idle(task: "asyncio.Task[Any]") -> None:
-    """Waits until the task is done, or nothing is left that the loop could do for it."""
+    """Wait until the task is done, or the event loop has nothing more to do."""
     ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
     while not task.done():
         await asyncio.sleep(0)

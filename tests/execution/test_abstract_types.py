@@ -1,4 +1,4 @@
-"""Interfaces and unions, however their type is told (after graphql-core's cases)."""
+"""Interfaces and unions, with each way to resolve their type (after graphql-core's tests)."""
 
 import asyncio
 from collections.abc import Callable
@@ -46,7 +46,8 @@ def zoo(
     asynchronous: bool = False,
     pets: Any = None,
 ) -> GraphQLSchema:
-    """Dogs and cats in an interface and a union, told apart by one function or the other."""
+    """Returns a schema with dogs and cats in an interface and in a union. The types are resolved by
+    `resolve_type` or by `is_type_of`."""
     wrap = later if asynchronous else lambda function: function
 
     def recognizes(class_: type) -> Any:
@@ -111,7 +112,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("way", WAYS, ids=range(len(WAYS)))
 @pytest.mark.parametrize("query", QUERIES)
-def test_types_are_told_and_fragments_apply(way: dict[str, Any], query: str) -> None:
+def test_types_are_resolved_and_fragments_apply(way: dict[str, Any], query: str) -> None:
     outcome = answer(zoo(**way), query, errors=[])
     assert b"Odie" in outcome.data or b"x" in outcome.data  # type: ignore[operator]
 
@@ -144,7 +145,7 @@ WRONG: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(("told", "says"), WRONG)
-def test_a_type_told_wrongly_is_an_error(told: Any, says: str, asynchronous: bool) -> None:
+def test_a_wrong_type_name_is_an_error(told: Any, says: str, asynchronous: bool) -> None:
     def resolve(value: Any, info: Any, type_: Any) -> Any:
         if isinstance(value, Cat):
             return "Cat"
@@ -167,7 +168,7 @@ def test_an_object_that_is_not_of_its_type_is_an_error(asynchronous: bool) -> No
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_test_of_a_type_that_fails_is_an_error(asynchronous: bool) -> None:
+def test_an_error_of_is_type_of_is_an_error_of_the_field(asynchronous: bool) -> None:
     def recognize(value: Any, class_: type) -> bool:
         if class_ is Cat:
             raise RuntimeError("no cats")

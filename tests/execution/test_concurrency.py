@@ -1,6 +1,6 @@
-"""Resolvers at the same time: batches, slow fields, timeouts, cancellation.
+"""Concurrent resolvers: batches, slow fields, timeouts, cancellation.
 
-Everything is compared with graphql-core, and forced by events and turns of the loop.
+Each test compares with graphql-core. Events and turns of the loop force the interleavings.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ TREE = (
 
 
 class Schedule:
-    """A tree whose resolvers each make way some turns, as often as `turns` allows, and then load
-    some keys one after the other.
+    """A tree of objects. Each resolver yields to the event loop up to `turns - 1` times, and then
+    loads keys one after the other.
 
-    Siblings in a list wait equally long and load equally often, as the callers of one resolver do,
-    if they are `alike`; fields differ.
+    If `alike` is set, all objects of a level yield and load equally often in the same field, as
+    the callers of one resolver usually do.
     """
 
     def __init__(self, seed: int, context: "Loading", depth: int = 0, place: str = "") -> None:
@@ -72,7 +72,7 @@ class Schedule:
 
 
 class Loading:
-    """Loaders that note their batches."""
+    """Loaders that record their batches."""
 
     def __init__(self, turns: int, alike: bool = True) -> None:
         self.turns, self.alike = turns, alike
@@ -111,7 +111,7 @@ async def loaded(
 
 
 def any_query(random: Random, depth: int = 0) -> str:
-    """Some fields of the tree, to a depth of four."""
+    """Returns a random query of the tree, with a depth of up to four."""
     leaves = "ab" if depth == 0 else "abcd"
     fields = [leaf for leaf in leaves if random.random() < 0.4]
     if depth < 3:
@@ -126,8 +126,9 @@ def any_query(random: Random, depth: int = 0) -> str:
 def test_batches_are_fewer_than_with_graphql_core(
     turns: int, seldom: int, share: float, alike: bool
 ) -> None:
-    """Fewer by a tenth, and hardly ever more, if resolvers wait for loaders alone; if they also
-    make way for up to three turns, no more in all. (Why not never: see the next test.)"""
+    """If resolvers wait for loaders alone, the engine makes 10% fewer batches, and more batches in
+    at most one of 60 queries. If resolvers also yield up to three times, the engine makes no more
+    batches in total. The next test explains why single queries may have more."""
     mine = theirs = more = 0
     for seed in range(60):
         query = QUERIES[seed] if seed < len(QUERIES) else any_query(Random(seed))
@@ -142,15 +143,18 @@ def test_batches_are_fewer_than_with_graphql_core(
     assert more <= seldom
 
 
-def test_the_number_of_batches_hangs_on_single_turns_as_it_does_with_graphql_core() -> None:
-    """Why no engine that gathers what arrives has never more batches, whatever the schedule.
+def test_one_turn_more_or_less_changes_the_number_of_batches_as_with_graphql_core() -> None:
+    """This test shows why an engine with bulk resolvers must have more batches than graphql-core
+    for some schedules.
 
-    Two loads share a batch if at most two turns lie between them. So where an engine starts some
-    resolver by one turn earlier or later against another than graphql-core does, there is a number
-    of yields for which graphql-core has one batch and it has two. But graphql-core starts a field a
-    turn later if another field beside it is awaited, and each object's fields in the turn in which
-    that object came: a bulk resolver can only be called when all of the turn's have come, in the
-    next one. The engine always starts them in the next turn, as graphql-core does for two fields.
+    Two loads share a batch if they are at most two turns apart. If an engine starts a resolver one
+    turn earlier or later than graphql-core does, then for some number of yields graphql-core has
+    one batch and the engine has two.
+
+    graphql-core starts an object's fields in the turn in which the object arrives, or one turn
+    later if the object has two awaited fields. A bulk resolver needs all objects that arrive in a
+    turn, so the engine starts their fields in the next turn. That equals graphql-core with two
+    awaited fields.
     """
 
     async def batches(engine: Callable[[Any], Any], query: str, yields: int) -> int:
@@ -179,13 +183,14 @@ def test_the_number_of_batches_hangs_on_single_turns_as_it_does_with_graphql_cor
 
     one, two = "{ node { a } b }", "{ node { a c } b }"
     assert counts(ReferenceEngine, one) == [1, 1, 1, 1, 2, 2, 2]
-    assert counts(ReferenceEngine, two) == [2, 1, 1, 1, 1, 2, 2]  # for a field that loads nothing
+    assert counts(ReferenceEngine, two) == [2, 1, 1, 1, 1, 2, 2]  # although c loads nothing
     assert counts(new_engine, one) == counts(new_engine, two) == [2, 1, 1, 1, 1, 2, 2]
 
 
 @both
 def test_a_load_two_turns_after_another_is_in_its_batch(engine: Callable[[Any], Any]) -> None:
-    """A loader dispatches two turns after the first load, after all that was woken before it."""
+    """A loader dispatches two turns after the first load, and after all callbacks that were
+    scheduled for that turn before."""
 
     async def run() -> list[tuple[str, list[str]]]:
         loading = Loading(1)
@@ -208,9 +213,9 @@ def test_a_load_two_turns_after_another_is_in_its_batch(engine: Callable[[Any], 
 # -- slow fields
 
 
-def test_what_does_not_depend_on_a_held_field_is_answered_meanwhile() -> None:
-    """At the moment when nothing goes on any more but the held fields, every resolver that
-    graphql-core has got to, the engine has too."""
+def test_fields_that_do_not_depend_on_a_hanging_field_are_resolved_without_it() -> None:
+    """When only hanging fields are left, the engine has called every resolver that graphql-core has
+    called."""
     held = 0
 
     async def compare(place: Any, case: Any) -> int:
@@ -242,7 +247,7 @@ def test_what_does_not_depend_on_a_held_field_is_answered_meanwhile() -> None:
 
 
 @both
-def test_a_slow_list_item_holds_up_no_other(engine: Callable[[Any], Any]) -> None:
+def test_a_slow_list_item_delays_no_other_item(engine: Callable[[Any], Any]) -> None:
     async def run() -> None:
         gate, seen = asyncio.Event(), []
 
@@ -278,7 +283,7 @@ def test_a_slow_list_item_holds_up_no_other(engine: Callable[[Any], Any]) -> Non
 
 
 @both
-def test_a_timeout_ends_its_own_resolver_alone(engine: Callable[[Any], Any]) -> None:
+def test_a_timeout_ends_only_its_own_resolver(engine: Callable[[Any], Any]) -> None:
     async def run() -> Outcome:
         async def never(info: Any) -> int:
             async with asyncio.timeout(0):
@@ -387,7 +392,7 @@ def test_a_resolver_may_take_back_its_cancellation() -> None:
     assert asyncio.run(run(new_engine)).data == asyncio.run(run(ReferenceEngine)).data
 
 
-def test_a_cancellation_that_was_taken_back_is_as_asyncio_has_it() -> None:
+def test_a_cancellation_that_was_taken_back_acts_as_in_asyncio() -> None:
     async def run(engine: Callable[[Any], Any]) -> list[bool]:
         cancelled: list[bool] = []
 
@@ -411,8 +416,9 @@ def test_a_cancellation_that_was_taken_back_is_as_asyncio_has_it() -> None:
     assert asyncio.run(run(new_engine)) == asyncio.run(run(ReferenceEngine))
 
 
-def test_nothing_is_begun_below_one_that_took_it_back_and_has_no_place_any_more() -> None:
-    """graphql-core begins it, and waits for it."""
+def test_no_field_starts_below_a_resolver_that_caught_its_cancellation() -> None:
+    """The object has no position in the response any more. graphql-core starts the fields below it,
+    and waits for them; the engine does not."""
 
     async def run() -> tuple[Outcome, list[str]]:
         events: list[str] = []
@@ -447,7 +453,7 @@ def test_nothing_is_begun_below_one_that_took_it_back_and_has_no_place_any_more(
 
 @pytest.mark.parametrize("steps", range(12))
 def test_a_cancelled_request_leaves_nothing(steps: int) -> None:
-    """However far it has come."""
+    """The request is cancelled after a number of turns of the event loop."""
     state = {"started": 0, "ended": 0}
 
     class Node:
@@ -516,7 +522,7 @@ def test_a_request_that_times_out_leaves_nothing() -> None:
     "kind", [list, tuple, deque, lambda items: dict(enumerate(items)).values()]
 )
 @pytest.mark.parametrize("how", ["nulled", "generator", "async generator", "cancelled"])
-def test_awaitables_without_a_place_are_closed(how: str, kind: Callable[[Any], Any]) -> None:
+def test_awaitables_without_a_position_are_closed(how: str, kind: Callable[[Any], Any]) -> None:
     async def item() -> int:
         raise AssertionError
 
@@ -561,8 +567,8 @@ def test_awaitables_without_a_place_are_closed(how: str, kind: Callable[[Any], A
     asyncio.run(run())
 
 
-def test_the_error_of_what_a_cancelled_resolver_awaits_is_seen() -> None:
-    """asyncio.Task does the same: asyncio reports an error that nobody retrieved."""
+def test_the_error_of_a_future_that_a_cancelled_resolver_awaits_is_reported() -> None:
+    """asyncio reports an error that no task retrieved, as it does with asyncio.Task."""
     complaints: list[dict[str, Any]] = []
 
     async def run() -> None:

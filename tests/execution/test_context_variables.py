@@ -1,4 +1,4 @@
-"""The context variables that each resolver sees, as under graphql-core."""
+"""Each resolver sees the same context variables as with graphql-core."""
 
 import asyncio
 import contextvars
@@ -20,7 +20,7 @@ NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobo
 
 
 @both
-def test_context_variables_reach_what_is_below_and_nothing_beside(
+def test_a_context_variable_reaches_the_fields_below_and_no_sibling(
     engine: Callable[[Any], Any],
 ) -> None:
     async def run() -> Outcome:
@@ -60,7 +60,7 @@ def test_context_variables_reach_what_is_below_and_nothing_beside(
 
 
 @both
-def test_a_mutation_sees_the_context_variables_of_those_before_it(
+def test_a_mutation_sees_the_context_variables_of_the_fields_before_it(
     engine: Callable[[Any], Any],
 ) -> None:
     async def run() -> Outcome:
@@ -77,7 +77,9 @@ def test_a_mutation_sees_the_context_variables_of_those_before_it(
 
 
 @both
-def test_so_it_does_where_those_answer_a_leaf(engine: Callable[[Any], Any]) -> None:
+def test_a_mutation_sees_the_context_variables_of_leaf_fields_before_it(
+    engine: Callable[[Any], Any],
+) -> None:
     async def run() -> Outcome:
         async def add(info: Any) -> str:
             await asyncio.sleep(0)
@@ -108,16 +110,17 @@ IN_LINE = {
     "{ some { later } }": "",
     "{ nested { some { later } later } }": "",
 }
-"""Selections of a mutation's field whose awaitables each say "+", and the value that the next field
-sees."""
+"""Selections below a root field of a mutation, each with the value that the next root field sees.
+Each awaitable appends "+" to the value."""
 
 
 @pytest.mark.parametrize("asked", IN_LINE)
 @both
-def test_a_mutation_sees_those_set_below_the_one_before_it(
+def test_a_mutation_sees_context_variables_set_below_the_field_before_it(
     asked: str, engine: Callable[[Any], Any]
 ) -> None:
-    """Where they were set by things awaited one at a time: graphql-core makes no task of those."""
+    """The next root field sees them if the awaitables were awaited one at a time: graphql-core
+    makes no task for these."""
 
     async def at(info: Any) -> str:
         NAME.set(f"{NAME.get()}+")
@@ -202,7 +205,9 @@ IN_LINE_IN_BULK = {
 
 @pytest.mark.parametrize("asked", IN_LINE_IN_BULK)
 @both
-def test_and_those_set_below_bulk_resolvers(asked: str, engine: Callable[[Any], Any]) -> None:
+def test_a_mutation_sees_context_variables_set_below_bulk_resolvers(
+    asked: str, engine: Callable[[Any], Any]
+) -> None:
     schema = strawberry.Schema(Person, Change)._schema
 
     async def run() -> Outcome:
@@ -215,7 +220,7 @@ def test_and_those_set_below_bulk_resolvers(asked: str, engine: Callable[[Any], 
 
 
 @both
-def test_the_caller_s_context_variables_are_seen(engine: Callable[[Any], Any]) -> None:
+def test_resolvers_see_the_context_variables_of_the_caller(engine: Callable[[Any], Any]) -> None:
     async def run() -> Outcome:
         async def read(info: Any) -> str:
             await asyncio.sleep(0)

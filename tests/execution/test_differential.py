@@ -169,7 +169,7 @@ async def _everything(schema: Any, document: str, root: Any) -> list[GraphQLErro
 
 
 def test_a_difference_is_found_and_told() -> None:
-    """An engine that leaves out errors, and one that answers something else."""
+    """The engine under test leaves out errors, or gives wrong data."""
 
     class Silent(ReferenceEngine):
         def compile(self, document: Any, operation_name: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""@skip and @include, everywhere they may stand (after graphql-core's cases)."""
+"""@skip and @include, in each location that allows them (after graphql-core's tests)."""
 
 import itertools
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ WHERE = [
 
 
 @pytest.mark.parametrize("where", WHERE)
-def test_what_is_skipped_is_gone_and_what_is_included_is_there(where: str) -> None:
+def test_skipped_fields_are_absent_and_included_fields_present(where: str) -> None:
     root = SimpleNamespace(a="a", b="b", nest=SimpleNamespace(a="a", b="b"))
     flags = [None, True, False]
     for skip, include, by_variable in itertools.product(flags, flags, (False, True)):

@@ -1,4 +1,4 @@
-"""A huge response lets others at the event loop. (`fairness.py` measures how long they wait.)"""
+"""A large response does not hold the event loop for long. `fairness.py` has the measurement."""
 
 import asyncio
 import gc
@@ -10,12 +10,13 @@ from tests.execution.fairness import ROUTES, Measured, measure
 
 FEW, MANY = 8_000, 12_000
 PER_LOOK = 256
-"""Objects that may be answered between two looks at the clock: a few ms of work."""
+"""The maximum number of objects that may be made between two reads of the clock: a few ms of
+work."""
 
 
 class Hasty(asyncio.SelectorEventLoop):
-    """A loop on which each look at the clock finds that a second has gone by, so that the turns
-    that others get are the engine's looks at it, however fast the machine is."""
+    """An event loop whose clock advances by one second with each read. The engine then rests at
+    each read of the clock, so that the test does not depend on the speed of the machine."""
 
     seconds = 0.0
 
@@ -26,7 +27,7 @@ class Hasty(asyncio.SelectorEventLoop):
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """A pass of the collector frees in one go what was left in cycles."""
+    """Disable the garbage collector, which frees all cycles at once."""
     gc.disable()
     yield
     gc.enable()
@@ -38,18 +39,18 @@ def measured(route: str, objects: int) -> Measured:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_what_is_done_in_one_go_does_not_grow_with_the_response(route: str) -> None:
-    measured(route, 300)  # what is made once is made
+def test_the_steps_of_one_turn_do_not_grow_with_the_response(route: str) -> None:
+    measured(route, 300)  # compiles and fills caches
     few, many = measured(route, FEW), measured(route, MANY)
     assert few.turns >= FEW / PER_LOOK
-    # A step for every second object, where a column was gone through at once, would be as many.
+    # A loop over a whole column in one turn would take at least one step for every second object.
     assert many.steps - few.steps < (MANY - FEW) / 2
 
 
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("route", ROUTES)
-def test_what_is_let_go_of_in_one_go_does_not_grow_with_the_response(route: str) -> None:
+def test_the_memory_freed_in_one_turn_does_not_grow_with_the_response(route: str) -> None:
     measured(route, 300)
     few, many = measured(route, FEW), measured(route, MANY)
-    # The number of an object may be: it is one block, and an object in a response at least two.
+    # One block for each object is allowed (its number). An object of the response has at least two.
     assert many.freed - few.freed < 1.1 * (MANY - FEW)

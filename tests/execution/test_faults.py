@@ -1,4 +1,4 @@
-"""The generated cases catch each of the deliberate faults in the engine."""
+"""The generated cases catch each deliberate fault in the engine."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from tests.execution.faults import FAULTS, Fault
 
 HERE = Path(__file__).resolve().parents[2]
 CASES = 4_000
-"""At most: most faults are caught among the first few hundred."""
+"""The maximum number of cases. Most faults are caught within a few hundred cases."""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
@@ -23,11 +23,11 @@ def test_a_fault_in_the_engine_is_caught(fault: Fault, tmp_path: Path) -> None:
     path = package / fault.file
     if path.suffix == ".pyx" or fault.compiled:
         shutil.copy(HERE / "setup.py", tmp_path)
-        for folder in ("build", "loaders"):  # what was built is taken over but for the fault
+        for folder in ("build", "loaders"):  # only the faulty module is compiled again
             shutil.copytree(HERE / folder, tmp_path / folder)
         build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
         subprocess.run(build, cwd=tmp_path, capture_output=True, check=True)
-    # What was built from a file in Python does not have its fault.
+    # The compiled form of a Python file does not have the fault.
     in_python = path.suffix == ".py" and path.with_suffix(".pxd").exists() and not fault.compiled
     command = [sys.executable, "-W", "ignore", "-m", "tests.execution.differential"]
     command += ["--cases", str(CASES), "--seed", "fault"]

@@ -1,4 +1,4 @@
-"""Arguments and variables: their coercion, defaults and errors (after graphql-core's cases)."""
+"""Arguments and variables: coercion, defaults and errors (after graphql-core's tests)."""
 
 from enum import Enum
 from functools import partial
@@ -250,7 +250,7 @@ def test_a_variable_of_an_input_field_with_a_default() -> None:
         ask(query, variables=variables)
 
 
-def test_many_wrong_variables_are_all_told_up_to_a_limit() -> None:
+def test_many_wrong_variables_are_all_reported_up_to_a_limit() -> None:
     query = (
         "query ($a: Int!, $b: String, $c: Inner!) { intRequired(input: $a) string(input: $b)"
         " innerRequired(input: $c) }"
@@ -264,7 +264,7 @@ def test_many_wrong_variables_are_all_told_up_to_a_limit() -> None:
     assert outcome.errors[-1].message.startswith("Too many errors processing variables")
 
 
-def test_what_a_resolver_sees_of_the_variables() -> None:
+def test_a_resolver_sees_the_variables_in_its_info() -> None:
     schema = GraphQLSchema(
         GraphQLObjectType(
             "Query",
@@ -277,7 +277,7 @@ def test_what_a_resolver_sees_of_the_variables() -> None:
 
 @pytest.mark.parametrize("value", [1, RuntimeError("when it is read"), lambda info, x: 1])
 @pytest.mark.parametrize("type_", ["Int", "[Int]"])
-def test_arguments_are_looked_at_before_an_attribute_that_does_not_take_them(
+def test_arguments_are_coerced_before_an_attribute_that_ignores_them_is_read(
     type_: str, value: Any
 ) -> None:
     class Root:

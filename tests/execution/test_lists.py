@@ -1,4 +1,4 @@
-"""Lists of any kind and nullability (after graphql-core's cases for lists)."""
+"""Lists, with each kind of iterable and each nullability (after graphql-core's tests)."""
 
 import asyncio
 from collections import deque
@@ -18,7 +18,7 @@ def failing(message: str) -> RuntimeError:
 
 
 class Once:
-    """An iterable that is no list."""
+    """An iterable that is not a list."""
 
     def __init__(self, *items: Any) -> None:
         self.items = items
@@ -28,7 +28,7 @@ class Once:
 
 
 class LaterOnce:
-    """An asynchronous iterator that is no generator."""
+    """An async iterator that is not a generator."""
 
     def __init__(self, *items: Any) -> None:
         self.items = list(items)
@@ -76,7 +76,7 @@ KINDS: list[Callable[..., Any]] = [
 
 @pytest.mark.parametrize("promised", [False, True], ids=["now", "later"])
 @pytest.mark.parametrize("kind", KINDS, ids=range(len(KINDS)))
-def test_any_iterable_is_a_list_and_any_nullability_holds(kind: Any, promised: bool) -> None:
+def test_each_iterable_completes_as_a_list_with_each_nullability(kind: Any, promised: bool) -> None:
     for type_ in ("[Int]", "[Int]!", "[Int!]", "[Int!]!"):
         for items in ([1, 2], [1, None, 2], [1, ValueError("bad"), 2], []):
             for awaited in (False, True):
@@ -116,7 +116,7 @@ def test_a_list_itself_may_be_null_or_fail(value: Any, promised: bool) -> None:
 
 
 @pytest.mark.parametrize("value", ["text", b"bytes", {"a": 1}, 5, 1.5, object])
-def test_what_is_no_list_is_an_error(value: Any) -> None:
+def test_a_value_that_is_not_iterable_is_an_error(value: Any) -> None:
     message = "Expected Iterable, but did not find one for field 'Query.list'."
     answer(
         "type Query { list: [String] }",
@@ -133,7 +133,7 @@ def lambda_root(value: Any) -> Any:
 
 @pytest.mark.parametrize("kind", [generated, generated_later])
 @pytest.mark.parametrize("type_", ["[Int]", "[Int!]", "[Int]!"])
-def test_a_generator_that_breaks_off_is_an_error_of_the_list(kind: Any, type_: str) -> None:
+def test_an_error_of_a_generator_is_an_error_of_the_list(kind: Any, type_: str) -> None:
     class Root:
         def list(self, info: Any) -> Any:
             return kind(1, 2, KeyError("broken"), 3)
@@ -213,7 +213,8 @@ def test_a_list_that_is_nulled_closes_its_asynchronous_generator() -> None:
 
 
 def endless(*items: Any) -> Callable[..., Any]:
-    """A generator of these and then of numbers, and when it was closed."""
+    """Returns an async generator function. A generator yields these items, then 1 forever. It
+    appends to its argument `closed` when it is closed."""
 
     async def generate(closed: list[bool]) -> AsyncIterator[Any]:
         try:
@@ -241,7 +242,7 @@ def endless(*items: Any) -> Callable[..., Any]:
 def test_an_item_that_makes_its_list_null_ends_an_asynchronous_generator(
     type_: str, items: list[Any], message: str
 ) -> None:
-    """The generator would go on for ever otherwise."""
+    """Without this, the generator would never end."""
     closed: list[bool] = []
 
     class Root:
@@ -253,7 +254,7 @@ def test_an_item_that_makes_its_list_null_ends_an_asynchronous_generator(
     assert closed == [True, True]
 
 
-def test_a_generator_may_be_long_and_break_off_late() -> None:
+def test_a_long_generator_may_raise_after_many_items() -> None:
     for count in (255, 256, 257, 1_000):
 
         class Root:

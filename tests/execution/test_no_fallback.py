@@ -1,4 +1,4 @@
-"""Every operation that we know of over our own schema is compiled: none falls back."""
+"""All known operations on Pinway's schema are compiled: graphql-core runs none of them."""
 
 import ast
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def texts() -> Iterator[str]:
     for path in sorted((HERE / "tests" / "outside" / "node").glob("*.*js")):
         yield from path.read_text().split("`")[1::2]
     yield get_introspection_query()
-    # As GraphiQL asks.
+    # The introspection query of GraphiQL.
     yield get_introspection_query(
         specified_by_url=True,
         schema_description=True,

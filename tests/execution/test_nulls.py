@@ -1,5 +1,4 @@
-"""Null propagation: a null or an error of a non-null field (after graphql-core's cases for non-null
-types)."""
+"""Null propagation from nulls and errors of non-null fields (after graphql-core's tests)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +17,7 @@ LEAVES = ("sync", "syncNonNull", "promise", "promiseNonNull")
 
 
 class Nulling:
-    """An object whose leaves are null; its nests are objects of the same class."""
+    """An object whose leaves are null, and whose nested objects are of the same class."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in (*LEAVES, *NESTS):
@@ -52,7 +51,7 @@ def reason(root: type[Nulling], leaf: str) -> str:
 
 
 def chains() -> Iterator[tuple[list[str], str]]:
-    """Ways down to a leaf: none, one or several nests."""
+    """Returns the paths from an object down to a leaf, over up to `depth` nested objects."""
     for leaf in LEAVES:
         yield [], leaf
         for nest in NESTS:
@@ -65,7 +64,7 @@ def chains() -> Iterator[tuple[list[str], str]]:
 
 @pytest.mark.parametrize("root", [Nulling, Throwing])
 @pytest.mark.parametrize(("nests", "leaf"), list(chains()), ids=lambda v: ".".join(v) or "-")
-def test_a_null_goes_up_to_the_next_position_that_may_be_null(
+def test_a_null_propagates_to_the_nearest_nullable_position(
     root: type[Nulling], nests: list[str], leaf: str
 ) -> None:
     path = [*nests, leaf]
@@ -100,7 +99,9 @@ def test_a_tree_of_nullable_fields_has_an_error_for_each() -> None:
 
 @pytest.mark.parametrize("leaf", ["syncNonNull", "promiseNonNull"])
 @pytest.mark.parametrize("root", [Nulling, Throwing])
-def test_nothing_is_left_when_a_root_field_may_not_be_null(root: type[Nulling], leaf: str) -> None:
+def test_a_null_of_a_non_null_root_field_makes_the_data_null(
+    root: type[Nulling], leaf: str
+) -> None:
     outcome = answer(
         SDL, f"{{ {leaf} }}", root=root, data=None, errors=[(reason(root, leaf), [leaf])]
     )
@@ -118,7 +119,7 @@ MANY = [
 
 
 @pytest.mark.parametrize("query", MANY)
-def test_of_several_errors_that_null_a_parent_one_is_told(query: str) -> None:
+def test_one_error_is_reported_for_a_parent_that_several_errors_make_null(query: str) -> None:
     answer(SDL, query, root=Throwing)
     answer(SDL, query, root=Nulling)
 
@@ -135,7 +136,7 @@ ARGUMENTS = [
 
 
 @pytest.mark.parametrize(("query", "variables", "value", "says"), ARGUMENTS)
-def test_an_argument_that_may_not_be_null(
+def test_null_for_a_non_null_argument_is_an_error(
     query: str, variables: Any, value: str | None, says: str | None
 ) -> None:
     class Root:

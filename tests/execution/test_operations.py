@@ -1,5 +1,5 @@
-"""Whole operations: what resolvers see, which operation runs, the order of things (after
-graphql-core's cases for the executor, mutations and default resolvers)."""
+"""Whole operations: the arguments of resolvers, the choice of the operation, the order of fields
+(after graphql-core's tests of the executor, mutations and default resolvers)."""
 
 import asyncio
 from collections import ChainMap
@@ -32,7 +32,7 @@ async def later(value: Any) -> Any:
     return value
 
 
-def test_code_of_any_kind_is_executed() -> None:
+def test_fields_with_each_kind_of_resolver_are_executed() -> None:
     class Deep:
         a, b = "Already Been Done", "Boring"
         c = ("Contrived", None, "Confusing")
@@ -96,7 +96,7 @@ def test_parallel_fragments_are_merged() -> None:
     answer(sdl, query, root=Root, data={**data, "c": "Cherry"}, errors=[])
 
 
-def test_info_tells_where_a_resolver_is() -> None:
+def test_info_has_the_path_and_the_field_of_a_resolver() -> None:
     seen = []
 
     def resolve(source: Any, info: Any, **arguments: Any) -> Any:
@@ -186,7 +186,7 @@ class Errors:
         raise StopIteration
 
 
-def test_errors_stay_where_they_happen() -> None:
+def test_an_error_makes_only_its_own_field_null() -> None:
     names = [name for name in ERRORS_SDL.replace("[String]", "").split() if name.endswith(":")]
     query = "{ " + " ".join(name[:-1] for name in names) + " }"
     outcome = answer(ERRORS_SDL, query, root=Errors)
@@ -195,7 +195,7 @@ def test_errors_stay_where_they_happen() -> None:
     assert outcome.data.startswith(b'{"syncOk":"ok","syncError":null,"syncReturnError":null,')
 
 
-def test_the_whole_path_is_told() -> None:
+def test_an_error_has_the_whole_path() -> None:
     class Root:
         def nullableA(self, info: Any) -> "Root":  # noqa: N802
             return Root()
@@ -223,13 +223,13 @@ def test_the_whole_path_is_told() -> None:
         ("fragment F on Query { a } query First { ...F } query Second { a }", "First"),
     ],
 )
-def test_the_operation_that_is_meant_runs(document: str, name: str | None) -> None:
+def test_the_named_operation_runs(document: str, name: str | None) -> None:
     fields = "{ a: String }"
     sdl = f"type Query {fields} type Mutation {fields} type Subscription {fields}"
     answer(sdl, document, operation=name, root=SimpleNamespace(a="b"), errors=[])
 
 
-def test_keys_are_in_the_order_of_the_query_whatever_comes_first() -> None:
+def test_fields_are_in_the_order_of_the_query_whichever_resolver_ends_first() -> None:
     class Root:
         def a(self, info: Any) -> str:
             return "a"
@@ -248,7 +248,7 @@ def test_keys_are_in_the_order_of_the_query_whatever_comes_first() -> None:
     assert outcome.data == b'{"d":"d","c":"c","b":"b","a":"a","x":"b","y":"c"}'
 
 
-def test_arguments_that_were_not_given_are_not_passed() -> None:
+def test_omitted_arguments_are_not_passed_to_the_resolver() -> None:
     def resolve(source: Any, info: Any, **arguments: Any) -> str:
         return repr(arguments)
 
@@ -260,7 +260,7 @@ def test_arguments_that_were_not_given_are_not_passed() -> None:
 
 
 @pytest.mark.parametrize("value", [None, Undefined])
-def test_a_scalar_that_gives_nothing_is_an_error(value: Any) -> None:
+def test_a_scalar_that_serializes_to_nothing_is_an_error(value: Any) -> None:
     scalar = GraphQLScalarType("Odd", serialize=lambda _: value)
     schema = GraphQLSchema(
         GraphQLObjectType("Query", {"f": GraphQLField(scalar, resolve=lambda *_: "x")})
@@ -300,7 +300,7 @@ class Number:
 
 
 class Changing:
-    """Each run of it starts at 6."""
+    """The root value of the mutations. Each test starts at 6."""
 
     def __init__(self) -> None:
         self.number = Number(6)
@@ -339,7 +339,7 @@ def test_mutations_run_one_after_the_other() -> None:
     answer(CHANGES, query, root=Changing, data=data, errors=[])
 
 
-def test_a_mutation_that_fails_holds_up_none() -> None:
+def test_a_failing_mutation_does_not_stop_the_next_one() -> None:
     query = """mutation M { a: now(to: 1) { theNumber } b: fail(to: 2) { theNumber }
       c: later(to: 3) { theNumber } d: failLater(to: 4) { theNumber }
       e: later(to: 5) { theNumber } }"""
@@ -354,7 +354,7 @@ def test_a_mutation_that_fails_holds_up_none() -> None:
     answer(CHANGES, query, root=Changing, data=data, errors=errors)
 
 
-def test_a_mutation_that_may_not_be_null_stops_those_after_it() -> None:
+def test_a_failing_non_null_mutation_stops_the_fields_after_it() -> None:
     made = []
 
     def new() -> Changing:
@@ -375,7 +375,7 @@ def test_a_mutation_that_may_not_be_null_stops_those_after_it() -> None:
     assert made[0].number.theNumber == 1
 
 
-def test_introspection_answers_as_ever() -> None:
+def test_introspection_answers_like_graphql_core() -> None:
     sdl = CHANGES + " interface Node { id: ID! } enum E { A B @deprecated } input I { a: Int = 3 }"
     query = get_introspection_query(
         specified_by_url=True,

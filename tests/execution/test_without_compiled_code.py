@@ -1,4 +1,4 @@
-"""Where there was no C compiler, all is as with one."""
+"""Without compiled modules, the executor gives the same results."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ UNIT = "tests/unit/gateway/execution"
 
 
 def without(*arguments: str) -> None:
-    """Run a module of Python's so; it has to succeed."""
+    """Run a Python module without compiled modules. Fails if it fails."""
     ended = subprocess.run(
         [sys.executable, *("-W", "ignore", "-m"), *arguments],
         cwd=HERE,
@@ -37,7 +37,7 @@ def without(*arguments: str) -> None:
         " tests/execution/test_context_variables.py",
     ],
 )
-def test_the_same_tests_hold(tests: str) -> None:
+def test_the_same_tests_pass(tests: str) -> None:
     without("pytest", "-q", "-p", "no:cacheprovider", *tests.split())
 
 
@@ -45,7 +45,7 @@ def test_the_engine_answers_as_graphql_core_does() -> None:
     without("tests.execution.differential", "--cases", str(CASES // 4), "--seed", "fixed-3")
 
 
-def test_nothing_compiled_is_used_then() -> None:
+def test_no_compiled_module_is_imported() -> None:
     code = (
         "import gateway.serving.protocol, sys\n"
         "print(*(name for name, module in sys.modules.items() if name"
@@ -64,7 +64,7 @@ def test_nothing_compiled_is_used_then() -> None:
 
 
 def built() -> set[str]:
-    """The modules that are compiled (see setup.py)."""
+    """Returns the names of all modules that setup.py compiles."""
     return {
         ".".join(path.relative_to(HERE).with_suffix("").parts)
         for folder in ("gateway", "loaders")

@@ -1,7 +1,7 @@
-"""Generated worlds: the description of a schema and of how its resolvers behave.
+"""Generates worlds. A world describes a schema and the behavior of its resolvers.
 
-A description is plain data; `plain.py` and `decorated.py` make schemas of graphql-core and of
-strawberry out of it, `behavior.py` says what the resolvers return, `operations.py` asks.
+A world is plain data. `plain.py` makes a graphql-core schema of it, and `decorated.py` a strawberry
+schema. `behavior.py` has the resolvers, and `operations.py` makes operations.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,8 @@ ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "ABSENT"})()
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A type: its wrappers from outside in, `!` for not null and `[` for a list, and its name."""
+    """A type reference: its wrappers from the outside in (`!` for non-null, `[` for a list), and
+    its name."""
 
     wraps: str
     name: str
@@ -37,8 +38,8 @@ class Ref:
 
 @dataclass(slots=True)
 class Argument:
-    """An argument or a field of an input; names are those of Python, `default` as a client
-    writes it."""
+    """An argument, or a field of an input type. `name` is the Python name. `default` is the value
+    that a client would send."""
 
     name: str
     type: Ref
@@ -47,7 +48,8 @@ class Argument:
 
 @dataclass(slots=True)
 class Field:
-    """A field; `style` says how it is resolved (STYLES), `extras` what else is odd about it."""
+    """A field. `style` is the kind of its resolver (STYLES), and `extras` are further properties of
+    the resolver (EXTRAS)."""
 
     name: str
     type: Ref
@@ -58,7 +60,7 @@ class Field:
 
 @dataclass(slots=True)
 class Object:
-    """An object type; `recognizes` is how `is_type_of` answers, "" if there is none."""
+    """An object type. `recognizes` is the kind of its `is_type_of`, or "" if it has none."""
 
     name: str
     fields: list[Field]
@@ -68,8 +70,8 @@ class Object:
 
 @dataclass(slots=True)
 class Abstract:
-    """An interface (with fields) or a union; `resolves` is how its type is resolved, "" if by
-    the default."""
+    """An interface (with fields) or a union. `resolves` is the kind of its `resolve_type`, or ""
+    for the default."""
 
     name: str
     members: list[str]
@@ -81,8 +83,8 @@ class Abstract:
 
 @dataclass(slots=True)
 class World:
-    """`trouble` in percent is how often a resolver does something wrong; `ambient` tells
-    whether resolvers use context variables."""
+    """A schema and the behavior of its resolvers. `trouble` is the percentage of wrong values and
+    errors. `ambient` says whether resolvers use context variables."""
 
     seed: int
     decorated: bool
@@ -102,7 +104,7 @@ class World:
         return known.fields
 
     def attributes(self) -> list[str]:
-        """The names of all fields that are attributes of objects."""
+        """Returns the names of all fields that are attributes of objects."""
         return [
             f.name
             for object_ in self.objects.values()
@@ -111,12 +113,12 @@ class World:
         ]
 
     def possible(self, name: str) -> list[str]:
-        """The object types that a value of the type may have."""
+        """Returns the possible object types of a type."""
         return [name] if name in self.objects else self.abstracts[name].members
 
 
 def camel(name: str) -> str:
-    """The name in GraphQL of something whose name in Python it is."""
+    """Returns the GraphQL name for a Python name."""
     head, *rest = name.split("_")
     return head + "".join(part.capitalize() for part in rest)
 
@@ -124,7 +126,7 @@ def camel(name: str) -> str:
 STYLES = ("attribute", "sync", "async", "mixed", "method", "future", "custom", "task")
 DECORATED_STYLES = ("attribute", "sync", "async", "mixed", "bulk", "hinted", "hinted async")
 STRAIGHT_STYLES = ("attribute", "bulk", "hinted")
-"""The styles of fields below which a whole subtree is made at once, if no value is unusual."""
+"""The styles of fields that the fast path can resolve."""
 _WITH_EXTRAS = ("sync", "async", "mixed", "future", "custom", "task")
 EXTRAS = ("info", "permission", "extension", "timeout", "ambient", "writes")
 SCALAR_KINDS = ("json", "even", "shout", "fickle", "late")
@@ -150,7 +152,7 @@ class _Builder:
     def build(self) -> World:
         draw = self.draw
         for n in range(1 + draw.below(2)):
-            self.inputs[f"Input{n}"] = []  # so that it may refer to itself
+            self.inputs[f"Input{n}"] = []  # first, so that the type can refer to itself
             self.inputs[f"Input{n}"] = self._arguments(1 + draw.below(3), "k", inside=f"Input{n}")
         objects = [f"Object{n}" for n in range(2 + draw.below(3))]
         interfaces = [f"Face{n}" for n in range(1 + draw.below(2))]
@@ -190,7 +192,7 @@ class _Builder:
                         if f.name not in {have.name for have in known[objects[0]].fields}
                     ]
                 )
-        for object_ in known.values():  # an object has the interfaces of its interfaces
+        for object_ in known.values():  # an object must have the interfaces of its interfaces
             for face in list(object_.interfaces):
                 for up in abstracts[face].interfaces:
                     if up not in object_.interfaces:
@@ -201,7 +203,7 @@ class _Builder:
             "Union0", members, resolves=draw.pick(("", "sync", "async", "wrong")), union=True
         )
         root = self._fields(5 + draw.below(4), rich=True, attributes=False)
-        root[0].type = Ref(root[0].type.wraps, "Union0")  # so that it is in the schema
+        root[0].type = Ref(root[0].type.wraps, "Union0")  # so that the union is in the schema
         changes = self._fields(2 + draw.below(3), attributes=False)
         known["Query"] = Object("Query", root)
         known["Mutation"] = Object("Mutation", changes)
@@ -242,7 +244,7 @@ class _Builder:
             if style == "attribute" and (not attributes or name in self.outputs):
                 style = "sync"
             if style == "bulk" and not attributes:
-                style = "async"  # roots have no parents to take at once
+                style = "async"  # a root field has a single parent
             if style == "method" and not attributes:
                 style = "sync"
             args = []
@@ -252,7 +254,7 @@ class _Builder:
             if style in _WITH_EXTRAS and self.draw.chance(60 if self.decorated else 40):
                 extras = frozenset((self.draw.pick(EXTRAS),))
             if style == "mixed" and extras & {"permission", "extension"}:
-                style = "async"  # else strawberry may take an awaitable for a value
+                style = "async"  # otherwise strawberry may take an awaitable for a value
             one_list = type_.wraps.count("[") == 1 and type_.wraps[-2:] != "[!"
             if style == "sync" and not extras and one_list and self.draw.chance(60):
                 extras = frozenset(("shared",))
@@ -267,16 +269,16 @@ class _Builder:
             names = (*SCALARS, *self.enums, *given, *self.inputs)
             name = self.draw.pick(names)
             wraps = self._wraps(2)
-            if name == inside:  # never needs itself
+            if name == inside:  # a type must not require itself
                 wraps = wraps.lstrip("!") if "[" in wraps else ""
             type_ = Ref(wraps, name)
             default = ABSENT
             if name not in self.inputs and self.draw.chance(35):
                 default = input_value(self.draw, type_, self)
                 if self.decorated and letter == "a" and isinstance(default, (list, dict)):
-                    default = ABSENT  # strawberry hashes the defaults of parameters
+                    default = ABSENT  # strawberry hashes defaults, and this one is unhashable
             arguments.append(Argument(f"{letter}_x{self.count}", type_, default))
-        if self.decorated:  # as Python wants it: those without a default first
+        if self.decorated:  # Python wants parameters without a default first
             arguments.sort(key=lambda a: a.default is not ABSENT or not a.type.required)
         return arguments
 
@@ -288,7 +290,7 @@ class _Builder:
 
 
 class EnumName(str):
-    """An enum value as a client writes it."""
+    """An enum value as a client writes it in a document."""
 
     __slots__ = ()
 
@@ -298,7 +300,8 @@ _JUNK = (None, "x", 7, 1.5, True, [], {}, {"zzz": 1}, [None], 1 << 40, "V0", -0.
 
 
 def input_value(draw: Draw, type_: Ref, world: Any, *, wrong: bool = False, depth: int = 0) -> Any:
-    """A value of an input type as a client sends it; somewhere wrong, if it is to be."""
+    """Returns a value of an input type as a client sends it. With `wrong`, a part of it is
+    wrong."""
     if wrong and draw.chance(50):
         return draw.pick(_JUNK)
     if type_.required:
@@ -309,10 +312,10 @@ def input_value(draw: Draw, type_: Ref, world: Any, *, wrong: bool = False, dept
 
 
 def _given(draw: Draw, type_: Ref, world: Any, wrong: bool, depth: int) -> Any:
-    """A value that is not null."""
+    """Returns a value that is not null."""
     if type_.wraps:
         inner = type_.inner
-        if draw.chance(10) and depth < 3:  # a single item stands for a list of it
+        if draw.chance(10) and depth < 3:  # a single item is coerced to a list of it
             single = input_value(draw, inner, world, wrong=wrong, depth=depth + 1)
             if single is not None and not isinstance(single, list):
                 return single

@@ -1,4 +1,4 @@
-"""Documents are kept by text, within a number and a sum of bytes."""
+"""Documents are cached by text, limited in number and in bytes."""
 
 import asyncio
 import gc
@@ -33,7 +33,7 @@ def test_a_text_is_read_once() -> None:
     assert (cache.stats.hits, cache.stats.misses, cache.stats.documents) == (1, 1, 1)
 
 
-def test_the_least_recently_used_goes_first() -> None:
+def test_the_least_recently_used_document_is_evicted_first() -> None:
     cache = documents(size=2)
     kept = cache.get("{a:__typename}")
     cache.get("{b:__typename}")
@@ -43,7 +43,7 @@ def test_the_least_recently_used_goes_first() -> None:
     assert (cache.stats.evictions, cache.stats.documents) == (1, 2)
 
 
-def test_bytes_are_bounded() -> None:
+def test_the_cache_is_limited_in_bytes() -> None:
     one = documents().get("{a:__typename}").bytes
     cache = documents(max_bytes=one * 3)
     for name in "abcdefgh":
@@ -51,11 +51,11 @@ def test_bytes_are_bounded() -> None:
     assert cache.stats.bytes == one * 3
     assert cache.stats.documents == 3
     cache.get("{" + " ".join(f"a{n}:__typename" for n in range(100)) + "}")
-    assert cache.stats.documents == 3  # it alone is more than the cache may hold
+    assert cache.stats.documents == 3  # the document is larger than the whole cache
 
 
 def long_text(name: str) -> str:
-    """A document that is too long to be read at once."""
+    """Returns a document that is too long to be read on the event loop."""
     return f"{{ {name}: __typename }} #" + "x" * SMALL
 
 
@@ -78,7 +78,7 @@ async def test_requests_for_one_new_text_share_a_reading(monkeypatch: pytest.Mon
 
 
 @pytest.mark.anyio
-async def test_a_reading_ends_when_the_last_request_for_it_goes() -> None:
+async def test_a_reading_is_cancelled_with_its_last_request() -> None:
     cache, begun, go_on = documents(), asyncio.Event(), Event()
     loop = asyncio.get_running_loop()
 
@@ -104,7 +104,7 @@ async def test_a_reading_ends_when_the_last_request_for_it_goes() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_refused_document_is_not_kept_but_its_errors_are_remembered() -> None:
+async def test_a_refused_document_is_not_cached_but_its_errors_are() -> None:
     cache = documents()
     for text in ("{ nothing }", "{ viewer", "{ nothing }" + " " * SMALL):
         refused = await cache.read(text)
@@ -118,14 +118,14 @@ async def test_a_refused_document_is_not_kept_but_its_errors_are_remembered() ->
 
 
 @pytest.mark.anyio
-async def test_few_refused_documents_are_remembered() -> None:
+async def test_the_errors_of_a_limited_number_of_documents_are_cached() -> None:
     cache = documents()
     for n in range(REFUSED + 20):
         await cache.read(f"{{ nothing{n} }}")
     assert len(cache._refused) == REFUSED
 
 
-def test_errors_are_few_and_short() -> None:
+def test_the_number_and_length_of_errors_are_limited() -> None:
     fields = " ".join(f'viewer{{boards(x{n}: "{"y" * 2_000}"){{edges{{z}}}}}}' for n in range(40))
     limits: Any = {"max_query_root_fields": 100}
     cache = Documents(
@@ -163,7 +163,7 @@ def test_no_tokens_are_left_to_the_collector(text: str) -> None:
         gc.enable()
 
 
-def test_a_tree_is_kept_without_its_tokens() -> None:
+def test_a_syntax_tree_is_cached_without_its_tokens() -> None:
     document = documents().get("{ viewer { id ...F } } fragment F on User { a: username }")
     assert document.ast is not None
     left: list[Any] = [document.ast]
@@ -185,7 +185,7 @@ def test_a_tree_is_kept_without_its_tokens() -> None:
     assert document.fields == {"viewer", "id", "username"}
 
 
-def test_an_unknown_operation_is_not_kept() -> None:
+def test_the_error_of_an_unknown_operation_is_not_cached() -> None:
     document = documents().get("query A{__typename} query B{__typename}")
     assert isinstance(document.operation("A"), PreparedOperation)
     for name in (None, "C", "D"):
@@ -201,7 +201,7 @@ def test_samples_are_compiled(path: object) -> None:
 
 
 def compiled(cache: Documents, text: str) -> Document:
-    """The document with all compiled that can be."""
+    """Returns the document, with all parts compiled."""
     document = cache.get(text)
     found = document.operation(None)
     assert isinstance(found, PreparedOperation)
@@ -218,7 +218,7 @@ MANY_FIELDS = "{ viewer {" + "".join(
 ) + "} }"  # fmt: skip
 
 
-def test_a_document_takes_about_what_is_said() -> None:
+def test_the_size_of_a_document_is_estimated_closely() -> None:
     texts = [path.read_text() for path in SAMPLES[:2]]
     for text in [*texts, get_introspection_query(), MANY_FIELDS]:
         compiled(documents(), text)
@@ -234,7 +234,7 @@ def test_a_document_takes_about_what_is_said() -> None:
         assert 0.4 < said / taken < 2.5, (said, taken)
 
 
-def test_what_is_compiled_is_charged_and_its_documents_evicted() -> None:
+def test_compiled_parts_are_charged_and_make_documents_be_evicted() -> None:
     cache = documents(max_bytes=1_500_000)
     kept = []
     for n in range(4):
@@ -245,7 +245,7 @@ def test_what_is_compiled_is_charged_and_its_documents_evicted() -> None:
     assert cache.stats.bytes == sum(document.bytes for document in kept if document.kept)
 
 
-def test_a_plan_is_charged_for_each_variant_and_not_for_those_it_forgot() -> None:
+def test_a_plan_is_charged_for_the_variants_that_it_keeps() -> None:
     cache = documents()
     conditions = " ".join(f"$v{n}: Boolean!" for n in range(5))
     fields = " ".join(f"a{n}: username @include(if: $v{n})" for n in range(5))
@@ -290,7 +290,7 @@ def selections_of(cache: Documents) -> list[Any]:
 
 
 @pytest.mark.anyio
-async def test_a_large_operation_is_compiled_beside_the_loop_once_for_all() -> None:
+async def test_a_large_operation_is_compiled_once_beside_the_loop() -> None:
     cache = documents()
     document = await cache.read(MANY_FIELDS)
     found = document.operation(None)
@@ -309,7 +309,7 @@ async def test_a_large_operation_is_compiled_beside_the_loop_once_for_all() -> N
     assert all("builder" in vars(selection) for selection in variant._made)
 
 
-def test_paths_share_what_is_the_same_below_them() -> None:
+def test_response_paths_share_equal_selections() -> None:
     limits: Any = {"max_query_selections": 10**9, "max_query_aliases": 10**9}
     settings = limits_of(Settings(**limits))
     cache = Documents(schema._schema, size=1, max_bytes=10**9, limits=settings)
