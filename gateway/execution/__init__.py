@@ -1,8 +1,9 @@
-"""Runs GraphQL operations as graphql-core does, level by level: README.md is the map."""
+"""The executor: runs GraphQL operations with graphql-core's results, level by level. README.md is
+the map. This module makes an executor from the settings."""
 
 import strawberry
 
-import loaders  # noqa: F401  which finds what was compiled, or its sources
+import loaders  # noqa: F401  chooses compiled modules or their sources; must be imported first
 from gateway.execution.documents import Documents
 from gateway.execution.executor import Executor
 from gateway.execution.limits import Limits
@@ -11,12 +12,12 @@ from schema import schema as our_schema
 
 
 def new_executor(settings: Settings) -> Executor:
-    """An executor of Pinway's schema, within the settings' limits."""
+    """Returns an executor for Pinway's schema, with the limits of the settings."""
     return executor_of(our_schema, settings)
 
 
 def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
-    """An executor of any strawberry schema, within the settings' limits."""
+    """Returns an executor for any strawberry schema, with the limits of the settings."""
     documents = Documents(
         schema._schema,
         size=settings.document_cache,
@@ -33,7 +34,7 @@ def executor_of(schema: strawberry.Schema, settings: Settings) -> Executor:
 
 
 def limits_of(settings: Settings) -> Limits:
-    """The bounds on documents that the settings give."""
+    """Returns the limits on documents from the settings."""
     return Limits(
         length=settings.max_query_length,
         tokens=settings.max_query_tokens,

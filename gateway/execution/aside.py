@@ -1,8 +1,8 @@
-"""Work that takes long and must not hold up the event loop, done by one thread, shortest first.
+"""Runs long work in one thread beside the event loop, the shortest piece first.
 
-A new document of the largest size takes a tenth of a second to parse, validate and compile, in pure
-Python. Beside the loop that costs requests in flight a few milliseconds, as the interpreter changes
-threads; on the loop it would cost each of them all of it.
+Parsing, validating and compiling a new document of the largest size takes 100 ms of pure Python. In
+a thread, it delays concurrent requests by a few milliseconds, because the interpreter switches
+between the threads. On the event loop, it would delay each of them by 100 ms.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from graphql import GraphQLError
 
 T = TypeVar("T")
 TURN = 0.0001
-"""Seconds that the thread has the interpreter for, where the loop asks for it. uvloop asks anew for
-each socket that can be read, so that a turn of the loop takes many of them."""
+"""The interpreter's switch interval while the thread works, in seconds. The loop waits up to this
+long whenever it needs the interpreter back. uvloop needs it once for each readable socket, so that
+one turn of the loop may wait many times."""
 REST = 2.0
-"""The thread rests after a piece of work, as a multiple of the time that the piece took: other
-requests have the interpreter to themselves meanwhile."""
+"""The thread rests after each piece of work, for this multiple of the time that the piece took.
+With 2.0, a piece of 50 ms is followed by a rest of 100 ms, in which requests run undisturbed."""
 WAITING = 256
-"""Pieces of work that may wait; the longest makes room for one more."""
+"""The maximum number of waiting pieces. If there are more, the longest piece is dropped."""
 
 
 class Overloaded(Exception):
-    """Too much other work waits."""
+    """A piece of work was dropped, because too much work waits."""
 
     @staticmethod
     def error() -> GraphQLError:
-        """The error that the client is told."""
+        """Returns the error for the client."""
         message = "Too many new documents arrive at once. Send it again."
         return GraphQLError(message, extensions={"code": "UNAVAILABLE"})
 
 
 class _Piece:
-    """Work to be done, ordered by its length and then by its age."""
+    """One piece of waiting work. Pieces are ordered by length, then by age."""
 
     __slots__ = ("future", "loop", "order", "work")
 
@@ -59,8 +60,8 @@ class _Piece:
         return self.order < other.order
 
     def settle(self, result: Any, error: BaseException | None) -> None:
-        """Tell who waits. In any thread."""
-        with suppress(RuntimeError):  # the loop has ended
+        """Settle the future of the piece. May be called in any thread."""
+        with suppress(RuntimeError):  # the loop is closed
             self.loop.call_soon_threadsafe(self._settle, result, error)
 
     def _settle(self, result: Any, error: BaseException | None) -> None:
@@ -74,8 +75,9 @@ class _Piece:
 
 @contextmanager
 def _collected_after() -> Iterator[None]:
-    """Have no pass of the collector meanwhile, and one over what is new then. Validation leaves
-    megabytes in cycles: a pass in between would take them for long-lived objects (`collector`)."""
+    """Disable the garbage collector in the block, and collect the youngest generation at its end.
+    Validation makes megabytes of cycles. A collection in between would count them as long-lived
+    objects (`gateway/collector.py`)."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -87,7 +89,8 @@ def _collected_after() -> Iterator[None]:
 
 
 class Aside:
-    """A thread that lives while there is work, and rests after each piece before the next one."""
+    """The thread for long work. The thread is started with the first piece of work, rests after
+    each piece, and ends when no work is left."""
 
     def __init__(
         self,
@@ -103,17 +106,18 @@ class Aside:
         self._waiting: list[_Piece] = []
         self._running = False
         self._interval = 0.0
-        """The interpreter's own, while the thread works."""
+        """The interpreter's own switch interval, to be restored when the thread ends."""
 
     async def do(self, length: int, work: Callable[[], T]) -> T:
-        """The result of `work`, or its error. `length` says about how long the work takes, in any
-        unit. Raises Overloaded. Work that is cancelled before it began is never done."""
+        """Run `work` in the thread. Returns its result, or raises its error. `length` is the
+        expected duration of the work, in any unit. Raises Overloaded if the work was dropped. Work
+        whose caller is cancelled before it began is skipped."""
         piece = _Piece((length, next(self._numbers)), work, asyncio.get_running_loop())
         with self._lock:
             insort(self._waiting, piece)
             dropped = self._waiting.pop() if len(self._waiting) > self._most else None
             begins, self._running = not self._running, True
-            if begins:  # the loop waits this long for its turn whenever it looked for events
+            if begins:  # the loop waits up to this long whenever it has polled for events
                 self._interval = sys.getswitchinterval()
                 sys.setswitchinterval(min(self._interval, TURN))
         if dropped is not None:

@@ -1,7 +1,9 @@
-"""Operations ready to run, kept by their text: parsed, validated, limited and compiled once.
+"""The cache of documents: each text is parsed, validated, checked against the limits and compiled
+once.
 
-A text that isn't known is read beside the event loop (`aside`), once for all requests that ask for
-it meanwhile. Refused documents aren't kept; of the last ones the errors are remembered.
+A new text is read in a thread beside the event loop (`aside`). Concurrent requests with the same
+text share that reading. A refused document is not cached, but the errors of the last refused
+documents are.
 """
 
 import asyncio
@@ -25,20 +27,22 @@ from gateway.execution.limits import Limits
 from gateway.execution.reading import Reader
 
 BYTES_A_NODE = 400
-"""The bytes of a node of a syntax tree without its tokens, measured."""
+"""The size of a syntax tree's node without its tokens, in bytes, as measured."""
 BYTES_A_DOCUMENT = 4_000
 SMALL = 400
-"""Characters of a document that is read at once: that takes as long as any small request."""
+"""The maximum length, in characters, of a document that is read on the event loop. Reading it takes
+about as long as a small request."""
 NAME = 60
-"""Characters of an operation's unknown name that are repeated."""
+"""The maximum number of characters of an unknown operation name that an error message repeats."""
 REFUSED = 64
-"""Refused documents whose errors are remembered."""
+"""The maximum number of refused documents whose errors are cached."""
 
 
 @dataclass(slots=True)
 class Stats:
-    """Counts of the cache of documents. `fallbacks` are requests that graphql-core ran; `refused`
-    are documents that were refused, those remembered not counted."""
+    """Counts of the document cache. `fallbacks` counts the requests that graphql-core ran.
+    `refused` counts the documents that were read and refused, but not the requests that were
+    answered with cached errors."""
 
     hits: int = 0
     misses: int = 0
@@ -51,42 +55,45 @@ class Stats:
 
 @dataclass(slots=True)
 class Document:
-    """A document that may be executed, or the errors (with their code) why it may not; the names
-    of all fields in it; and about how many bytes it takes, its plans included."""
+    """A document that was read. `ast` is None if the document was refused, and `errors` says why,
+    each error with its code. `fields` are the names of all fields in it. `bytes` is an estimate of
+    its size with its compiled plans."""
 
     engine: Engine
     ast: DocumentNode | None
     errors: list[GraphQLError]
     fields: frozenset[str] = frozenset()
     selections: dict[str | None, int] = field(default_factory=dict)
-    """By operation: its selections, with its fragments where they are spread."""
+    """The number of selections of each operation, by name. A fragment's selections count at each
+    spread."""
     bytes: int = BYTES_A_DOCUMENT
     kept: "Documents | None" = None
-    """The cache that it is in."""
+    """The cache that has the document, if any."""
     _operations: dict[str | None, "PreparedOperation"] = field(default_factory=dict)
 
     def charge(self, taken: int) -> None:
-        """More of it was compiled, or let go of."""
+        """Add `taken` bytes to the document's size; a negative number if bytes were freed."""
         self.bytes += taken
         if self.kept is not None:
             self.kept.grown(taken)
 
     def forget(self) -> None:
-        """Drop its plans, which are in cycles: the document is out of the cache."""
+        """Break the reference cycles of the plans. The document left the cache."""
         self.kept = None
         for operation in self._operations.values():
             operation.plan.forget()
         self._operations.clear()
 
     def operation(self, name: str | None) -> "PreparedOperation | GraphQLError":
-        """The operation of this name, or the only one; an error where there is none such."""
+        """Returns the operation with this name (None: the only operation of the document), or an
+        error if the document has no such operation."""
         found = self._operations.get(name)
         if found is not None:
             return found
         chosen = self._chosen(name)
-        if isinstance(chosen, PreparedOperation):  # an unknown name is the client's, and unbounded
+        if isinstance(chosen, PreparedOperation):  # errors of unknown names are not kept
             self._operations[name] = chosen
-            if len(self.selections) == 1:  # the only one is run with and without its name
+            if len(self.selections) == 1:  # a single operation may be run without its name
                 self._operations.update(dict.fromkeys((None, *self.selections), chosen))
         return chosen
 
@@ -114,8 +121,8 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class PreparedOperation:
-    """An operation of a document (its name is empty where it has none), its plan, and what it
-    costs."""
+    """An operation of a document, ready to run: its type, its name (empty if it has none), its
+    plan, and the estimate of its cost."""
 
     type: OperationType
     name: str
@@ -124,7 +131,8 @@ class PreparedOperation:
 
 
 class Documents:
-    """A cache of documents bounded by number and by bytes, least recently used out first."""
+    """The cache of documents, limited in number and in bytes. The least recently used document is
+    evicted first."""
 
     def __init__(
         self,
@@ -145,7 +153,7 @@ class Documents:
 
     @property
     def hiding(self) -> Hiding | None:
-        """Hides the schema's names in errors, where they are to be hidden."""
+        """Removes the schema's names from errors; None if the settings allow suggestions."""
         return self._reader.hiding
 
     @property
@@ -155,7 +163,7 @@ class Documents:
         return self._stats
 
     def found(self, text: str) -> Document | None:
-        """The document, if it is kept."""
+        """Returns the document of this text if it is cached, else None."""
         document = self._documents.get(text)
         if document is None:
             self._stats.misses += 1
@@ -165,12 +173,12 @@ class Documents:
         return document
 
     def get(self, text: str) -> Document:
-        """The document, read at once if it isn't kept."""
+        """Returns the document of this text. A new text is read on the event loop."""
         return self.found(text) or self._now(text)
 
     async def read(self, text: str) -> Document:
-        """A document that isn't kept, read beside the loop unless it is small. Requests for one
-        text share one reading."""
+        """Read a text that is not cached. A long text is read beside the event loop; concurrent
+        requests with the same text share that reading."""
         remembered = self._refused.get(_digest(text))
         if remembered is not None:
             return remembered
@@ -203,7 +211,8 @@ class Documents:
         return self._kept(text, self._new(text))
 
     def _new(self, text: str) -> Document:
-        """The document, its operation made if it has only one. In any thread."""
+        """Read a text. If the document has a single operation, its plan is made, too. May be called
+        in any thread."""
         read = self._reader.read(text)
         document = Document(self._engine, read.ast, read.errors, read.fields, read.selections)
         if read.ast is not None:
@@ -225,7 +234,7 @@ class Documents:
         return document
 
     def grown(self, taken: int) -> None:
-        """A document that is kept takes so much more."""
+        """A cached document takes `taken` more bytes: evict documents if the limit is exceeded."""
         self._stats.bytes += taken
         self._trim()
 
@@ -240,7 +249,7 @@ class Documents:
 
 @dataclass(slots=True)
 class _Reading:
-    """A document that is being read, and how many requests wait for it."""
+    """A document that is being read, and the number of requests that wait for it."""
 
     task: "asyncio.Future[Document]"
     waiting: int = 0

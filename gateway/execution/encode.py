@@ -1,4 +1,5 @@
-"""The response's data as JSON, in pieces when it is large, so that the loop is never held long."""
+"""Encodes a response's data as JSON. Large data is encoded in pieces, with rests of the event loop
+in between."""
 
 from __future__ import annotations
 
@@ -10,17 +11,19 @@ from typing import Any
 import orjson
 
 SMALL = 4_096
-"""A response of so many objects need not be encoded in pieces."""
+"""The maximum number of objects of a response that is encoded in one piece."""
 PIECE = 256
-"""Simple items of a list that are."""
+"""The number of simple list items that are encoded at a time."""
 PART = 1 << 18
-"""Bytes of a large response that are sent at a time, about."""
+"""The approximate size of a part of a large response, in bytes."""
 BUDGET = 0.004
+"""The seconds of work between rests."""
 
 
 def dumps(value: Any, default: Callable[[Any], Any] | None = None) -> bytes:
-    """A value as JSON. What orjson refuses is written as json.dumps would: integers of any size,
-    keys that are no strings, lone surrogates. Raises TypeError or ValueError where that fails."""
+    """Returns a value as JSON. Values that orjson refuses are written like json.dumps does:
+    integers of any size, keys that are not strings, lone surrogates. Raises TypeError or ValueError
+    for other values. `default` converts a value of a class that JSON doesn't have."""
     try:
         return orjson.dumps(value, default)
     except TypeError:
@@ -48,11 +51,14 @@ def _spelled_out(value: Any, default: Callable[[Any], Any] | None) -> Iterator[b
 
 
 async def encode(data: Any) -> list[bytes]:
-    """The bytes of `dumps(data)`, made with rests, in parts of moderate size: memory for all
-    of them in one piece takes the system longer than the loop may be held."""
+    """Returns the bytes of `dumps(data)` in parts of about PART bytes, encoded with rests.
+
+    The parts are not joined: allocating memory for a large response takes the operating system
+    longer than the loop may be held.
+    """
     parts: list[bytes] = []
     pieces: list[bytes] = []
-    await asyncio.sleep(0)  # what made the data let go of much at its end
+    await asyncio.sleep(0)  # executing has just freed many objects
     clock = asyncio.get_running_loop().time
     size, since = 0, clock()
     for piece in _pieces(data):
@@ -95,7 +101,7 @@ def _pieces(value: Any) -> Iterator[bytes]:
 
 
 def _large(value: Any) -> bool:
-    """Whether a value holds a long list, or may hold one further down."""
+    """Whether a value has a long list in it, or may have one at a deeper level."""
     if type(value) is list:
         return len(value) > 16 or any(map(_large, value))
     if type(value) is dict:

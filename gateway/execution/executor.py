@@ -1,4 +1,5 @@
-"""One operation from its text to its response."""
+"""Runs one operation, from its text to the body of its response: cost, deadline, errors as clients
+see them."""
 
 import asyncio
 from math import ceil
@@ -19,17 +20,23 @@ from gateway.execution.tasks.deadlines import Deadlines
 from resolvers.context import Context
 
 A_SELECTION = 10
-"""The cost of compiling a selection again, for other values of @skip and @include: it takes as long
-as running what costs as much. The first time is paid for with the document's characters."""
+"""The cost of compiling a selection again for other values of @skip and @include: compiling takes
+as long as running an operation of this cost. The first compilation is charged by the length of the
+document."""
 
 
 class Result:
-    """A response's content: `data` is JSON in parts, None when the operation was refused before it
-    ran; `errors` are JSON in parts, no part if there are none. `by_post_only` says that it was
-    refused because the request was a GET. `operation` is the operation, if the document has it,
-    and `cost` its estimate, if there was one; `extensions` are JSON, empty where there are none.
-    `retry_after` are seconds, where the client has to wait. `codes` are the errors' codes
-    (`extensions.code`), in their order."""
+    """The content of a response.
+
+    - `data`: the parts of its JSON; None if the operation was refused before it ran.
+    - `errors`: the parts of their JSON, empty if there are no errors.
+    - `codes`: the code of each error (`extensions.code`), in the order of the errors.
+    - `extensions`: JSON, empty if there are none.
+    - `operation`: the operation, or None if the document does not have it.
+    - `cost`: the estimated cost, or None if the operation was refused before the estimate.
+    - `by_post_only`: whether it was refused because a GET request may only run queries.
+    - `retry_after`: the seconds that the client must wait, or 0.
+    """
 
     __slots__ = (
         *("by_post_only", "codes", "cost", "data", "errors", "extensions", "operation"),
@@ -47,7 +54,7 @@ class Result:
         self.operation: PreparedOperation | None = None
 
     def extend(self, entries: bytes) -> None:
-        """Add the entries of a JSON object to the response's extensions."""
+        """Add the entries of `entries`, a JSON object, to the response's extensions."""
         self.extensions = self.extensions[:-1] + b"," + entries[1:] if self.extensions else entries
 
     @property
@@ -55,7 +62,8 @@ class Result:
         return self.data is not None
 
     def parts(self) -> list[bytes]:
-        """The body, as the specification of GraphQL orders it: without data if nothing ran."""
+        """Returns the parts of the response's body (section "Response Format" of the
+        specification). The body has no `data` if the operation did not run."""
         end = b',"extensions":' + self.extensions + b"}" if self.extensions else b"}"
         if self.data is None:
             return [b'{"errors":', *self.errors, end]
@@ -73,8 +81,8 @@ class Executor:
     def __init__(
         self, documents: Documents, *, timeout: float, max_cost: int = 0, max_bytes: int = 0
     ) -> None:
-        """`max_cost` is the dearest operation that runs, `max_bytes` the largest data that is
-        answered; 0: any."""
+        """`timeout` is in seconds. `max_cost` is the maximum cost of an operation, and `max_bytes`
+        the maximum size of its data; 0 means no maximum."""
         self.documents, self._deadlines = documents, Deadlines(timeout)
         self.max_cost, self._max_bytes = max_cost, max_bytes
         self.refusals = Refusals()
@@ -93,8 +101,9 @@ class Executor:
         read_only: bool = False,
         client: Client | None = None,
     ) -> Result:
-        """The result of the operation, charged to the client; never raises for what a client sent
-        or a store did."""
+        """Run an operation of a document, and charge its cost to the client. Errors of the client
+        and of stores are in the result: neither raises. `operation` is the operation's name, None
+        if the document has one operation. `read_only` allows queries alone."""
         document = self.documents.found(query)
         if document is None:
             if client is not None and (seconds := await _charged(client, len(query))):
@@ -163,7 +172,7 @@ class Executor:
                 )
         except TimeoutError:
             return _failed([b"null"], self._late())
-        except Exception as raised:  # a fault of the executor: shown as INTERNAL, and logged
+        except Exception as raised:  # a bug in the executor: the client sees INTERNAL, we log it
             error = GraphQLError("The operation could not be run.", original_error=raised)
             return _failed([b"null"], error)
         if self._max_bytes and outcome.parts is not None:
@@ -190,12 +199,12 @@ class Executor:
 
 
 async def _charged(client: Client, cost: int) -> int:
-    """0 where the client has paid, or else the seconds to wait."""
+    """Charge the client. Returns 0, or the seconds that the client must wait first."""
     return 0 if client.spend(cost) else ceil(await client.take(cost))
 
 
 def waiting(seconds: int, error: GraphQLError) -> Result:
-    """Nothing ran, and the client has to wait so long."""
+    """The result of a request that was refused until `seconds` have passed."""
     result = refused(error)
     result.retry_after = seconds
     return result
@@ -207,7 +216,7 @@ def _costing(operation: PreparedOperation, cost: int, result: Result) -> Result:
 
 
 def _failed(data: list[bytes] | None, *errors: GraphQLError) -> Result:
-    """A response with a few errors."""
+    """The result with a few errors."""
     formatted = shown(*errors)
     result = Result(data, [dumps(formatted, repr)])
     result.codes = _codes(formatted)
@@ -215,7 +224,8 @@ def _failed(data: list[bytes] | None, *errors: GraphQLError) -> Result:
 
 
 async def _failed_in_slices(data: list[bytes] | None, errors: list[GraphQLError]) -> Result:
-    """A response with very many errors, written as JSON and freed in parts, with rests between."""
+    """The result with many errors, which are encoded and freed in slices, with rests of the event
+    loop in between."""
     loop = asyncio.get_running_loop()
     formatted = await shown_in_slices(errors)
     result = Result(data, await encode(formatted))
@@ -229,12 +239,12 @@ def _codes(formatted: list[dict[str, Any]]) -> list[str]:
 
 
 def refused(*errors: GraphQLError, by_post_only: bool = False) -> Result:
-    """Nothing ran."""
+    """The result of a request that was refused before its operation ran."""
     result = _failed(None, *errors)
     result.by_post_only = by_post_only
     return result
 
 
 def _only_by_post(type_: OperationType) -> Result:
-    message = f"Send a {type_.value} by POST: GET is for queries alone."
+    message = f"Send a {type_.value} by POST: GET is for queries only."
     return refused(GraphQLError(message, extensions={"code": "BAD_USER_INPUT"}), by_post_only=True)

@@ -1,7 +1,7 @@
-"""Errors' messages without the schema's names: for gateways that keep their schema to themselves.
+"""Removes the schema's names from error messages, for gateways that keep their schema secret.
 
-A message may repeat the names that the client sent. Any other name of the schema in it is replaced
-by "...": graphql-core quotes names, and outside of quotes only types are named.
+A message may repeat names that the client sent. Every other name of the schema is replaced by
+"...". graphql-core's messages quote all names except the names of types.
 """
 
 import re
@@ -44,7 +44,7 @@ class Hiding:
         self._names |= self._types
 
     def hidden(self, message: str, sent: "Sent") -> str:
-        """The message, with those names only that the client sent."""
+        """Returns the message with only the names that the client sent."""
         message = _SUGGESTION.sub("", message)
         told = self._names.intersection(_NAME.findall(message))
         hidden = {name for name in told if not sent.has(name)}
@@ -57,8 +57,8 @@ class Hiding:
 
 
 class Sent:
-    """The texts of a client's request, in which names may stand. Each name is looked for once: the
-    texts may be long, and the errors many."""
+    """The names in the texts of a client's request. Each name is searched for once, because texts
+    may be long and errors many."""
 
     def __init__(self, *texts: str) -> None:
         self._texts = texts
@@ -68,7 +68,7 @@ class Sent:
         """Whether the client sent this name."""
         known = self._known.get(name)
         if known is None:
-            # The name comes first in the pattern, so that the search goes from one to the next.
+            # The name comes first in the pattern, so that the search can skip to its occurrences.
             whole = re.compile(f"{name}(?<![_0-9A-Za-z]{name})(?![_0-9A-Za-z])")
             known = self._known[name] = any(whole.search(text) for text in self._texts)
         return known
@@ -77,8 +77,8 @@ class Sent:
 def hide(
     hiding: Hiding, errors: Iterable[GraphQLError], query: str, variables: dict[str, Any] | None
 ) -> None:
-    """Hide the schema's names in the errors that graphql-core words: those of variables and of
-    arguments. The words of resolvers are meant for clients."""
+    """Hide the schema's names in errors of variables and arguments, whose messages graphql-core
+    writes. Messages of resolvers are left alone: they are written for clients."""
     sent = Sent(query, orjson.dumps(variables or {}).decode())
     for error in errors:
         if error.original_error is None or isinstance(error.original_error, GraphQLError):

@@ -1,8 +1,9 @@
-"""Bounds on a document: what its operations may nest, select, alias, and how much text it may have.
+"""The limits on documents: the depth, selections, root fields, aliases and directives of an
+operation, and the length of the text.
 
-Everything is counted in time linear in the document, before it is validated: each definition is
-walked once, and a fragment's counts are added up once, however often the fragment is spread. So a
-document of a few hundred bytes whose fragments fan out into millions of fields is refused at once.
+Counting comes before validation and takes time linear in the document: each definition is walked
+once, and each fragment's counts are added up once, however often the fragment is spread. A document
+of a few hundred bytes whose fragments expand to millions of fields is therefore refused at once.
 """
 
 from collections.abc import Iterator
@@ -20,13 +21,13 @@ from graphql import (
 )
 
 MOST = 10**15
-"""Counts stop here: fragments that fan out multiply without end."""
+"""The maximum of a count. Nested spreads multiply counts, which would become huge numbers."""
 INTROSPECTION = ("__schema", "__type")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The bounds, each a setting; `length` is in characters, the others are counts."""
+    """The limits, one for each setting. `length` is in characters; all other limits are counts."""
 
     length: int
     tokens: int
@@ -37,7 +38,7 @@ class Limits:
     aliases: int
     directives: int
     introspection: bool = True
-    """Whether `__schema` and `__type` may be asked."""
+    """Whether `__schema` and `__type` may be selected."""
 
 
 @dataclass(slots=True)
@@ -47,22 +48,23 @@ class Measured:
     operations: list[tuple[OperationDefinitionNode, "_Counts"]]
     directives: int
     introspection: FieldNode | None
-    """A field that asks for the schema, if there is one."""
+    """The first `__schema` or `__type` field, if there is one."""
 
     @property
     def selections(self) -> dict[str | None, int]:
-        """By operation: its selections, with its fragments where they are spread."""
+        """The number of selections of each operation, by name. A fragment's selections count at
+        each spread."""
         return {
             node.name.value if node.name else None: counts.selections
             for node, counts in self.operations
         }
 
     def errors(self, limits: Limits) -> list[GraphQLError]:
-        """An error for each bound that the document exceeds, or else the first operation that
-        exceeds one, with the count and the bound."""
+        """Returns an error for each limit that the document as a whole exceeds. If there is none,
+        returns the errors of the first operation that exceeds a limit."""
         hidden = self.introspection
         if hidden is not None and not limits.introspection:
-            message = f"'{hidden.name.value}' can't be asked: introspection is switched off."
+            message = f"'{hidden.name.value}' can't be selected: introspection is switched off."
             return [GraphQLError(message, hidden)]
         errors: list[GraphQLError] = []
         for message, count, most in (
@@ -91,13 +93,13 @@ class Measured:
                 if count > most:
                     errors.append(_exceeds(message, count, most, node))
             if errors:
-                break  # each error looks for its line in the text, from the start
+                break  # each error searches the text from its start to find its line
         return errors
 
 
 def measured(document: DocumentNode) -> Measured:
-    """The counts of a document, which may be invalid: unknown fragments and cycles of fragments
-    count as empty, and are left to validation."""
+    """Returns the counts of a document that may be invalid. Unknown fragments and cycles of
+    fragments count as empty; validation refuses them later."""
     found = Measured([], 0, None)
     fragments: dict[str, _Counts] = {}
     for definition in document.definitions:
@@ -130,15 +132,15 @@ class _Counts:
     selections: int = 0
     aliases: int = 0
     roots: int = 0
-    """Fields at its own level."""
+    """The number of fields at its top level."""
     depth: int = 0
-    """How deep fields nest; introspection is free."""
+    """The depth of its fields. Introspection fields don't count."""
     directives: int = 0
     introspection: FieldNode | None = None
     spreads: list["_Spread"] = field(default_factory=list)
 
     def add_spreads(self, fragments: dict[str, "_Counts"]) -> None:
-        """Add the fragments that it spreads, whose own counts are complete."""
+        """Add the counts of the spread fragments, which must be complete."""
         for spread in self.spreads:
             inner = fragments.get(spread.name)
             if inner is None:
@@ -156,11 +158,11 @@ class _Spread:
     name: str
     at_root: bool
     depth: int | None
-    """Fields above it; None below a field of introspection."""
+    """The number of fields above the spread; None below an introspection field."""
 
 
 def _counted(selection_set: SelectionSetNode) -> _Counts:
-    """The counts of a selection set without the fragments it spreads."""
+    """Returns the counts of a selection set without its spread fragments."""
     counts = _Counts()
     left: list[tuple[SelectionSetNode, bool, int | None]] = [(selection_set, True, 0)]
     while left:
@@ -192,7 +194,8 @@ def _counted(selection_set: SelectionSetNode) -> _Counts:
 
 
 def _add_up(fragments: dict[str, _Counts]) -> None:
-    """Complete the counts of all fragments, the innermost first, without recursion."""
+    """Complete the counts of all fragments, the innermost first. The function is not recursive,
+    because fragments may nest deeper than Python's stack."""
     done: set[str] = set()
     for root in fragments:
         if root in done:

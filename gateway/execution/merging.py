@@ -1,12 +1,12 @@
-"""Whether the fields of one response name can be merged: the specification's validation rule
-"Field Selection Merging", in time that grows with the document and not with the pairs of fields.
+"""Validates that the fields with one response name can be merged (section "Field Selection Merging"
+of the specification), in time linear in the number of merged fields.
 
-graphql-core's rule compares every two fields of one name. Here, as in the algorithm of Simon
-Adameit that Sangria and graphql-java use, all fields of one name are compared with the first of
-them, which is enough because what is compared are equivalences. Two passes do that: one for the
-shape of the values, which must be the same for all parents, and one for the field's name and
-arguments, which must be the same for parents that one object may have. What the same selection sets
-merge to is checked once, however many paths lead there.
+graphql-core's rule compares every pair of fields. This rule compares each field with the first
+field of the same response name, following the algorithm of Simon Adameit that Sangria and
+graphql-java use. That is enough, because the compared relations are equivalences. The first pass
+compares the shape of the values, which must be the same for all parent types. The second pass
+compares field names and arguments, which must be the same for parent types that one object can
+have. Each set of merged selection sets is checked once, even if several paths lead to it.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from graphql.validation.rules.overlapping_fields_can_be_merged import get_value_
 from graphql.validation.validate import ValidationAbortedError
 
 MOST = 200_000
-"""Fields that are looked at. Operations within the default limits need fewer by far; schemas whose
-interfaces return interfaces could need more."""
+"""The maximum number of fields that are compared. Operations within the default limits need far
+fewer. A schema whose interfaces return interfaces could need more."""
 
 
 class _Member:
@@ -58,15 +58,15 @@ class _Member:
 
     @property
     def call(self) -> tuple[str, str]:
-        """The field's name and its arguments, in an order of their own."""
+        """The field's name, and its arguments as JSON, sorted by name."""
         if self._call is None:
             self._call = self.node.name.value, _arguments(self.node.arguments or ())
         return self._call
 
     @property
     def shape(self) -> tuple[Any, ...] | None:
-        """The part of a type that two fields with one response name must share; None of an unknown
-        field."""
+        """The part of the field's type that must be the same for all fields of one response name:
+        its wrappers, and the named type if it is a leaf. None if the field is unknown."""
         if self.definition is None:
             return None
         wrappers, type_ = [], self.definition.type
@@ -88,9 +88,9 @@ def _arguments(nodes: Iterable[ArgumentNode]) -> str:
 
 
 class FieldsMerge(ValidationRule):
-    """Takes the place of graphql-core's OverlappingFieldsCanBeMergedRule, with the same verdict.
+    """Replaces graphql-core's OverlappingFieldsCanBeMergedRule, and accepts the same documents.
 
-    An error names the innermost fields that conflict.
+    An error names the innermost fields that conflict; graphql-core's names the outermost.
     """
 
     context: ValidationContext
@@ -98,7 +98,8 @@ class FieldsMerge(ValidationRule):
     def __init__(self, context: ValidationContext) -> None:
         super().__init__(context)
         self._members: dict[int, tuple[list[_Member], list[str]]] = {}
-        """By selection set: its fields, those of inline fragments among them, and its spreads."""
+        """By the id of a selection set: its fields, including the fields of inline fragments, and
+        the names of its fragment spreads."""
         self._seen: set[tuple[str, frozenset[int]]] = set()
         self._spent = 0
 
@@ -112,7 +113,8 @@ class FieldsMerge(ValidationRule):
         return SKIP
 
     def _same_shapes(self, sets: _Sets) -> bool:
-        """Report fields of one name whose values differ in shape; whether there are none."""
+        """Report fields of one response name whose values differ in shape. Returns whether there
+        are none."""
         fine = True
         for group in self._by_key(sets, "shape"):
             first = next((one for one in group if one.shape is not None), group[0])
@@ -130,8 +132,8 @@ class FieldsMerge(ValidationRule):
         return fine
 
     def _same_calls(self, sets: _Sets) -> None:
-        """Report fields of one name and of parents that may be one object, which differ in name or
-        in arguments."""
+        """Report fields of one response name that differ in field name or arguments, if one object
+        can have both."""
         for group in self._by_key(sets, "calls"):
             for common in _with_common_parents(group):
                 first = common[0]
@@ -146,7 +148,8 @@ class FieldsMerge(ValidationRule):
                 self._same_calls(_below(common))
 
     def _by_key(self, sets: _Sets, purpose: str) -> Iterable[list[_Member]]:
-        """The fields of merged selection sets by response name; none if they were checked."""
+        """The fields of merged selection sets, grouped by response name. Empty if this pass
+        (`purpose`) has checked these selection sets already."""
         key = purpose, frozenset([id(selection_set) for _, selection_set in sets])
         if not sets or key in self._seen:
             return ()
@@ -213,7 +216,7 @@ class FieldsMerge(ValidationRule):
 
 
 _Sets = list[tuple[GraphQLNamedType | None, SelectionSetNode]]
-"""Selection sets that are merged, each with the type that it is selected on."""
+"""Merged selection sets, each with the type that it is selected on."""
 
 
 def _below(group: list[_Member]) -> _Sets:
@@ -225,7 +228,7 @@ def _below(group: list[_Member]) -> _Sets:
 
 
 def _with_common_parents(group: list[_Member]) -> list[list[_Member]]:
-    """The fields that one object may have: those of each object type, together with those of
+    """Groups the fields by object type. Each group also has the fields that are selected on
     interfaces and unions."""
     objects: dict[GraphQLNamedType, list[_Member]] = {}
     for one in group:

@@ -1,6 +1,6 @@
-"""From a document's text to its syntax tree, checked: parsed, within bounds, and valid.
+"""Reads a document: parses its text, checks the limits, validates it.
 
-Nothing here depends on a loop or on the cache, so that it may run in any thread.
+Nothing here uses the event loop or the cache, so documents may be read in any thread.
 """
 
 from __future__ import annotations
@@ -32,25 +32,26 @@ RULES = tuple(
     FieldsMerge if rule is OverlappingFieldsCanBeMergedRule else rule for rule in specified_rules
 )
 ERRORS = 5
-"""Errors that a refused document is told of, at most. Some print a whole argument, which
+"""The maximum number of errors of a refused document. Some errors print a whole argument, which
 takes long."""
 MESSAGE = 500
-"""Characters of an error's message, at most: some repeat what was sent."""
+"""The maximum length of an error's message, in characters. Some messages repeat the document."""
 _NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A document as it was read, or the errors why it is refused."""
+    """The syntax tree of a valid document, or the errors of a refused one."""
 
     ast: DocumentNode | None
     errors: list[GraphQLError]
     selections: dict[str | None, int] = field(default_factory=dict)
-    """By operation: its selections, with its fragments where they are spread."""
+    """The number of selections of each operation, by name. A fragment's selections count at each
+    spread."""
     fields: frozenset[str] = frozenset()
-    """The names of all fields."""
+    """The names of all selected fields."""
     nodes: int = 0
-    """How many nodes the tree has."""
+    """The number of nodes of the tree."""
 
 
 class Reader:
@@ -59,7 +60,7 @@ class Reader:
     def __init__(self, schema: GraphQLSchema, limits: Limits, *, suggestions: bool) -> None:
         self._schema, self._limits = schema, limits
         self.hiding = None if suggestions else Hiding(schema)
-        """Hides the schema's names in errors, where they are to be hidden."""
+        """Removes the schema's names from errors; None if suggestions are allowed."""
 
     def read(self, text: str) -> Read:
         lexer = Lexer(Source(text))
@@ -98,31 +99,32 @@ class Reader:
 
     def _refused(self, text: str, errors: list[GraphQLError], code: str) -> Read:
         sent = Sent(text)
-        return Read(None, [self._light(sent, error, code) for error in errors])
+        return Read(None, [self._for_client(sent, error, code) for error in errors])
 
-    def _light(self, sent: Sent, error: GraphQLError, code: str) -> GraphQLError:
-        """The error as a client sees it, without the tree that it holds."""
+    def _for_client(self, sent: Sent, error: GraphQLError, code: str) -> GraphQLError:
+        """The error as a client sees it, without a reference to the syntax tree."""
         message = error.message
         if self.hiding is not None:
             message = self.hiding.hidden(message, sent)
         if len(message) > MESSAGE:
             message = message[:MESSAGE] + "..."
-        light = GraphQLError(message, extensions={**(error.extensions or {}), "code": code})
-        light.locations = error.locations
-        return light
+        shown = GraphQLError(message, extensions={**(error.extensions or {}), "code": code})
+        shown.locations = error.locations
+        return shown
 
 
 def _unlink(last: Token) -> None:
-    """Undo the links between a document's tokens, from the last one. Linked tokens keep each other
-    alive until the collector finds them, and it finds none that it has frozen (`collector`)."""
+    """Remove the links between a document's tokens, from the last token back. Linked tokens keep
+    each other alive until the garbage collector finds them, and it never finds frozen tokens
+    (`gateway/collector.py`)."""
     token: Token | None = last
     while token is not None:
         token.prev, token.next, token = None, None, token.prev
 
 
 def _without_tokens(ast: DocumentNode) -> tuple[frozenset[str], int]:
-    """Let go of the tree's tokens, which are as large as the tree. Return the names of its fields,
-    and how many nodes it has."""
+    """Drop the tree's tokens, which are as large as the tree. Returns the names of the tree's
+    fields, and the number of its nodes."""
     names: set[str] = set()
     count = 0
     left: list[Node] = [ast]

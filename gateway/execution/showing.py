@@ -1,4 +1,4 @@
-"""Errors of one operation as a client sees them, and as the log tells them."""
+"""Formats the errors of an operation for the client, and logs them: error messages and codes."""
 
 import asyncio
 import logging
@@ -13,20 +13,23 @@ log = logging.getLogger("pinway")
 
 _SOMETHING = "Something went wrong."
 _STORE_MESSAGES = {
-    "UNAVAILABLE": "A store did not answer: what it holds is missing here. Try again.",
+    "UNAVAILABLE": "A store did not answer: its data is missing here. Try again.",
     "TIMEOUT": "A store did not answer in time. Try again.",
     "CONFLICT": "Something else changed this at the same time. Try again.",
 }
 
 
 FEW = 256
-"""Errors that are shown in one go."""
+"""The maximum number of errors that are formatted at a time."""
 
 
 def shown(*errors: GraphQLError) -> list[dict[str, Any]]:
-    """Our own errors' words and code; of others, nothing. What isn't the client's doing is logged
-    once for each cause, with its first path and how many fields it took: a dead shard, or one wrong
-    line of a resolver, blanks many cards."""
+    """Returns the errors as the client sees them: Pinway's own errors with message and code, all
+    other errors without details.
+
+    Errors that the client did not cause are logged once for each cause, with the first path and the
+    number of fields: a dead shard, or one wrong line in a resolver, fails many fields.
+    """
     causes: Causes = {}
     _count(causes, errors)
     for first, count in causes.values():
@@ -35,7 +38,7 @@ def shown(*errors: GraphQLError) -> list[dict[str, Any]]:
 
 
 async def shown_in_slices(errors: Sequence[GraphQLError]) -> list[dict[str, Any]]:
-    """The same for very many, with rests."""
+    """Like `shown`, for thousands of errors, with rests of the event loop in between."""
     causes: Causes = {}
     found: list[dict[str, Any]] = []
     for start in range(0, len(errors), FEW):
@@ -49,7 +52,7 @@ async def shown_in_slices(errors: Sequence[GraphQLError]) -> list[dict[str, Any]
 
 
 Causes: TypeAlias = dict[tuple[type[Exception], object], tuple[GraphQLError, int]]
-"""The first error of each cause, and how many there are."""
+"""For each cause: its first error, and the number of its errors."""
 
 
 def _count(causes: Causes, errors: Iterable[GraphQLError]) -> None:
@@ -61,7 +64,8 @@ def _count(causes: Causes, errors: Iterable[GraphQLError]) -> None:
 
 
 def _origin(cause: Exception) -> object:
-    """The words of a store's error, or the place where any other error was raised."""
+    """The identity of a cause: the message of a store's error, or the line of code that raised any
+    other error."""
     trace = cause.__traceback__
     if trace is None or isinstance(cause, PinwayError):
         return str(cause)
@@ -95,7 +99,7 @@ def _shown(error: GraphQLError) -> dict[str, Any]:
             extensions["field"] = cause.field
     elif isinstance(cause, PinwayError):
         extensions["code"] = cause.code
-        if not isinstance(cause, Unfinished):  # whose words are meant for the client
+        if not isinstance(cause, Unfinished):  # the messages of Unfinished are for clients
             formatted["message"] = _STORE_MESSAGES.get(cause.code, _SOMETHING)
     elif _not_the_clients(error):
         extensions["code"] = "INTERNAL"

@@ -1,9 +1,10 @@
-"""Names strawberry's private parts that the executor relies on.
+"""The private names of strawberry that the executor depends on: change this module when strawberry
+changes.
 
-strawberry wraps each resolver and answers `is_type_of` for its types. Where the executor recognizes
-these functions, it does the same without the wrappers. The names are used here alone, and were
-tried with the versions in `TRIED`; pyproject.toml has the upper bound. In any other version nothing
-is recognized: everything runs through strawberry's own functions, more slowly, after one warning.
+strawberry wraps each resolver, and defines `is_type_of` for its types. If the executor recognizes
+strawberry's function, it calls the resolver without the wrapper, with the same result. This was
+tested with the versions in `TRIED`; pyproject.toml has the same upper bound. With any other
+version, nothing is recognized: strawberry's own functions run, more slowly, after one warning.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from strawberry.types.cast import TYPE_CAST_ATTRIBUTE
 from strawberry.types.field import StrawberryField
 
 TRIED = ((0, 341), (0, 342))
-"""The first version, and the first one too new."""
+"""The first version that was tested, and the first version after the tested ones."""
 BACK_REFERENCE = "strawberry-definition"
 RESOLVERS = {
     f"GraphQLCoreConverter.from_resolver.<locals>.{name}"
@@ -35,7 +36,7 @@ RESOLVE_TYPE = {
 
 
 def is_known(installed: str) -> bool:
-    """Whether a version of strawberry is one that was tried."""
+    """Whether this version of strawberry was tested."""
     numbers = tuple(int(part) for part in installed.split(".")[:2] if part.isdigit())
     return TRIED[0] <= numbers < TRIED[1]
 
@@ -43,19 +44,19 @@ def is_known(installed: str) -> bool:
 KNOWN = is_known(version("strawberry-graphql"))
 if not KNOWN:
     logging.getLogger("pinway").warning(
-        "strawberry-graphql %s was not tried with this executor: resolvers run through strawberry's"
-        " own wrappers, more slowly",
+        "strawberry-graphql %s was not tested with this executor: resolvers run through"
+        " strawberry's own wrappers, more slowly",
         version("strawberry-graphql"),
     )
 
 
 def schema_of(schema: GraphQLSchema) -> Any:
-    """The strawberry schema that a schema was made from; None if it was not."""
+    """The strawberry schema from which a schema was made; None if it was made otherwise."""
     return getattr(schema, "_strawberry_schema", None)
 
 
 def plain_field(definition: GraphQLField, schema: GraphQLSchema) -> StrawberryField | None:
-    """The strawberry field behind a field whose wrapper does nothing but call its resolver."""
+    """The strawberry field of a field whose wrapper only calls the resolver, else None."""
     own = definition.extensions.get(BACK_REFERENCE) if definition.extensions else None
     if (
         KNOWN
@@ -75,14 +76,15 @@ def _handles_exceptions(schema: GraphQLSchema) -> bool:
 
 
 def is_plain_type(type_: Any) -> bool:
-    """Whether strawberry passes on an argument of this type as graphql-core coerced it."""
+    """Whether strawberry passes arguments of this type to resolvers as graphql-core coerced
+    them."""
     if type(type_) is StrawberryOptional:
         type_ = type_.of_type
     return type_ in (str, int, float, bool, ID)
 
 
 def builds_itself(type_: Any) -> bool:
-    """Whether an input type makes its own value, for which it may read the info."""
+    """Whether an input type has a `from_input` of its own, which may read the resolver's info."""
     while hasattr(type_, "of_type"):
         type_ = type_.of_type
     found = getattr(type_, "__strawberry_definition__", None)
@@ -90,18 +92,20 @@ def builds_itself(type_: Any) -> bool:
 
 
 def is_type_of_by_class(is_type_of: Callable[..., Any] | None, values: Sequence[Any]) -> bool:
-    """Whether `is_type_of` is strawberry's, and answers by the values' classes alone."""
+    """Whether `is_type_of` is strawberry's, and its answers depend on the values' classes alone."""
     return KNOWN and getattr(is_type_of, "__module__", "") == IS_TYPE_OF and not _cast(values)
 
 
 def resolve_type_by_class(resolve: Callable[..., Any] | None, values: Sequence[Any]) -> bool:
-    """Whether `resolve_type` is strawberry's, and answers by the values' classes alone."""
+    """Whether `resolve_type` is strawberry's, and its answers depend on the values' classes
+    alone."""
     name = (getattr(resolve, "__module__", ""), getattr(resolve, "__name__", ""))
     return KNOWN and name in RESOLVE_TYPE and not _cast(values)
 
 
 def simple_name(kind: type) -> str:
-    """The name of the strawberry type that a class is; empty for none, and for generic types."""
+    """The name of the strawberry type that this class defines. Empty if it defines none, or a
+    generic type."""
     own = kind.__dict__.get("__strawberry_definition__")
     if own is None or own.is_interface or own.is_input:
         return ""
@@ -115,5 +119,5 @@ def simple_name(kind: type) -> str:
 
 
 def _cast(values: Sequence[Any]) -> bool:
-    """Whether `strawberry.cast` gave one of the values another type than its class's."""
+    """Whether `strawberry.cast` changed the type of one of the values."""
     return any(map(hasattr, values, repeat(TYPE_CAST_ATTRIBUTE)))

@@ -1,1 +1,2 @@
-"""Assembles an operation once: how each of its fields is resolved and completed."""
+"""Compiles an operation once for all its requests: chooses how each field is resolved and
+completed."""

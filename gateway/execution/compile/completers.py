@@ -1,4 +1,4 @@
-"""Makes the completer of a field's type."""
+"""Chooses the completer of a field by its type."""
 
 from __future__ import annotations
 

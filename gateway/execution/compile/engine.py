@@ -1,4 +1,4 @@
-"""Compiles operations of one schema."""
+"""Compiles the operations of one schema, and refuses schemas that the executor can't run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from gateway.execution.compile.variant import Charge
 
 
 class Engine:
-    """Any valid schema of graphql-core's, strawberry's among them."""
+    """The compiler for one schema: any valid graphql-core schema, including strawberry's.
+
+    Raises ValueError for a strawberry schema with schema extensions.
+    """
 
     def __init__(self, schema: GraphQLSchema) -> None:
         assert_valid_schema(schema)
@@ -19,13 +22,13 @@ class Engine:
         if extensions:
             names = ", ".join(getattr(each, "__name__", repr(each)) for each in extensions)
             raise ValueError(
-                f"strawberry.Schema(extensions=[{names}]): this executor runs no schema extensions,"
-                " and would leave them out without a word. Use extensions of fields, or a directive"
+                f"strawberry.Schema(extensions=[{names}]): this executor runs no schema extensions"
+                " and would silently ignore them. Use field extensions or a directive"
             )
         self._schema = schema
         self._rules = Rules(schema)
         self.aside = Aside()
-        """The thread for long work."""
+        """The thread for long work, such as compiling a large operation."""
         self.fallbacks = 0
         """The number of requests that graphql-core ran."""
 
@@ -37,11 +40,12 @@ class Engine:
         selections: int = 0,
         charge: Charge = free_of_charge,
     ) -> Plan:
-        """The plan of one operation of a valid document. An operation that can't be compiled still
-        runs.
+        """Returns the plan of one operation of a valid document. If the operation can't be
+        compiled, its plan runs it with graphql-core.
 
-        `selections` is about how many selections it has, with its fragments where they are spread.
-        `charge` is told the bytes that are taken (or given back), whenever something is compiled.
+        `selections` is the approximate number of its selections, where a fragment's selections
+        count at each spread. `charge` is called with the number of bytes that were taken (or freed,
+        if negative) whenever a part of the operation is compiled or dropped.
         """
         return Plan(
             self._schema,
@@ -57,7 +61,7 @@ class Engine:
         self.fallbacks += 1
 
     def estimate(self, document: DocumentNode, operation: OperationDefinitionNode) -> Estimate:
-        """The estimated cost of an operation of a valid document."""
+        """Returns the estimated cost of an operation of a valid document."""
         return estimate_of(self._rules, document, operation)
 
 

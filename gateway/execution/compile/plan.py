@@ -1,4 +1,5 @@
-"""A compiled operation: what all its requests share, and how a request is run."""
+"""The plan of an operation: runs its requests. A plan keeps the operation's compiled variants, one
+for each set of @skip and @include values, or runs the operation with graphql-core."""
 
 from __future__ import annotations
 
@@ -27,25 +28,26 @@ from gateway.execution.run.large import SLICES_AT_ONCE, slices, sweep
 from gateway.execution.tasks.deadlines import Deadline
 
 VARIANTS = 16
-"""How many sets of @skip and @include values an operation keeps compiled."""
+"""The maximum number of compiled variants of an operation."""
 BYTES_A_PLAN = 2_000
-"""The bytes of a compiled plan without its fields, measured."""
+"""The size of a plan without its fields, in bytes, as measured."""
 
 FellBack: TypeAlias = Callable[[], None]
 UNSUPPORTED = {
     "a subscription": "subscriptions",
-    "@defer": "@defer: leave it out, and the whole answer comes at once",
-    "@stream": "@stream: leave it out, and the whole list comes at once",
+    "@defer": "@defer: without it, the whole answer comes at once",
+    "@stream": "@stream: without it, the whole list comes at once",
 }
-"""Why graphql-core can't run it either: it has several results, and a request has one."""
+"""Operations that graphql-core can't run either: they have several results, and a request has
+one. By the reason of NotCompiled: the end of the error message."""
 _MISSING = object()
 
 
 class Outcome:
     """The outcome of a request.
 
-    `parts` are the data's JSON, several if the data is large. They are None when nothing ran, as
-    `started` says: then the variables were refused.
+    `parts` are the JSON of the data, in several parts if it is large. If `started` is False, the
+    operation did not run (for example, because of its variables), and `parts` is None.
     """
 
     __slots__ = ("errors", "parts", "started")
@@ -61,7 +63,7 @@ class Outcome:
 
 
 def free_of_charge(taken: int) -> None:
-    """Count no bytes."""
+    """Ignore the bytes that were taken."""
 
 
 class Plan:
@@ -78,16 +80,18 @@ class Plan:
         selections: int = 0,
         charge: Charge = free_of_charge,
     ) -> None:
-        """Long work is done `aside`; `fell_back` is called when graphql-core runs a request."""
+        """`aside` is the thread for long work. `fell_back` is called whenever graphql-core runs a
+        request. For the other parameters see `Engine.compile`."""
         self._schema, self._document, self._name = schema, document, name
         self._aside, self._fell_back = aside, fell_back
         self.selections, self.charge = selections, charge
         charge(BYTES_A_PLAN)
         self.fallback: str | None = None
-        """The reason why graphql-core runs the operation, if it does."""
+        """The reason why graphql-core runs the operation; None if this executor does."""
         self._variants: OrderedDict[tuple[Any, ...], Variant] = OrderedDict()
         self.compiled = 0
-        """Selections that were compiled once more, for other values of @skip and @include."""
+        """The number of selections that were compiled again, for further values of @skip and
+        @include."""
         try:
             self.operation = Operation(schema, document, name)
             self._conditions = self.operation.conditions
@@ -106,15 +110,17 @@ class Plan:
         again: Again | None = None,
         deadline: Deadline | None = None,
     ) -> Outcome:
-        """The operation's outcome; never raises for what a resolver raised, unless that is no
-        Exception: a cancelled resolver cancels the request, as under graphql-core.
+        """Run one request. Returns its outcome.
 
-        `again` is asked whenever a step was run: a query's only one, or a mutation's field. If it
-        says so, the step is run once more, and what it gave is forgotten. (Under graphql-core an
-        operation is run once.)
+        An Exception of a resolver becomes an error of the outcome. A BaseException that is not an
+        Exception is raised: a cancelled resolver cancels the request, as with graphql-core.
 
-        A mutation that `deadline` cancels gives the fields that are done (`Run.cut`); a query gives
-        nothing, and stays cancelled.
+        `again` is called after each step, which is the whole query or one root field of a mutation.
+        If it returns True, the result of the step is dropped and the step runs again. Requests that
+        graphql-core runs never run again.
+
+        If `deadline` cancels a mutation, the outcome has the root fields that are done (`Run.cut`).
+        If it cancels a query, CancelledError is raised.
         """
         inputs = variables or {}
         if self.fallback is not None:
@@ -144,12 +150,12 @@ class Plan:
         finally:
             if len(run.deferred_free) > SLICES_AT_ONCE:
                 run.data = None
-                run.deferred_free[:0] = slices(run.errors)  # which others have for some turns, too
+                run.deferred_free[:0] = slices(run.errors)  # the caller still uses them for a while
                 sweep(run.loop, run.deferred_free)
         return Outcome(parts, run.errors)
 
     def _variant(self, variables: Mapping[str, Any]) -> Variant | None:
-        """The variant for these values of @skip and @include; None where they aren't booleans."""
+        """The variant for these values of @skip and @include; None if a value is not a boolean."""
         names = self._conditions
         key = tuple([variables.get(name, _MISSING) for name in names]) if names else ()
         variant = self._variants.get(key)
@@ -172,8 +178,8 @@ class Plan:
         self.charge(taken)
 
     def forget(self) -> None:
-        """Drop what was compiled, which refers to itself in cycles. Runs that continue compile it
-        again."""
+        """Drop the compiled variants, and break their reference cycles. A request that is still
+        running compiles the parts that it needs again."""
         self.charge = free_of_charge
         for variant in self._variants.values():
             variant.forget()
@@ -198,7 +204,7 @@ class Plan:
             result = await result
         assert isinstance(result, ExecutionResult)
         errors = result.errors or []
-        # graphql-core answers wrong variables with errors without a path, and no data.
+        # For wrong variables, graphql-core returns no data, and errors without a path.
         started = result.data is not None or any(error.path for error in errors)
         return Outcome([dumps(result.data)] if started else None, errors, started)
 

@@ -1,5 +1,5 @@
-"""Chooses the source that resolves a field: the shortest with the result of graphql-core's
-resolver."""
+"""Chooses the source that resolves a field: the fastest source with the same result as
+graphql-core's resolver."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from resolvers.bulk import Resolver
 
 
 def source_of(field: Field) -> Source:
-    """The shortest source with the result of the field's graphql-core resolver."""
+    """Returns the fastest source with the same result as the field's graphql-core resolver."""
     definition = field.definition
     if definition is TypeNameMetaFieldDef:
         return Constant(field.parent.name)
     resolve = definition.resolve
     if resolve is None or resolve is default_field_resolver:
         arguments = Arguments(field, None)
-        if not arguments.sure:  # they are looked at first, and may be wrong
+        if not arguments.sure:  # graphql-core coerces them first, and they may be wrong
             return _any_source(field, default_field_resolver)
         return Attribute(field.name, True, arguments)
     own = strawberry_details.plain_field(definition, field.operation.schema)
@@ -46,8 +46,8 @@ def _same(info: Any) -> Any:
 
 
 def _strawberry_source(field: Field, own: StrawberryField) -> Source | None:
-    """The source of a strawberry field, called without strawberry's wrappers; None where what they
-    do is not known."""
+    """Returns a source that calls the resolver of a strawberry field without strawberry's wrapper.
+    Returns None if the wrapper may do more than call the resolver."""
     schema = strawberry_details.schema_of(field.operation.schema)
     config, registry = schema.config, schema.schema_converter.scalar_registry
     if own.base_resolver is None:

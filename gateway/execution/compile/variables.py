@@ -1,5 +1,5 @@
-"""Coerces a request's variables (section "Coercing Variable Values" of the specification): simple
-ones here, all others by graphql-core."""
+"""Coerces a request's variables (section "Coercing Variable Values" of the specification).
+Variables of built-in scalar types are coerced here; graphql-core coerces all others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from graphql.execution.values import VariableValues, get_variable_values
 from graphql.pyutils import Undefined
 
 MAX_ERRORS = 50
-"""The number of errors at most, as graphql-core's default."""
+"""The maximum number of errors: graphql-core's default."""
 
 _KINDS: tuple[tuple[GraphQLScalarType, type], ...] = (
     (GraphQLInt, int),
@@ -45,8 +45,8 @@ class Variables:
         self._simple = self._plan()
 
     def _plan(self) -> list[tuple[str, type, bool, Any]] | None:
-        """For each variable: its name, its values' class, whether null is refused, its default.
-        None when a variable is not of a built-in scalar type."""
+        """For each variable: its name, the class of its values, whether it is non-null, its default
+        or Undefined. None if a variable's type is not a built-in scalar."""
         simple = []
         for definition in self._definitions:
             type_ = type_from_ast(self._schema, definition.type)
@@ -67,7 +67,8 @@ class Variables:
     def coerce(
         self, inputs: Mapping[str, Any]
     ) -> tuple[Mapping[str, Any], VariableValues | None, list[GraphQLError]]:
-        """The coerced values; the same with their sources, if these were needed; the errors."""
+        """Returns the coerced values, graphql-core's VariableValues if it coerced them (else None),
+        and the errors. If there are errors, the values are empty."""
         if self._simple is not None:
             values: dict[str, Any] = {}
             for name, kind, nonnull, default in self._simple:
@@ -95,7 +96,7 @@ class Variables:
         return found.coerced, found, []
 
     def in_full(self, inputs: Mapping[str, Any]) -> VariableValues:
-        """The coerced values with their sources, of inputs that are known to be right."""
+        """Returns graphql-core's VariableValues for inputs that were coerced without an error."""
         found = get_variable_values(
             self._schema, self._definitions, dict(inputs), max_errors=MAX_ERRORS
         )
@@ -104,7 +105,7 @@ class Variables:
 
 
 def _fits(value: Any, kind: type) -> bool:
-    if type(value) is not kind:  # a bool is no int
+    if type(value) is not kind:  # isinstance would accept a bool as an int
         return False
     if isinstance(value, int) and kind is int:
         return -(2**31) <= value < 2**31

@@ -1,7 +1,8 @@
-"""Assembles an operation: its selections, and how their fields are resolved and completed.
+"""Compiles an operation for one set of @skip and @include values: makes its selections, and the
+sources and completers of their fields.
 
-Each part is made when it is first needed, but for large operations, which are compiled as a whole
-beside the event loop.
+Each part is made when a request first needs it. A large operation is compiled as a whole, in a
+thread beside the event loop.
 """
 
 from __future__ import annotations
@@ -25,31 +26,31 @@ from gateway.execution.run.lists import ListCompleter
 from gateway.execution.run.object_builder import ObjectBuilder
 
 LARGE = 250
-"""Selections from which an operation is compiled beside the event loop, and from which paths share
-the selections that are the same. Compiling that many takes 10 to 20 ms."""
+"""An operation with more selections is compiled beside the event loop, and its response paths share
+equal selections. Compiling this many selections takes 10 to 20 ms."""
 BYTES_A_FIELD = 2_500
-"""The bytes of a compiled field with its part of the generated code, measured."""
+"""The size of a compiled field with its part of the generated code, in bytes, as measured."""
 
 Charge: TypeAlias = Callable[[int], None]
 
 
 class Variant:
-    """An operation for one set of values of the variables in @skip and @include: assembles the
-    selections that its requests work through (a `model.selection.Compiler`)."""
+    """An operation, compiled for one set of @skip and @include values. Implements
+    `model.selection.Compiler`."""
 
     def __init__(
         self, operation: Operation, flags: dict[str, bool], size: int, charge: Charge
     ) -> None:
-        """`size` is about how many selections the operation has; `charge` is told the bytes taken
-        or given back."""
+        """`flags` are the values of the variables in @skip and @include. `size` is the approximate
+        number of the operation's selections. For `charge` see `Engine.compile`."""
         self.operation, self._flags, self._size, self._charge = operation, flags, size, charge
         self.shares = self.unprepared = size > LARGE
-        """Whether paths share selections that are the same; and whether the variant must be
-        compiled beside the event loop first."""
+        """`shares`: whether response paths share equal selections. `unprepared`: whether the
+        variant must be compiled beside the event loop before a request runs."""
         self._preparing: asyncio.Future[None] | None = None
         self._made: list[Selection] = []
         self._shared: dict[tuple[Any, ...], Selection] = {}
-        """The shared selections, by type and field nodes."""
+        """The shared selections, by type and by the ids of the field nodes."""
         self._bytes = self._charged = 0
 
     def select(self, type_: GraphQLObjectType, details: list[FieldDetails]) -> Selection:
@@ -89,8 +90,8 @@ class Variant:
 
     @cached_property
     def steps(self) -> list[Selection]:
-        """The root selections to execute in turn: one for each field of a mutation, one for a
-        query."""
+        """The root selections, which are executed one after the other: one selection for each root
+        field of a mutation, one for a whole query."""
         operation = self.operation
         fields = operation.root_fields(self._flags)
         if not operation.serial:
@@ -98,8 +99,7 @@ class Variant:
         return [self._new(operation.root, {key: fields[key]}) for key in fields]
 
     async def prepared(self, aside: Aside) -> None:
-        """Compile in a thread all that can be foreseen; requests wait for it together. Raises
-        Overloaded."""
+        """Compile all parts in a thread, once for all concurrent requests. Raises Overloaded."""
         preparing = self._preparing
         if preparing is None:
             work = aside.do(self._size, self._prepare)
@@ -115,7 +115,7 @@ class Variant:
     def _prepare(self) -> None:
         left = list(self.steps)
         seen = set(left)
-        most = 4 * self._size  # as many types as an interface has may be selected
+        most = 4 * self._size  # below an interface, each possible type has its own selection
         while left and len(self._made) < most:
             selection = left.pop()
             for below in prepared(selection):
@@ -124,7 +124,8 @@ class Variant:
                     left.append(below)
 
     def forget(self) -> None:
-        """Break the reference cycles of what was compiled, and give its bytes back."""
+        """Drop all compiled parts, break their reference cycles, and report their bytes as
+        freed."""
         self._charge(-self._charged)
         self._bytes = self._charged = 0
         for selection in self._made:
@@ -135,7 +136,7 @@ class Variant:
 
 
 def prepared(selection: Selection) -> Iterator[Selection]:
-    """Work out what a selection's objects are made with. Yields the selections below it."""
+    """Compile the parts of a selection. Yields the selections directly below it."""
     for field in selection.fields:
         completer = field.completer
         assert field.source is not None

@@ -1,1 +1,2 @@
-"""The fast path: a selection and everything below it made at once, written as JSON by C code."""
+"""The fast path: resolves a selection and everything below it without response positions, and
+writes the objects as JSON with compiled code."""

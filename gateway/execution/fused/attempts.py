@@ -1,9 +1,9 @@
-"""An attempt to make a selection and everything below it for some objects, on the fast path.
+"""An attempt of the fast path: executes a selection and everything below it for some objects.
 
-The fast path has no response positions and no way to report an error. If a value needs either (it
-is an error, a null that is not allowed, or of an unusual class), the attempt is given up: the plain
-path makes the objects level by level. It takes what the resolvers gave, or are about to give, and
-calls none of them a second time.
+The fast path has no response positions, and can't report an error. If a value needs that (it is an
+exception, a null of a non-null type, or of an unusual class), the attempt is given up: the plain
+path executes the same objects level by level. The plain path takes over the values of the
+attempt's resolvers, including values that are still awaited, and calls no resolver a second time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 WriterOf: TypeAlias = "Callable[[ObjectNode], JsonWriter]"
 PASSED = 256
-"""Calls for which a subtree makes no attempt after too many of its attempts were given up."""
+"""After too many attempts of a subtree were given up, this number of calls go to the plain path
+without an attempt."""
 
 
 class ObjectNode:
-    """The objects of one type at one place of a subtree: a node of the tree of objects."""
+    """A selection of a subtree: how its objects' fields are fetched and written."""
 
     __slots__ = ("fetches", "leaves", "number", "outputs", "selection", "writer")
 
@@ -36,15 +37,16 @@ class ObjectNode:
         self.fetches: list[FieldFetch] = []
         """The fields whose values are fetched before the objects are written, in response order."""
         self.outputs: dict[Field, FieldOutput] = {}
-        """The outputs of these fields."""
+        """The output of each of these fields."""
         self.leaves: list[Field] = []
-        """The fields that are read from the objects, in response order."""
+        """The leaves that are attributes of the objects, in response order."""
         self.writer: JsonWriter
-        """Writes its objects."""
+        """Reads the leaves, and writes the objects as JSON."""
 
 
 class FieldOutput:
-    """The output of a field's values, for all objects of a node."""
+    """The output of one field: takes its values for all objects of a node, and adds them to the
+    JSON."""
 
     __slots__ = ("of_lists",)
 
@@ -52,39 +54,41 @@ class FieldOutput:
     """Whether each value is a list."""
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
-        """Take the values, which have arrived. Raises an Exception where a value is unusual."""
+        """Take a value for each object. Raises an Exception if a value is unusual."""
         raise NotImplementedError
 
     def accepts(self, values: Sequence[Any]) -> bool:
-        """Whether some values, by themselves, are usual. Their leaves are not read yet."""
+        """Whether these values are usual. Leaves of objects are not checked."""
         raise NotImplementedError
 
     def take_part(
         self, attempt: Attempt, values: Sequence[Any], indexes: Sequence[int], total: int
     ) -> None:
-        """Take accepted values that arrived before the others, with their indexes among all.
-        Raises an Exception where a leaf is unusual."""
+        """Take some of `total` values: accepted values that arrived before the other values.
+        `indexes` is parallel to `values`. Raises an Exception if a leaf is unusual."""
         raise NotImplementedError
 
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
-        """Add the field to its objects' writer."""
+        """Add the field to the writer of its objects."""
         raise NotImplementedError
 
 
 class FieldFetch:
-    """A field whose values are fetched, for all objects of a node."""
+    """Fetches the values of one field for all objects of a node."""
 
     __slots__ = ("can_wait", "field", "in_parts", "output")
 
     def __init__(self, field: Field, output: FieldOutput) -> None:
         self.field, self.output = field, output
         self.in_parts = False
-        """Whether values may be taken before the others arrive. No fields below wait for them."""
+        """Whether the output takes values in the parts in which they arrive. Values with fields to
+        be fetched below arrive all together instead."""
         self.can_wait = False
-        """Whether no value can have more to be awaited, nor null an object above."""
+        """Whether values can stay unchecked until the last value arrives: nothing below them is
+        awaited, and none of them can make a parent null."""
 
     def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
-        """Fetch the values for these objects. They are taken now, or when they arrive."""
+        """Fetch the values for these objects. The attempt takes them now, or when they arrive."""
         raise NotImplementedError
 
 
@@ -97,14 +101,15 @@ class Subtree:
         self.tried = self.failed = self._passed = 0
 
     def __call__(self, run: State, objs: Sequence[Any], positions: Positions) -> bool:
-        """Take over these objects with everything below them. Returns whether that was done."""
+        """Execute the selection for these objects, with everything below it. Returns False if no
+        attempt was made. `positions` is parallel to `objs`."""
         if not self.promising():
             return False
         Attempt(run, self, objs, positions).begin()
         return True
 
     def promising(self) -> bool:
-        """Whether an attempt is worth it: for a while it isn't after many were given up."""
+        """Whether to make an attempt. False for a while after too many attempts were given up."""
         if self.failed < 8 or self.failed * 4 < self.tried:
             return True
         self._passed += 1
@@ -113,12 +118,12 @@ class Subtree:
         return False
 
     def write(self, columns: list[Any]) -> Sequence[Any]:
-        """The objects as JSON, from an attempt's columns. Raises an Exception where a value is
-        unusual."""
+        """Returns the objects as JSON, parallel to the attempt's objects. Raises an Exception if a
+        value is unusual."""
         return self.root.writer.write(columns)
 
     def give_up(self) -> None:
-        """An attempt was given up."""
+        """Count an attempt that was given up."""
         self.failed += 1
 
 
@@ -135,13 +140,13 @@ class Attempt(FieldReceiver):
     ) -> None:
         self.run, self.subtree, self._objs, self.positions = run, subtree, objs, positions
         self.columns: list[Any] = [None] * subtree.size
-        """The Leaves of each node, and a column of each fetched field."""
+        """The Leaves of each node, and the column of each fetched field, by number."""
         self.given: dict[Field, Any] = {}
-        """By field: the values its resolver gave, or what waits for them."""
+        """The values of each fetched field, or the Pending column of its values."""
         self.waits = 0
         """The number of fields whose values are awaited."""
         self._count = 0
-        """The number of objects found."""
+        """The number of objects so far."""
         self._resolver_context = self.run.resolver_context
         self._over = False
 
@@ -154,8 +159,8 @@ class Attempt(FieldReceiver):
             self._give_up()
 
     def ask(self, node: ObjectNode, objs: Sequence[Any]) -> None:
-        """Read the leaves of these objects, then fetch all other fields. Raises an Exception where
-        a value is unusual."""
+        """Read the leaves of a node's objects, then fetch their other fields. Raises an Exception
+        if a value is unusual."""
         leaves: Leaves = node.writer.read(objs, self.columns[node.number])
         self.columns[node.number] = leaves
         self._count += len(objs)
@@ -166,15 +171,15 @@ class Attempt(FieldReceiver):
             fetch.ask(self, objs)
 
     def take(self, fetch: FieldFetch, values: Sequence[Any]) -> None:
-        """Take a field's values. Lists are copied: their owner may change them while other fields
-        are awaited, and the plain path reads them if the attempt is given up."""
+        """Take a field's values. Lists are copied: a resolver may change its list while other
+        fields are awaited, and the plain path reads the lists if the attempt is given up."""
         if fetch.output.of_lists:
             values = [value[:] if type(value) is list else value for value in values]
         self.given[fetch.field] = values
         fetch.output.take(self, values)
 
     def arrived(self, fetch: FieldFetch, values: Sequence[Any]) -> None:
-        """Take a field's awaited values."""
+        """Take the values of a field, which have arrived."""
         if self._over:
             drop(values)
             return
@@ -188,7 +193,7 @@ class Attempt(FieldReceiver):
     def take_part(
         self, fetch: FieldFetch, values: Sequence[Any], indexes: Sequence[int], total: int
     ) -> None:
-        """Take some of a field's awaited values, before the others arrive."""
+        """Take some of a field's awaited values, before its other values arrive."""
         if self._over:
             drop(values)
             return
@@ -198,24 +203,24 @@ class Attempt(FieldReceiver):
             self._give_up()
 
     def all_parts_taken(self) -> None:
-        """All values of a field were taken."""
+        """Stop waiting for a field: all its values were taken in parts."""
         if not self._over:
             self.waits -= 1
             self._go_on()
 
     def wanted(self) -> bool:
-        """Return True if an object is still part of the response."""
+        """Whether any of the attempt's objects is still in the response."""
         return True in self._alive()
 
     def null_propagated(self) -> None:
-        """Give the attempt up where only some objects are still part of the response, so that the
-        other objects' awaitables can end."""
+        """Give the attempt up if only some objects are still in the response, so that the
+        awaitables of all other objects end."""
         alive = self._alive()
         if True in alive and False in alive:
             self.run.run_in_context(self._resolver_context, self.give_up)
 
     def _alive(self) -> list[bool]:
-        """Tell for each object whether it is still part of the response."""
+        """For each object, whether it is still in the response."""
         return [self.run.alive(self.positions, i) for i in range(len(self._objs))]
 
     def _go_on(self) -> None:
@@ -229,7 +234,7 @@ class Attempt(FieldReceiver):
         self.run.count(self._count - len(made))
 
     def give_up(self) -> None:
-        """Give the attempt up: the plain path makes the objects."""
+        """Give the attempt up, unless it is over: the plain path executes the objects."""
         if not self._over:
             self._give_up()
 

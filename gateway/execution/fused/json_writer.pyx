@@ -76,8 +76,9 @@ cdef struct Field:
 @cython.final
 @cython.freelist(16)
 cdef class Leaves:
-    """The leaves of objects, read and written. For each object: the text before each field that is
-    not a leaf, and the text after the last field. The values are kept for the plain path."""
+    """The leaves of objects, which were read and written. For each object there is the text before
+    each field that is not a leaf, and the text after the last field. The values are kept for the
+    plain path."""
 
     cdef Text text
     cdef Py_ssize_t *ends  # of those texts, one after the other
@@ -99,7 +100,7 @@ cdef class Leaves:
         PyMem_Free(self.values)
 
     def columns(self):
-        """The values that were read, for each leaf one for each object."""
+        """Returns a column for each leaf: the values that were read."""
         cdef Py_ssize_t row
         cdef int i
         return [
@@ -122,7 +123,7 @@ cdef class Leaves:
         return 0
 
     cdef void keep(self, value) noexcept:
-        """Keep the next value."""
+        """Keep the next value that was read."""
         Py_INCREF(<PyObject *> value)
         self.values[self.read] = <PyObject *> value
         self.read += 1
@@ -180,7 +181,7 @@ cdef class JsonWriter:
         self._add(COLUMN, number)
 
     def one(self, JsonWriter writer not None, int number):
-        """Add an object field. The column, if it is there, has the number of each row's object, or
+        """Add an object field. If the column is set, it has the number of each row's object, and
         None for null."""
         self._below(ONE, writer, number)
 
@@ -340,7 +341,7 @@ cdef class JsonWriter:
 
 
 cdef inline object leaf_of(Field *field, PyObject *owner):
-    """The value of an attribute, or the Exception that reading it raises."""
+    """Returns the value of an attribute, or the Exception that reading it raises."""
     cdef PyObject **place = place_of(&field.layout, owner)
     if place is not NULL and place[0] is not NULL:
         return <object> place[0]

@@ -1,4 +1,4 @@
-"""Reads an attribute from its place in memory (see `layout.pyx`)."""
+"""Reads an attribute at a known memory offset (see `layout.pyx`)."""
 
 from cpython.object cimport PyObject
 
@@ -7,7 +7,7 @@ cdef extern from *:
     enum { NOWHERE, IN_OBJECT, IN_VALUES };
 
     typedef struct {
-        unsigned int version;  /* of the class it was looked for in */
+        unsigned int version;  /* of the class for which the offset was looked up */
         int where, learned;
         Py_ssize_t offset;
     } Layout;
@@ -55,20 +55,20 @@ cdef extern from *:
         return start ? (PyObject **)(start + layout->offset) : NULL;
     }
 
-    /* The processor is told to fetch it: what is an object's, where its attribute is, the value.
-       The compiler takes a function that only does this for one that does nothing, unless it is
-       part of another before that is looked at. */
-    #define PART_OF_OTHERS static inline __attribute__((always_inline))
-    PART_OF_OTHERS void fetch_object(PyObject *owner) {
+    /* Prefetch an object's header, the place of its attribute, and the attribute's value.
+       always_inline: gcc removes calls of functions that only prefetch, unless they are inlined
+       before. */
+    #define INLINED static inline __attribute__((always_inline))
+    INLINED void fetch_object(PyObject *owner) {
         __builtin_prefetch((char *)owner - 4 * sizeof(void *));
         __builtin_prefetch(owner);
     }
-    PART_OF_OTHERS void fetch_place(const Layout *layout, PyObject *owner) {
+    INLINED void fetch_place(const Layout *layout, PyObject *owner) {
         PyObject **positions = place_of(layout, owner);
         if (positions)
             __builtin_prefetch(positions);
     }
-    PART_OF_OTHERS void fetch_value(const Layout *layout, PyObject *owner) {
+    INLINED void fetch_value(const Layout *layout, PyObject *owner) {
         PyObject **positions = place_of(layout, owner);
         if (positions) {
             __builtin_prefetch(*positions);

@@ -1,16 +1,16 @@
 # cython: language_level=3
-"""Finds where an object's attribute lies in memory.
+"""Reads attributes directly from the memory of an object.
 
-The plain way, `PyObject_GetAttr`, looks for an attribute in the class and then in the object: 230
-instructions each time. The place that it finds depends on the class alone, and CPython gives a
-class another version when anything of it changes. So the place is looked up once for a version of a
-class, as the interpreter's own specialized instructions do (PEP 659). Known places can be
-prefetched.
+The plain way is `PyObject_GetAttr`. It searches the class and then the object, which takes 230
+instructions. The memory offset of an attribute depends on the class alone, and CPython assigns a
+new version to a class whenever the class changes. This module therefore looks up the offset once
+for each version of a class, as the interpreter's specialized instructions do (PEP 659). Attributes
+with a known offset can also be prefetched.
 
-Two kinds of places are known: slots (`__slots__`, the fields of structs), and the values that
-CPython 3.11 to 3.13 keep for an object until its `__dict__` is read. For everything else, and in
-other versions, `place_of` returns NULL; a known place may also hold NULL. Then `PyObject_GetAttr`
-has to be asked.
+Two kinds of offsets are known: slots (`__slots__`, the fields of structs), and the inline values in
+which CPython 3.11 to 3.13 stores the attributes of an object until its `__dict__` is read. In all
+other cases `place_of` returns NULL. A known place may also contain NULL. The caller must then call
+`PyObject_GetAttr`.
 """
 
 from cpython.object cimport PyObject
@@ -21,12 +21,12 @@ cdef extern from *:
 
     static inline unsigned int version_of(PyObject *owner) { return Py_TYPE(owner)->tp_version_tag; }
     static inline int is_generic(PyObject *owner) {
-    #ifdef Py_GIL_DISABLED  /* another thread may write to it just now */
+    #ifdef Py_GIL_DISABLED  /* another thread may write to the object at the same time */
         return 0;
     #endif
         return Py_TYPE(owner)->tp_getattro == PyObject_GenericGetAttr;
     }
-    /* Where a slot's values are in the objects of its class, or -1. */
+    /* The offset of a slot in the objects of its class, or -1. */
     static Py_ssize_t slot_offset(PyObject *found, PyObject *owner) {
         PyMemberDescrObject *slot = (PyMemberDescrObject *)found;
         if (!Py_IS_TYPE(found, &PyMemberDescr_Type) || slot->d_member->type != T_OBJECT_EX)
@@ -38,8 +38,8 @@ cdef extern from *:
     static inline PyObject *found_in_class(PyObject *owner, PyObject *name) {
         return _PyType_Lookup(Py_TYPE(owner), name);
     }
-    /* Whether an attribute of the class may go before the object's own, now or later: a class that
-       can change may be given a __set__. */
+    /* Whether an attribute of the class may take precedence over the object's own attribute, now
+       or later: a mutable class may get a __set__. */
     static inline int may_be_asked_first(PyObject *found) {
         return Py_TYPE(found)->tp_descr_set != NULL
             || !PyType_HasFeature(Py_TYPE(found), Py_TPFLAGS_IMMUTABLETYPE);
@@ -51,15 +51,15 @@ cdef extern from *:
     bint may_be_asked_first(object found)
     PyObject *found_in_class(object owner, object name)
 
-cdef enum: MOST = 8  # classes and versions that are looked at: one after the other is slower
+cdef enum: MOST = 8  # lookups at most: alternating classes would be looked up again and again
 
 
 cdef int learn(Layout *layout, object owner, str name) except -1:
-    """Learn where objects of this class have the attribute."""
+    """Look up the offset of an attribute in objects of this class."""
     cdef PyObject *found
     if layout.learned == MOST or layout.version and layout.version == version_of(owner):
         return 0
-    found = found_in_class(owner, name)  # which gives the class a version
+    found = found_in_class(owner, name)  # also assigns a version to the class
     layout.learned += 1
     layout.version, layout.where = version_of(owner), NOWHERE
     if not layout.version or not is_generic(owner):
@@ -78,8 +78,8 @@ cdef int learn(Layout *layout, object owner, str name) except -1:
 
 
 cdef Py_ssize_t offset_in_values(object owner, str name) except -2:
-    """The offset in an object's inline values, seen on an object with this attribute alone; -1
-    where such an object can't be made."""
+    """Returns the offset of an attribute in an object's inline values. To find it, makes an object
+    that has only this attribute. Returns -1 if that is not possible."""
     cdef PyObject **values
     cdef int index
     cls = type(owner)
@@ -97,7 +97,8 @@ cdef Py_ssize_t offset_in_values(object owner, str name) except -2:
 
 
 def found(owner, str name):
-    """The value at the attribute's place; None where no place is known, or it is empty."""
+    """Returns the value at the attribute's offset; None if no offset is known, or the place is
+    empty. For tests."""
     cdef Layout layout = Layout(version=0, where=NOWHERE, learned=0, offset=0)
     cdef PyObject **place
     learn(&layout, owner, name)

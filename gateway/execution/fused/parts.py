@@ -1,5 +1,5 @@
-"""The fields of a subtree: how a field's values are fetched for all objects of a node, and what
-their output is."""
+"""The fields of a subtree: how the values of a field are fetched (`Read`, `Bulked`), and how they
+are checked and put out (`Values`, `One`, `Many`)."""
 
 from __future__ import annotations
 
@@ -74,22 +74,24 @@ class Composed(FieldOutput):
         self._is_of = None if completer.any_class else completer.is_of
 
     def go_on(self, attempt: Attempt, objs: Sequence[Any], classes: set[type]) -> None:
-        """Make these objects. Raises FastPathMiss for unusual classes."""
+        """Fetch the fields of these objects. `classes` are their classes. Raises FastPathMiss if an
+        object is unusual."""
         if not self.are_usual(objs, classes):
             raise FastPathMiss
         if objs:
             attempt.ask(self.node, objs)
 
     def are_usual(self, objs: Sequence[Any], classes: set[type]) -> bool:
-        """Whether objects of these classes are all of the type."""
+        """Whether all objects are of the type, and none is awaitable or an exception. `classes` are
+        their classes."""
         return (classes <= PLAIN or all_plain(classes)) and (
             self._is_of is None or self._is_of(objs)
         )
 
 
 class One(Composed):
-    """The output of an object or null. If some are null, the column has the numbers of the
-    others."""
+    """The output of an object or null. If some values are null, the column has the number of each
+    object among all objects, and None for each null."""
 
     __slots__ = ()
 
@@ -140,7 +142,7 @@ class One(Composed):
 
 
 class Many(Composed):
-    """The output of a list of objects. The column has the lists' lengths."""
+    """The output of a list of objects. The column has the length of each list."""
 
     __slots__ = ()
 
@@ -158,7 +160,7 @@ class Many(Composed):
 
 
 class Read(FieldFetch):
-    """A field that is read, or that a plain function or a coroutine function gives."""
+    """Fetches a field that is an attribute, or that a function resolves for each object."""
 
     __slots__ = ("_source",)
 
@@ -183,7 +185,7 @@ class Read(FieldFetch):
 
 
 class Bulked(FieldFetch):
-    """A field that a bulk resolver gives."""
+    """Fetches a field that a bulk resolver resolves."""
 
     __slots__ = ("_source",)
 
@@ -202,7 +204,8 @@ class Bulked(FieldFetch):
 
 
 def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
-    """The items of all lists, and each list's length. Raises FastPathMiss."""
+    """Returns the items of all lists, one list after the other, and the length of each list.
+    Raises FastPathMiss if a value is not a list, or if there are more than SLICE items."""
     if len(lists) == 1:
         (only,) = lists
         if type(only) is not list or len(only) > SLICE:
@@ -217,7 +220,7 @@ def flattened(lists: Sequence[Any]) -> tuple[Sequence[Any], list[int]]:
 
 
 def split(items: Sequence[Any], lengths: list[int]) -> list[Any]:
-    """The items as lists of these lengths."""
+    """Splits items into lists of these lengths."""
     if len(lengths) == 1:
         return [list(items)]
     rest = iter(items)

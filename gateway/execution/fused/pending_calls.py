@@ -1,4 +1,4 @@
-"""The coroutines of one field of an attempt of the fast path."""
+"""The awaited values of one field on the fast path, whose resolver is a coroutine function."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gateway.execution.tasks.pending_column import PendingColumn, completing
 class PendingCalls(PendingColumn):
     """The coroutines of one field of an attempt.
 
-    Their values are taken all at once, or in the parts in which they arrive if there are no fields
-    to be fetched below. The attempt is given up, and the coroutines continue like any column's, if
-    a value is unusual, or if a coroutine changed its context.
+    The attempt takes the values all together, or, if no fields are to be fetched below them, in the
+    parts in which they arrive. If a value is unusual, or a coroutine changed a context variable,
+    the attempt is given up. The coroutines then continue as a PendingColumn of the plain path.
     """
 
     __slots__ = ("_attempt", "_fetch", "_taken", "_taken_indexes", "_together")
@@ -27,9 +27,9 @@ class PendingCalls(PendingColumn):
         self._attempt: Attempt | None = attempt
         self._fetch = fetch
         self._together = fetch.can_wait
-        """Whether values wait unchecked for the last one: nothing depends on them."""
+        """Whether values stay unchecked until the last value arrives (`FieldFetch.can_wait`)."""
         self._taken: list[Any] = []
-        """The values that the attempt has taken in parts."""
+        """The values that the attempt has taken in parts, with their indexes."""
         self._taken_indexes: list[int] = []
         if len(coros) == 1:
             self.start(0, coros[0])
@@ -38,7 +38,7 @@ class PendingCalls(PendingColumn):
         self._run.restore_task()
 
     def opened(self) -> bool:
-        """Whether coroutines wait. If not, `values` has all values, in order."""
+        """Whether coroutines are still running. If not, `values` has all values, in order."""
         if not (self.tasks or self._apart):
             self.values, _ = self._take()
             return False
@@ -48,7 +48,7 @@ class PendingCalls(PendingColumn):
         return True
 
     def is_for(self, count: int) -> bool:
-        """Whether the column has so many objects."""
+        """Whether the column has this number of objects."""
         return self._total == count
 
     def move(
@@ -63,7 +63,7 @@ class PendingCalls(PendingColumn):
         return self._taken, self._taken_indexes
 
     def null_propagated(self) -> None:
-        """Give the attempt up where only some values still have a position."""
+        """Give the attempt up if only some of its objects are still in the response."""
         if self._attempt is not None:
             self._attempt.null_propagated()
 
@@ -78,7 +78,7 @@ class PendingCalls(PendingColumn):
     def flush(self) -> None:
         if self._attempt is not None:
             self._run.run_in_context(self._resolver_context, self._give_to, self._attempt)
-            if self._attempt is not None:  # nothing is left, or the plain path takes nothing
+            if self._attempt is not None:  # all values are taken, or the attempt is over
                 drop(self._take()[0])
                 return
         PendingColumn.flush(self)
@@ -107,5 +107,5 @@ class PendingCalls(PendingColumn):
 
 
 def _nowhere(run: Any, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
-    """Take no values: those of an attempt are its own."""
-    raise AssertionError("values of an attempt are its own")
+    """Never called: an attempt takes the values itself."""
+    raise AssertionError("an attempt takes its values itself")

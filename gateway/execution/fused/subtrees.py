@@ -1,8 +1,9 @@
-"""Decides which selections have a fast path, and how their fields take part in it.
+"""Decides which selections have a fast path, and how it fetches and writes each of their fields.
 
-Where every field below an object is read from it, or comes from a bulk resolver or from a plain
-function, no response position and no path is needed unless something goes wrong. The objects are
-then found first, column by column (`attempts`), and written as JSON at the end (`writers`).
+A selection has a fast path if every field below it is an attribute, a bulk resolver, or a function
+that does not read its path, and gives leaves, objects of one type, or lists of these. Response
+positions are then needed only for errors. The fast path first fetches all objects, column by column
+(`attempts`), and then writes them as JSON (`writers`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from gateway.execution.run.object_builder import FastPathMiss
 from gateway.execution.run.sources import Attribute, Bulk, Call, Constant
 
 MOST = 512
-"""The number of columns at most. Selections of more columns are made level by level until fewer are
-left: paths that share selections would make a subtree far larger than the document."""
+"""The maximum number of columns of a subtree. A larger selection is executed on the plain path;
+the selections below it may have a fast path. Without this limit, response paths that share
+selections would make a subtree far larger than the document."""
 
 
 def subtree_of(selection: Selection) -> Subtree | None:
-    """The fast path of a selection; None where it has none."""
+    """Returns the fast path of a selection, or None if it has none."""
     if not BUILT:
         return None
     try:
@@ -51,7 +53,7 @@ class _ObjectNodes:
 
     def node(self, selection: Selection) -> ObjectNode:
         if selection in self._selections:
-            raise FastPathMiss  # State.resolved has one entry for each field
+            raise FastPathMiss  # a field would occur twice, but State.resolved has one entry for it
         self._selections.add(selection)
         node = ObjectNode(selection, self._number())
         self.made.append(node)

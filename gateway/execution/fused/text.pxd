@@ -1,4 +1,4 @@
-"""The text of a response while it is written: JSON with orjson's bytes."""
+"""A growing buffer for the JSON text of a response, with the same bytes as orjson writes."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Realloc
@@ -8,8 +8,8 @@ cdef extern from *:
     """
     #include <stdint.h>
 
-    /* The highest bit of some byte is set if, and only if, one of these is to be escaped: less than
-       a blank, a quote or a backslash. */
+    /* Returns a word in which the highest bit of any byte is set if, and only if, a byte of the
+       input must be escaped: it is less than a blank, a quote or a backslash. */
     static inline uint64_t escaped_of(uint64_t bytes) {
         const uint64_t ones = 0x0101010101010101;
         uint64_t quotes = bytes ^ (ones * '"'), slashes = bytes ^ (ones * '\\\\');
@@ -17,8 +17,8 @@ cdef extern from *:
             | ((slashes - ones) & ~slashes);
     }
 
-    /* Copies a text by words, of which the last overlaps the one before. Whether a byte of it is to
-       be escaped. */
+    /* Copies a text by words; the last word overlaps the word before. Returns whether no byte of the
+       text must be escaped. */
     static inline int copied_plain(char *to, const char *text, Py_ssize_t size) {
         uint64_t word, found = 0;
         uint32_t first, last;

@@ -1,4 +1,4 @@
-"""Makes the JSON writers of a subtree's objects, where compiled code was built."""
+"""Makes the JSON writers of a subtree's objects, if compiled modules are used."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ try:
     if not WANTED:
         raise ImportError
     from gateway.execution.fused import json_writer
-except ImportError:  # there was no compiler, or compiled code isn't wanted
+except ImportError:  # not built, or PINWAY_COMPILED=0
     json_writer = None  # type: ignore[assignment]
 
 BUILT = json_writer is not None
-"""Whether there is compiled code: without it there is no fast path."""
+"""Whether there is a fast path: it exists only as compiled code."""
 
 
 def writer_of(node: ObjectNode) -> JsonWriter:
-    """The writer of a node's objects and of all objects below them."""
+    """Returns the writer of a node's objects, which also writes all objects below them."""
     writer = json_writer.JsonWriter(node.number)
     for field in node.selection.fields:
         writer.key(field.key)

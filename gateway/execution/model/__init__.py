@@ -1,1 +1,2 @@
-"""Data of one operation and one request: what is selected, and where its values go."""
+"""The data of an operation and of a request: selections, response positions, and the interface of
+a run. Nothing here executes anything."""

@@ -1,7 +1,7 @@
-"""One operation of a document, and the fields that its selection sets select.
+"""One operation of a document: which operations can be compiled, and how their fields are
+collected.
 
-Fields are collected by graphql-core's own functions (section "Field Collection" of the
-specification).
+graphql-core's own functions collect the fields (section "Field Collection" of the specification).
 """
 
 from __future__ import annotations
@@ -35,13 +35,15 @@ NO_PROPAGATION = "experimental_disableErrorPropagation"
 
 
 class NotCompiled(Exception):
-    """Why graphql-core has to run an operation."""
+    """An operation that this executor can't run, so that graphql-core runs it. The message is the
+    reason."""
 
 
 class Operation:
-    """One operation of a document, with its fragments. Raises NotCompiled."""
+    """One operation of a document, with the document's fragments."""
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode, name: str | None) -> None:
+        """`name` is None if the document has one operation. Raises NotCompiled."""
         self.schema = schema
         operations = [d for d in document.definitions if isinstance(d, OperationDefinitionNode)]
         if name is not None:
@@ -58,7 +60,7 @@ class Operation:
             raise NotCompiled("no root type")
         self.root: GraphQLObjectType = root
         self.serial = self.node.operation is OperationType.MUTATION
-        """Whether its root fields are executed one after the other."""
+        """Whether the root fields are executed one after the other, as a mutation's are."""
         self.fragments = {
             d.name.value: d for d in document.definitions if isinstance(d, FragmentDefinitionNode)
         }
@@ -66,7 +68,7 @@ class Operation:
             raise NotCompiled("variables of a fragment")
         self.details = {name: FragmentDetails(d, None) for name, d in self.fragments.items()}
         self.conditions = tuple(sorted(self._conditions()))
-        """The names of the variables in @skip and @include."""
+        """The names of the variables in @skip and @include, sorted."""
 
     def _conditions(self) -> set[str]:
         found: set[str] = set()
@@ -90,7 +92,8 @@ class Operation:
         return found
 
     def root_fields(self, flags: Mapping[str, Any]) -> dict[str, list[FieldDetails]]:
-        """The collected fields of the root, by response key. `flags` are the conditions' values."""
+        """The collected fields of the root selection set, by response name. `flags` are the values
+        of the variables in `conditions`."""
         collected = collect_fields(
             self.schema, self.details, VariableValues({}, dict(flags)), self.root, self.node
         )
@@ -99,7 +102,7 @@ class Operation:
     def sub_fields(
         self, flags: Mapping[str, Any], type_: GraphQLObjectType, details: list[FieldDetails]
     ) -> dict[str, list[FieldDetails]]:
-        """The collected fields below a field, for objects of one type, by response key."""
+        """The collected fields below a field, for objects of one type, by response name."""
         collected = collect_subfields(
             self.schema, self.details, VariableValues({}, dict(flags)), self.node, type_, details
         )

@@ -1,7 +1,9 @@
-"""Response positions: where a column's values go, and how a null propagates from there.
+"""Response positions: where completed values are put in the response, and their paths.
 
-One object stands for many positions of one field or list level, numbered from 0. A position's path,
-and whether a null was propagated above it, is worked out only when asked.
+graphql-core makes a path for each value. Here one object has all positions of one field, or of one
+list level, numbered from 0; a column's values are parallel to these numbers. A single position is
+therefore a pair `(positions, i)`. Its path, and whether a null above it removed it from the
+response, are computed only for errors and arriving values.
 """
 
 from __future__ import annotations
@@ -21,25 +23,26 @@ NONE: Set[int] = frozenset()
 
 
 class Parents(Protocol):
-    """The objects of one group: `run.groups.Group`."""
+    """The objects that have the fields: `run.groups.Group`."""
 
     @property
     def positions(self) -> Positions | None:
-        """The objects' own positions; None for the root."""
+        """The positions of the objects themselves; None for the root."""
 
     @property
     def out(self) -> list[dict[str, Any]]:
-        """The dict of each object in the response."""
+        """The dict of each object in the response, parallel to the objects."""
 
 
 class FieldPositions:
-    """The positions of one field, in each object of a group."""
+    """The positions of one field in the objects of a group: position `i` is in object `i`."""
 
     __slots__ = ("dead", "field", "group", "nonnull")
 
     def __init__(self, group: Parents, field: Field, nonnull: bool) -> None:
         self.group, self.field, self.nonnull = group, field, nonnull
         self.dead: Set[int] = NONE
+        """The numbers of the positions that a null replaced."""
 
     def put(self, i: int, value: Any) -> None:
         self.group.out[i][self.field.key] = value
@@ -55,6 +58,7 @@ class FieldPositions:
             out[i][key] = value
 
     def base(self, i: int) -> tuple[Base, int]:
+        """The same position as a number of the field's, or the list level's, own positions."""
         return self, i
 
     def above(self, i: int) -> tuple[Positions | None, int]:
@@ -62,13 +66,18 @@ class FieldPositions:
         return self.group.positions, i
 
     def step(self, i: int) -> tuple[str | int, int, str | None]:
-        """The last key of the path, its rank among its siblings, and the type that has the
-        field."""
+        """The last key of the path, its rank among its siblings in the response, and the name of
+        the type that has the field (None for a list item)."""
         return self.field.key, self.field.rank, self.field.parent.name
 
 
 class ItemPositions:
-    """The positions of the items of several lists, one list after the other."""
+    """The positions of the items of several lists, one list after the other.
+
+    `lists` are the lists in the response, and `starts` the number of each list's first item
+    (unused for a single list). List `n` is at position `which[n]` of `of`, or at position `n` if
+    `which` is None.
+    """
 
     __slots__ = ("dead", "field", "lists", "nonnull", "of", "starts", "which")
 
@@ -124,7 +133,7 @@ class ItemPositions:
 
 
 def mark_dead(base: Base, i: int) -> None:
-    """Mark a position as null: what is below it is no part of the response any more."""
+    """Note that a null replaced the value at a position: nothing below it is in the response."""
     if isinstance(base.dead, set):
         base.dead.add(i)
     else:
@@ -132,7 +141,8 @@ def mark_dead(base: Base, i: int) -> None:
 
 
 class SomePositions:
-    """A part of the positions of a field or of list items."""
+    """Some positions of a field or of a list level: position `i` is position `indexes[i]` of
+    `of`."""
 
     __slots__ = ("indexes", "nonnull", "of")
 
@@ -155,7 +165,8 @@ class SomePositions:
 
 
 class JoinedPositions:
-    """The positions of several parts of one field, one part after the other."""
+    """The positions of several slices of one field, one slice after the other. The counts are
+    parallel to the parts."""
 
     __slots__ = ("nonnull", "parts", "starts")
 
@@ -163,7 +174,8 @@ class JoinedPositions:
         self.parts = parts
         self.nonnull: bool = parts[0].nonnull
         self.starts = list(accumulate(counts, initial=0))
-        """The number of each part's first position, and of the end."""
+        """The number of the first position of each part, and at last the number of all
+        positions."""
 
     def put(self, i: int, value: Any) -> None:
         number = bisect_right(self.starts, i) - 1
@@ -183,7 +195,7 @@ class JoinedPositions:
 
 
 def some(positions: Positions, indexes: Sequence[int]) -> SomePositions:
-    """The positions with these numbers."""
+    """The positions with these numbers, as new positions numbered from 0."""
     if isinstance(positions, SomePositions):
         own = positions.indexes
         return SomePositions(positions.of, [own[i] for i in indexes])
@@ -191,12 +203,13 @@ def some(positions: Positions, indexes: Sequence[int]) -> SomePositions:
 
 
 def order(failure: tuple[Positions, int, Exception]) -> list[int]:
-    """The sort key of a failure: its rank in response order."""
+    """The sort key that sorts failures in response order."""
     return ranks(failure[0], failure[1])
 
 
 def ranks(positions: Positions | None, i: int) -> list[int]:
-    """The rank of a position among its siblings, after the ranks of all positions above it."""
+    """The ranks of all positions from the root down to this position, each among its siblings.
+    These lists sort in response order."""
     found = []
     while positions is not None:
         base, i = positions.base(i)

@@ -1,8 +1,9 @@
-"""The collected fields of an operation, by object type: what the executor works through.
+"""Selections: the collected fields of an operation for one object type, which the executor works
+through.
 
-A field knows how its values are resolved (`source`) and completed (`completer`). Both are made by
-the operation's compiler when they are first needed: this module knows the compiler, the sources
-and the completers by their interfaces alone.
+Each field has a source, which resolves its values, and a completer, which completes them. The
+operation's compiler makes both when they are first used. This module has only the interfaces of the
+compiler, the sources and the completers.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from gateway.execution.model.operation import Operation
 
 
 class Source(Protocol):
-    """How a field's values are resolved: one of the classes of `run.sources`."""
+    """Resolves a field's values: one of the classes in `run.sources`."""
 
 
 class Completer(Protocol):
-    """Completes values of one type: one of the classes made by `compile.completers`."""
+    """Completes values of one type: one of the classes that `compile.completers` makes."""
 
     field: Field
     nonnull: bool
@@ -37,23 +38,24 @@ class Completer(Protocol):
     def complete(
         self, run: Any, values: Sequence[Any], positions: Any, classes: set[type] | None = None
     ) -> None:
-        """Put the completed values, none of them awaitable, at their response positions. `classes`
-        are the values' classes, if they are known."""
+        """Complete values, and put them at their response positions. No value may be awaitable.
+        `positions` is parallel to `values`. `classes` are the values' classes, if known."""
 
     def fails(self, value: Any) -> bool:
-        """Whether a value is an error, or is null where null is not allowed, as far as the value
-        itself shows."""
+        """Whether completing this value gives an error, as far as the value alone shows: it is an
+        exception, or it is null and the type is non-null."""
 
 
 class TryFused(Protocol):
-    """The fast path of one selection (see `fused`)."""
+    """The fast path of one selection: `fused.attempts.Subtree`."""
 
     def __call__(self, run: Any, objs: Sequence[Any], positions: Any) -> bool:
-        """Take over these objects with everything below them. Returns whether that was done."""
+        """Execute the selection for these objects, with everything below it. Returns False if the
+        plain path must do that. `positions` is parallel to `objs`."""
 
 
 class Compiler(Protocol):
-    """Assembles one operation's fields and selections: `compile.variant`."""
+    """Makes the parts of an operation's fields and selections: `compile.variant.Variant`."""
 
     operation: Operation
 
@@ -70,7 +72,7 @@ class Compiler(Protocol):
 
 
 class Field:
-    """One response key of a selection on one object type."""
+    """The collected fields with one response name, on one object type."""
 
     def __init__(
         self,
@@ -81,8 +83,8 @@ class Field:
         details: list[FieldDetails],
         definition: GraphQLField,
     ) -> None:
-        """`rank` is its position among the selection's fields; `details` are all its mentions in
-        the document, which are merged."""
+        """`key` is the response name. `rank` is the field's number in the selection. `details` are
+        the field nodes that were merged."""
         self.compiler, self.operation = compiler, compiler.operation
         self.parent, self.key, self.rank = parent, key, rank
         self.details, self.definition = details, definition
@@ -92,23 +94,24 @@ class Field:
 
     @cached_property
     def source(self) -> Source:
-        """How its values are resolved."""
+        """Resolves the field's values."""
         return self.compiler.source_of(self)
 
     @cached_property
     def completer(self) -> Completer:
-        """How its values are completed."""
+        """Completes the field's values."""
         return self.compiler.completer_of(self)
 
     def forget(self) -> None:
-        """Drop what was worked out: much of it refers back to the field, in cycles."""
+        """Drop the cached properties, to break reference cycles: most of them refer to the
+        field."""
         for name in ("source", "completer", "about", "in_document"):
             self.__dict__.pop(name, None)
 
     @cached_property
     def about(self) -> tuple[tuple[Any, ...], tuple[Any, ...], OperationDefinitionNode]:
-        """The parts of each resolver's `info` that are the field's: first those of the field, then
-        the schema and the fragments, then the operation."""
+        """The parts of a resolver's `info` that are the same in all requests: the field's own
+        parts, then the schema and the fragments, then the operation."""
         return (
             (self.name, self.nodes, self.definition.type, self.parent),
             (self.operation.schema, self.operation.fragments),
@@ -117,12 +120,13 @@ class Field:
 
     @cached_property
     def in_document(self) -> GraphQLError:
-        """An error with the locations of the field's nodes in the document."""
+        """An error whose locations are the field's nodes. Errors of the field copy the
+        locations."""
         return GraphQLError("", self.nodes)
 
 
 class Selection:
-    """The fields selected on one object type at one place of an operation."""
+    """The collected fields of a selection set, for one object type."""
 
     def __init__(
         self,
@@ -135,23 +139,24 @@ class Selection:
         self.fields: list[Field] = []
         for key, details in collected.items():
             definition = schema.get_field(type_, details[0].node.name.value)
-            if definition is not None:  # validation refuses unknown fields before
+            if definition is not None:  # validation refuses unknown fields
                 self.fields.append(
                     Field(compiler, type_, key, len(self.fields), details, definition)
                 )
 
     @cached_property
     def builder(self) -> Any:
-        """Makes the response's objects, level by level: a `run.generate.ObjectBuilder`."""
+        """Makes the selection's objects on the plain path: a `run.object_builder.ObjectBuilder`."""
         return self._compiler.builder_of(self)
 
     @cached_property
     def try_fused(self) -> TryFused | None:
-        """The fast path; None where the selection has none."""
+        """The selection's fast path, or None if it has none."""
         return self._compiler.fused_for(self)
 
     def forget(self) -> None:
-        """Drop what was worked out: much of it refers back to the selection, in cycles."""
+        """Drop the cached properties, to break reference cycles: most of them refer to the
+        selection."""
         for name in ("builder", "try_fused"):
             self.__dict__.pop(name, None)
         for field in self.fields:

@@ -1,7 +1,8 @@
-"""The interface of one request's execution: what all parts of the executor may read, write and ask.
+"""The interface of one request's execution: the fields and methods that all parts of the executor
+use.
 
-`run.execution.Run` does the work. This base class is its interface for sources, completers, tasks
-and the fast path, which so need not import it; their compiled code reads its fields as C fields.
+`run.execution.Run` implements it. Sources, completers, tasks and the fast path import this base
+class alone, which avoids a circle of imports, and lets compiled code read the fields as C fields.
 """
 
 from __future__ import annotations
@@ -18,48 +19,51 @@ from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Completer, Field, Selection
 
 Entry: TypeAlias = "tuple[Any, Sequence[Any], Positions | None, Context | None]"
-"""A Selection and its objects, or a Completer and its values; their response positions; the context
-to work in, None for the request's own."""
+"""An entry of the queue: a Selection and its objects, or a Completer and its values; their response
+positions (None for the root); the resolver's context, None for the request's own."""
 
 
 class Resumable(Protocol):
-    """A started task, or a load, that the run still holds back."""
+    """A task, or a load, that the run may hold back until the end of the round."""
 
     def release(self) -> None:
-        """Have the event loop continue it when the awaited value arrives."""
+        """Stop holding it back: the event loop, or the loader, continues it when the awaited value
+        arrives."""
 
 
 class Pending(Protocol):
-    """A column of values of which some are awaited."""
+    """A column of values, some of which are awaited."""
 
     @property
     def left(self) -> int:
-        """The number of awaited values."""
+        """The number of values that are still awaited."""
 
     @property
     def values(self) -> Sequence[Any]:
-        """The arrived values that were not taken over yet."""
+        """The values that have arrived since the last `flush`."""
 
     @property
     def tasks(self) -> Sequence[Any]:
-        """The tasks that were not finished in their first step."""
+        """The tasks that did not end in their first step."""
 
     def flush(self) -> None:
-        """Continue with the arrived values."""
+        """Complete the values that have arrived."""
 
     def wanted(self, index: int) -> bool:
-        """Whether the value at an index still has a position in the response."""
+        """Whether the value with this index still has a position in the response."""
 
     def null_propagated(self) -> None:
-        """Continue each value by itself, where only some still have a position."""
+        """Prepare for values without a position: a null was propagated. An attempt of the fast path
+        whose objects are only partly left in the response is given up here."""
 
 
 Then: TypeAlias = "Callable[[Any, Sequence[Any], Sequence[int] | None], None]"
-"""Called with the run, values that arrived, and their numbers (None: all, in order)."""
+"""Called with the run, values that have arrived, and the index of each value in its column (None:
+the whole column in order)."""
 
 
 class State:
-    """One request's execution."""
+    """The state of one request's execution."""
 
     __slots__ = (
         *(
@@ -86,7 +90,7 @@ class State:
     )
 
     context: Any
-    """The request's context, which resolvers are given."""
+    """The context value that resolvers get."""
     root: Any
     """The root value."""
     variables: Mapping[str, Any]
@@ -96,35 +100,37 @@ class State:
     waiting: set[Any]
     """The `Pending` columns."""
     loads: list[Any]
-    """Loads, and tasks that await one, that the loader was not told of yet: at the round's end the
-    run knows whether it can load the batches itself."""
+    """The loads, and the tasks that await a load, that are held back (`hold_back`). At the end of
+    the round the run knows whether it can load the batches itself."""
     deferred_free: list[Sequence[Any]]
-    """Slices of large lists, freed a few in each turn of the loop."""
+    """Slices of large lists. They are freed after the response, a few in each turn of the loop."""
     resolved: dict[Field, Any] | None
-    """By field: the values or the pending values of an attempt of the fast path that was given up.
-    The plain path takes these and calls no resolver a second time."""
+    """After an attempt of the fast path was given up: for each field, the values that its resolver
+    gave, or the Pending column of these values. The plain path takes them, and calls no resolver a
+    second time. None at all other times."""
     resolver_context: Context | None
-    """The context of the resolver whose values are completed; None for the request's own."""
+    """The context of the resolver whose values are being completed; None for the request's own."""
     next_field_context: Context | None
-    """The context for the next root fields of a mutation, if it is not the request's own."""
+    """The context for the next root field of a mutation; None for the request's own."""
     serial_chain: bool
-    """Whether each awaitable of this root field so far was below the one before it. graphql-core
-    awaits such a chain in the request's own task: the next root field sees the context variables
-    set in it."""
+    """Whether each awaitable of the current root field of a mutation was below the awaitable before
+    it. graphql-core awaits such a chain in the request's own task, so that the next root field sees
+    the context variables that the chain sets."""
     only_task: Any
-    """The only task that waits, as long as it is the only one: its future has no callback yet. Each
-    further task adds its callback at once, as asyncio.Task does, since batches of loaders depend
-    on that order."""
+    """The waiting task, as long as only one task waits. Its future has no callback yet, so that the
+    run can await it in the request's own task (`ResolverTask.carry`). When another task begins, the
+    first one is released: callbacks are then added in the same order as by asyncio.Task, and the
+    batches of loaders depend on that order."""
     objects_made: int
-    """Objects made."""
+    """The number of objects made so far."""
     objects_since_rest: int
-    """Objects made since the clock was read."""
+    """The number of objects made since the clock was last read."""
     sliced: bool
-    """Whether a large level was worked off in slices."""
+    """Whether a large level was executed in slices."""
     nulled: bool
-    """Whether a null was propagated, so that an arriving value may have no position any more."""
+    """Whether a null was propagated, so that an arriving value may have no position."""
 
-    # -- what others tell it
+    # -- reports to the run
 
     def complete_later(
         self,
@@ -132,32 +138,32 @@ class State:
         values: Sequence[Any],
         positions: Positions | None,
     ) -> None:
-        """Queue the objects of a selection, or values to be completed."""
+        """Queue the objects of a selection, or values for a completer."""
         self.queue.append((what, values, positions, self.resolver_context))
 
     def count(self, made: int) -> None:
-        """Objects were made outside the queue."""
+        """Count objects that were made outside the queue."""
         self.objects_made += made
         self.objects_since_rest += made
 
     def free_later(self, values: Sequence[Any]) -> None:
-        """Free a slice of a large list after the response, not at once."""
+        """Keep a slice of a large list alive now, and free it after the response."""
         self.deferred_free.append(values)
 
     def hold_back(self, load: Resumable) -> None:
-        """Keep a load, or a task that awaits one, from its loader until the round's end."""
+        """Hold back a load, or a task that awaits a load, until the end of the round."""
         self.loads.append(load)
 
     def keep_only_task(self, task: Resumable) -> None:
-        """Keep the only task that waits without a callback, as long as it is the only one."""
+        """Hold back the only waiting task (see `only_task`)."""
         self.only_task = task
 
     def add_pending(self, column: Pending) -> None:
-        """Some values of a column are awaited."""
+        """Note that values of a column are awaited."""
         self.waiting.add(column)
 
     def remove_pending(self, column: Pending) -> None:
-        """No value of a column is awaited any more."""
+        """Note that no value of a column is awaited any more."""
         self.waiting.discard(column)
 
     def fail(self, positions: Positions, i: int, error: Exception) -> None:
@@ -169,25 +175,25 @@ class State:
         raise NotImplementedError
 
     def has_values(self, waiting: Any) -> None:
-        """Some values of a pending column have arrived."""
+        """Note that values of a pending column have arrived: the next round flushes the column."""
         raise NotImplementedError
 
     def failed_with(self, error: BaseException) -> None:
-        """A resolver raised a BaseException that is no Exception: the request ends with it."""
+        """End the request with a BaseException (not an Exception) that a resolver raised."""
         raise NotImplementedError
 
     def unwanted_ended(self) -> None:
-        """A cancelled task has ended."""
+        """Note that a cancelled task has ended."""
         raise NotImplementedError
 
-    # -- what others ask of it
+    # -- requests to the run
 
     def alive(self, positions: Positions, i: int) -> bool:
-        """Whether a response position is still part of the response."""
+        """Whether a position is still in the response: no null replaced it or a parent of it."""
         raise NotImplementedError
 
     def variable_values(self) -> VariableValues:
-        """The variables as graphql-core has them, with their sources."""
+        """The variables as graphql-core's VariableValues, made when first needed."""
         raise NotImplementedError
 
     def start_awaitables(
@@ -197,40 +203,45 @@ class State:
         completer: Completer,
         classes: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
-        """Start the awaitables among values. Returns the values that are there at once, their
-        numbers (None: all), and their classes if known. The others are completed when they
-        arrive."""
+        """Start the awaitables of a column. Each is completed when it ends.
+
+        Returns the values that are not awaited, the index of each (None: the whole column), and
+        their classes if known; the caller completes these values.
+        """
         raise NotImplementedError
 
     def complete_values(
         self, values: Sequence[Any], positions: Positions, completer: Completer
     ) -> None:
-        """Complete values, those awaited when they arrive."""
+        """Complete values. An awaitable is completed when it ends."""
         raise NotImplementedError
 
     def when_ready(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
-        """Call `then` with the values that are there, and again with those that arrive later."""
+        """Call `then` with the values that are not awaitable, and again whenever awaited values
+        have arrived."""
         raise NotImplementedError
 
     def run_in_context(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
-        """Call a function, and later whatever follows from it, in a resolver's context."""
+        """Call a function in a resolver's context. Entries that the function queues keep the
+        context. None means the request's own context."""
         raise NotImplementedError
 
     def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
-        """More values are awaited, `i` the first one: see `in_line`."""
+        """Note that `count` more values are awaited, the first of them at position `i`: see
+        `serial_chain`."""
         raise NotImplementedError
 
     def release_only_task(self) -> None:
-        """Have the loop continue the only task that waits."""
+        """Stop holding back the only waiting task, if there is one."""
         raise NotImplementedError
 
     def restore_task(self) -> None:
-        """Make the request's task the current one again, after others were."""
+        """Make the request's task the event loop's current task again, after resolver tasks ran."""
         raise NotImplementedError
 
     def take_resolved(self, field: Field, objs: Sequence[Any]) -> Any:
-        """The values that the field's resolver gave for these objects in an attempt that was given
-        up, or what waits for them; None if nothing."""
+        """Take over the field's values for these objects from an attempt that was given up: a value
+        for each object, or the Pending column. None if the attempt did not resolve the field."""
         raise NotImplementedError
 
     def make_again(
@@ -240,13 +251,14 @@ class State:
         positions: Positions,
         resolved: dict[Field, Any],
     ) -> None:
-        """Make the objects of an attempt that was given up level by level."""
+        """Execute the objects of an attempt that was given up on the plain path. `resolved` has the
+        values that the attempt's resolvers gave (see the field `resolved`)."""
         raise NotImplementedError
 
     # -- for large levels
 
     async def rest(self) -> None:
-        """Give way to the event loop if this run held it for long."""
+        """Yield to the event loop if this run has held it for longer than its budget."""
         raise NotImplementedError
 
     def columns(self) -> list[Any]:
@@ -254,14 +266,14 @@ class State:
         raise NotImplementedError
 
     def null_propagated(self) -> None:
-        """Tell all pending columns that some positions are gone."""
+        """Call `null_propagated` of all pending columns."""
         raise NotImplementedError
 
     def write_failures(self, failures: Sequence[tuple[Positions, int, Exception]]) -> bool:
-        """Turn failures, in response order, into errors and nulls. Returns whether a null was
-        propagated."""
+        """Write failures as errors and nulls. The failures are in response order. Returns whether a
+        null was propagated to a parent."""
         raise NotImplementedError
 
     def discard_unwanted(self, waiting: Sequence[Any]) -> None:
-        """Cancel what has no position in the response any more."""
+        """Cancel the tasks and loads of these columns whose values have no position any more."""
         raise NotImplementedError

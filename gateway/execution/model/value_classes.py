@@ -1,7 +1,7 @@
-"""Tells by a value's class whether the value is null, an exception or awaitable.
+"""Checks by the classes of values whether a value is null, an exception, awaitable or callable.
 
-graphql-core asks each value. The answer depends on the class alone, except for a few classes, so
-the executor asks once for each class in a column: most columns hold one or two.
+graphql-core checks each value. For almost all classes the result depends on the class alone, so the
+executor checks each class in a column once: most columns have one or two classes.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,8 @@ from graphql.pyutils import Undefined
 
 NULLS = (type(None), type(Undefined))
 MOST = 10_000
-"""The number of classes remembered: classes made at run time must not fill the memory."""
+"""The maximum number of cached classes: classes that are made at run time must not fill the
+memory."""
 
 PLAIN: set[type] = {str, int, float, bool, dict, list, tuple}
 _callable: dict[type, bool] = {}
@@ -34,6 +35,7 @@ def none_awaited(classes: set[type]) -> bool:
 
 
 def is_plain(kind: type) -> bool:
+    """Whether no value of this class is null, an exception or awaitable. The result is cached."""
     if kind in PLAIN:
         return True
     plain = not (
@@ -51,7 +53,7 @@ def is_plain(kind: type) -> bool:
 
 
 def any_callable(classes: Iterable[type]) -> bool:
-    """Whether values of one of these classes can be called."""
+    """Whether values of any of these classes are callable."""
     return any(map(is_callable, classes))
 
 
@@ -65,7 +67,8 @@ def is_callable(kind: type) -> bool:
 
 
 def _answers_to_any_name(kind: type) -> bool:
-    """Whether instances may have `__await__` although the class has none."""
+    """Whether the class has a `__getattr__` or `__getattribute__` in Python, so that an instance
+    may have `__await__` although the class has not."""
     return any(
         "__getattr__" in base.__dict__
         or isinstance(base.__dict__.get("__getattribute__"), FunctionType)

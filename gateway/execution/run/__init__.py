@@ -1,1 +1,1 @@
-"""One request's execution, level by level: resolving fields, completing values, errors."""
+"""Executes one request level by level: resolves fields, completes values, writes errors."""

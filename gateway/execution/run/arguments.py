@@ -1,5 +1,8 @@
-"""Coerces a field's arguments (section "Coercing Field Arguments" of the specification): once a
-request, not once an object, where objects may share them."""
+"""Coerces a field's arguments (section "Coercing Field Arguments" of the specification).
+
+graphql-core coerces the arguments for each object. Here constant arguments are coerced once for all
+requests, and others once for a request. Objects share the arguments if all values are immutable.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +47,11 @@ _IMMUTABLE = (
 
 
 class Arguments:
-    """The arguments of one field of an operation. `convert` turns coerced arguments into the
-    resolver's; `names` are the resolver's parameter names, if nothing else is to be converted."""
+    """The arguments of one field of an operation.
+
+    `convert` converts coerced arguments to the resolver's arguments. If it only renames arguments,
+    `names` has the new name of each.
+    """
 
     def __init__(
         self, field: Field, convert: Convert | None, names: Mapping[str, str] | None = None
@@ -61,7 +67,7 @@ class Arguments:
             try:
                 values = self._converted(get_argument_values(field.definition, field.nodes[0]))
             except Exception:
-                return  # each request raises it anew
+                return  # `of` raises it again for each request
             if shareable(values):
                 self._constant = values
             return
@@ -69,12 +75,13 @@ class Arguments:
 
     @property
     def sure(self) -> bool:
-        """Whether no request can have wrong arguments."""
+        """Whether the arguments are valid in every request."""
         return self.none or self._constant is not None
 
     def _plan(self, given: dict[str, ValueNode]) -> list[tuple[str, Any, str | None, bool]] | None:
         """For each argument: its name, its default or Undefined, its variable or None, and whether
-        null is refused. None when a variable stands inside of a list or an input object."""
+        its type is non-null. None if the shortcut does not apply: an argument's value is neither a
+        variable nor omitted, or a default is mutable."""
         plan: list[tuple[str, Any, str | None, bool]] = []
         for name, argument in self._field.definition.args.items():
             out = argument.out_name or name
@@ -101,7 +108,8 @@ class Arguments:
         return values if self._convert is None else self._convert(values)
 
     def of(self, run: State) -> dict[str, Any]:
-        """The arguments for one request. Raises graphql-core's errors when they are wrong."""
+        """Returns the resolver's arguments for one request. Raises graphql-core's errors if they
+        are invalid."""
         if self.none:
             return {}
         if self._constant is not None:
@@ -125,7 +133,8 @@ class Arguments:
 
 
 def shareable(values: dict[str, Any]) -> bool:
-    """Whether all values are immutable, so that no resolver can change them for another."""
+    """Whether all values are immutable, so that a resolver can't change the arguments of
+    another."""
     return all(isinstance(value, _IMMUTABLE) for value in values.values())
 
 

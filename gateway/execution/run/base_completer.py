@@ -1,6 +1,7 @@
-"""The beginning of every value's completion: nulls and errors are taken out.
+"""The base of all completers: the steps of completing a value that don't depend on its type, which
+are nulls and errors.
 
-Section "Value Completion" of the specification. The messages are those of graphql-core's
+Section "Value Completion" of the specification. Error messages are the same as in graphql-core's
 `complete_value`.
 """
 
@@ -17,7 +18,7 @@ from gateway.execution.model.state import State
 from gateway.execution.model.value_classes import all_plain, classes_of
 
 SLICE = 256
-"""Objects made, or values completed, between two looks at the clock."""
+"""The maximum number of objects made, or values completed, between two reads of the clock."""
 
 
 class BaseCompleter:
@@ -33,20 +34,20 @@ class BaseCompleter:
         positions: Positions,
         classes: set[type] | None = None,
     ) -> None:
-        """Put the completed values, none of them awaitable, at their response positions. `classes`
-        are the values' classes, if they are known."""
+        """Complete values, and put them at their response positions. No value may be awaitable.
+        `positions` is parallel to `values`. `classes` are the values' classes, if known."""
         if not all_plain(classes_of(values) if classes is None else classes):
             values, positions = self.present(run, values, positions)
         if values:
             self.complete_present(run, values, positions)
 
     def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
-        """Complete at least one value, none of them null or an error."""
+        """Complete values, none of which is null or an exception. There is at least one value."""
         raise NotImplementedError
 
     def fails(self, value: Any) -> bool:
-        """Whether a value is an error, or is null where null is not allowed, as far as the value
-        itself shows."""
+        """Whether completing this value gives an error, as far as the value alone shows: it is an
+        exception, or it is null and the type is non-null."""
         if value is None or value is Undefined:
             return self.nonnull
         return isinstance(value, Exception)
@@ -58,7 +59,8 @@ class BaseCompleter:
     def present(
         self, run: State, values: Sequence[Any], positions: Positions
     ) -> tuple[Sequence[Any], Positions]:
-        """The values that are neither null nor errors, and their positions. Errors are recorded."""
+        """Returns the values that are neither null nor exceptions, and their positions. Exceptions,
+        and nulls of a non-null type, are recorded as failures."""
         kept, indexes = [], []
         for i, value in enumerate(values):
             if value is None or value is Undefined:

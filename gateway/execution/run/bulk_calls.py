@@ -1,4 +1,4 @@
-"""Calls bulk resolvers, once for all objects of a level."""
+"""Calls bulk resolvers: once for all objects of a level."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from loaders.batches import Load
 def resolve_bulk_and_start(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: FieldPositions
 ) -> Sequence[Any] | None:
-    """The values, if they are there at once; else None, and they are completed when they arrive."""
+    """Resolve a field, and start awaitable values. Returns a value for each object, none of them
+    awaitable. Returns None if any value is awaited: all values are then completed by the run."""
     values = resolve_bulk(run, field, source, objs, positions)
     if values is None or (classes := set(map(type, values))) <= PLAIN:
         return values
@@ -35,9 +36,11 @@ def resolve_bulk_and_start(
 def resolve_bulk(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: Positions
 ) -> Sequence[Any] | None:
-    """A value, which may be awaitable, for each object, if they are there at once; else None, and
-    they are completed when they arrive. A resolver that was called in an attempt is not called
-    again."""
+    """Resolve a field for all objects. Returns a value, which may be awaitable, for each object.
+    Returns None if the resolver itself is awaited: its values are completed when they arrive.
+
+    If an attempt that was given up has called the resolver, its values are used.
+    """
     found = run.take_resolved(field, objs)
     if found is None:
         found = start(run, field, source, objs, positions)
@@ -49,7 +52,8 @@ def resolve_bulk(
 def start(
     run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: Positions | None
 ) -> Sequence[Any] | PendingField:
-    """Call the resolver. Returns a value for each object, or the pending field."""
+    """Call the resolver. Returns a value for each object, or the field whose resolver is awaited.
+    `positions` is None in an attempt of the fast path."""
     function, arguments = source.function, source.arguments
     if run.serial_chain:
         run.extend_chain(positions, len(objs))

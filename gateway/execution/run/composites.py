@@ -1,5 +1,6 @@
-"""Completes objects, interfaces and unions: values of one object type become a group (sections
-"Value Completion" and "Resolving Abstract Types" of the specification)."""
+"""Completes objects, interfaces and unions: resolves the type of each value, and queues the values
+of each object type (sections "Value Completion" and "Resolving Abstract Types" of the
+specification)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from gateway.execution.tasks.frames import without_frame
 
 
 class CompositeCompleter(BaseCompleter):
-    """The base of completers of objects."""
+    """The base of the completers of objects, interfaces and unions."""
 
     def __init__(self, field: Field, nonnull: bool) -> None:
         super().__init__(field, nonnull)
@@ -46,7 +47,7 @@ class CompositeCompleter(BaseCompleter):
         values: Sequence[Any],
         positions: Positions,
     ) -> None:
-        """Complete values whose type was resolved; `is_type_of` may still refuse them."""
+        """Complete values whose type is resolved, after checking them with `is_type_of`."""
         if not values:
             return
         is_type_of = type_.is_type_of
@@ -69,8 +70,8 @@ class CompositeCompleter(BaseCompleter):
         answers: Sequence[Any],
         numbers: Sequence[int],
     ) -> None:
-        """Complete the values that `is_type_of` accepts, and record an error for the others.
-        `numbers` are the values that were answered for."""
+        """Complete the values that `is_type_of` accepts, and record an error for all others.
+        `answers` is parallel to `numbers`, the indexes of the checked values."""
         kept, indexes = [], []
         for number, answer in zip(numbers, answers, strict=True):
             if isinstance(answer, Exception):
@@ -99,9 +100,10 @@ class CompositeCompleter(BaseCompleter):
         positions: Positions,
         *more: Any,
     ) -> list[Any]:
-        """The answer of `is_type_of` or `resolve_type` for each value, or the error it raises.
+        """Call `is_type_of` or `resolve_type` for each value. Returns the result (which may be
+        awaitable) or the exception of each.
 
-        Items of a list get the info of the list's field.
+        For list items, the info is the info of the list's field.
         """
         if same_for_all(ask, 1):
             infos = [make_info(run, self.field, *field_position(positions, 0))] * len(values)
@@ -129,16 +131,16 @@ class CompositeCompleter(BaseCompleter):
 
 
 class ObjectCompleter(CompositeCompleter):
-    """Completes objects of one type."""
+    """Completes values of one object type."""
 
     def __init__(self, field: Field, type_: GraphQLObjectType, nonnull: bool) -> None:
         super().__init__(field, nonnull)
         self.type = type_
         self.any_class = type_.is_type_of is None
-        """Whether the type has no `is_type_of`, so that it takes objects of any class."""
+        """Whether the type has no `is_type_of`, and so accepts values of any class."""
 
     def is_of(self, values: Sequence[Any]) -> bool:
-        """Whether the values' classes alone show that they are of the type."""
+        """Whether the classes of the values show that all values are of the type."""
         return self.any_class or known_type(self.type, values)
 
     @cached_property
@@ -210,7 +212,8 @@ class AbstractCompleter(CompositeCompleter):
                 self.objects(run, type_, [values[i] for i in indexes], some(positions, indexes))
 
     def _valid(self, name: Any, value: Any) -> GraphQLObjectType:
-        """The object type of this name. Raises GraphQLError with graphql-core's message."""
+        """Returns the object type with this name. Raises GraphQLError, with graphql-core's message,
+        if it is not a possible type."""
         field, type_ = self.field, self.type
         schema = field.operation.schema
         if name is None:

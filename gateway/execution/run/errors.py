@@ -1,5 +1,5 @@
-"""Errors with their locations and paths: as graphql-core's `located_error`, but a field's locations
-in the document are worked out once, not for each error."""
+"""Makes GraphQL errors with locations and paths, like graphql-core's `located_error`. The locations
+of a field are computed once, not for each error."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from graphql import GraphQLError, located_error
 
 from gateway.execution.model.selection import Field
 
-_TELLS_ITSELF = ("message", "nodes", "source", "positions", "extensions")
-"""Attributes that graphql-core takes from the error itself."""
+_OWN_ATTRIBUTES = ("message", "nodes", "source", "positions", "extensions")
+"""If an error has one of these attributes, graphql-core copies the attribute."""
 
 
 def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLError:
+    """Returns a resolver's error as a GraphQLError with the field's locations and this path."""
     try:
-        for name in _TELLS_ITSELF:
+        for name in _OWN_ATTRIBUTES:
             if hasattr(error, name):
                 return located_error(error, field.nodes, path)
         message = str(error)
-    except Exception:  # raised by the error's own __str__, or by a property of it
+    except Exception:  # raised by __str__ or a property of the error
         message = f"{type(error).__name__} (its text can't be made)"
     made = GraphQLError(message, path=path, original_error=error)
     found = field.in_document
@@ -30,7 +31,8 @@ def located(error: Exception, field: Field, path: list[str | int]) -> GraphQLErr
 
 
 def late(seconds: float, *, begun: bool) -> GraphQLError:
-    """The error of a mutation's field that the deadline cut, or kept from beginning."""
+    """Returns the error of a mutation's root field that was running (`begun`) or had not begun when
+    the deadline passed."""
     if begun:
         message = (
             f"The operation took longer than {seconds:g} s and was cut in this field: it may be "

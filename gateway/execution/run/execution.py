@@ -1,9 +1,9 @@
-"""Executes one request: works through the queue of groups, and waits for what is awaited.
+"""Executes one request: works off the queue of groups, and waits for awaited values.
 
-Work is done in rounds. A round executes group after group, breadth first, and starts every
-coroutine that it meets. When nothing is left but waiting, the round's errors are settled. The next
-round begins one turn of the event loop after the first awaited value has arrived, with all values
-that have arrived by then. Only fields below a missing value wait for it.
+A request runs in rounds. A round executes the queued groups, breadth first, and starts all
+coroutines of their resolvers. When the queue is empty, the round's failures are written as errors
+and nulls. The next round begins one turn of the event loop after the first awaited value has
+arrived, with all values that have arrived by then. A missing value delays only the fields below it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gateway.execution.tasks.current import task_of
 from gateway.execution.tasks.frames import without_frame
 
 Again: TypeAlias = Callable[[], bool]
-"""Asks whether the step that was just run must be run again."""
+"""Returns whether the step that has just run must run again."""
 
 
 class Run(Waiting):
@@ -58,16 +58,17 @@ class Run(Waiting):
         self.serial_chain = self.sliced = False
         self.objects_made = self.objects_since_rest = 0
         self._done = (0, 0)
-        """The number of steps that are done, and the number of errors at that time."""
+        """The number of steps that are done, and the number of errors after them."""
 
     def variable_values(self) -> VariableValues:
-        """The variables as graphql-core has them, with their sources."""
+        """The variables as graphql-core's VariableValues, made when first needed."""
         if self._values is None:
             self._values = self._in_full()
         return self._values
 
     async def execute(self) -> None:
-        """Fill `data` and `errors` (section "Executing Operations" of the specification)."""
+        """Execute all steps: fill `data` and `errors` (section "Executing Operations" of the
+        specification)."""
         self._task = task_of(self.loop)
         try:
             for step in self._steps:
@@ -85,7 +86,7 @@ class Run(Waiting):
                         except Exception as error:
                             value = without_frame(error)
                         field.completer.complete(self, [value], positions, {type(value)})
-                        del first, value  # which would be kept until the end, and may be large
+                        del first, value  # large values must not live until the end
                     await self._work()
                     if self._again is None or not self._again():
                         break
@@ -103,8 +104,8 @@ class Run(Waiting):
             self._task = None
 
     def cut(self, seconds: float) -> None:
-        """Keep the steps that are done in the response. The field that was cut off and the fields
-        that were not begun are null, each with an error."""
+        """Write the response of a mutation that the deadline cancelled. Fields that are done stay;
+        the running field and the fields after it are null, each with an error."""
         if self.data is None:
             return
         done, errors = self._done
@@ -119,9 +120,13 @@ class Run(Waiting):
             self.data[field.key] = None
 
     def _begin_step(self, step: Selection) -> tuple[Field, Any, Positions] | None:
-        """Begin a root selection. A step's only field is awaited in the request's own task: then it
-        is returned, with its awaitable and positions. The context variables that it sets are seen
-        by all that follows, a mutation's next fields too, as under graphql-core."""
+        """Begin a root selection. Returns None if it was queued or is complete.
+
+        If the step has a single field with an awaitable value, returns the field, the awaitable and
+        its positions. The caller awaits it in the request's own task, as graphql-core does: all
+        later fields, including the next fields of a mutation, see the context variables that it
+        sets.
+        """
         field = _only_field(step)
         if field is None or self.next_field_context is not None:
             self.queue.append((step, [self.root], None, self.next_field_context))
@@ -137,7 +142,7 @@ class Run(Waiting):
         return None
 
     async def _work(self) -> None:
-        """Work until nothing is awaited."""
+        """Run rounds until nothing is queued or awaited."""
         self._since = self.loop.time()
         while True:
             queue = self.queue
@@ -159,7 +164,7 @@ class Run(Waiting):
                 await self._write_failures()
             if self._fatal is not None:
                 raise self._fatal
-            if queue or self._failures:  # failures of attempts that were given up just now
+            if queue or self._failures:  # an attempt was given up because of a propagated null
                 continue
             if not self._arrivals:
                 if not (self.waiting or self.loads):
@@ -180,10 +185,11 @@ class Run(Waiting):
                 waiting.flush()
 
     async def _write_failures(self) -> None:
-        """Turn this round's failures into errors and nulls, in response order.
+        """Write this round's failures as errors and nulls, in response order.
 
-        graphql-core goes depth first. Of the errors that null the same position it reports the
-        first, and of the errors below a nulled position only those that came before.
+        graphql-core executes depth first. If several errors make the same position null, it reports
+        the first one. Below a position that became null, it reports only errors that occurred
+        before. Response order gives the same errors.
         """
         failures, self._failures = self._failures, []
         if len(failures) > SLICE:

@@ -16,7 +16,7 @@ from gateway.execution.tasks.pending_column import PendingColumn
 
 
 class Group:
-    """Objects of one type at one place of the operation, and what the response has of each."""
+    """Objects of one type that are executed together, and the dict of each in the response."""
 
     __slots__ = ("leaves", "objs", "out", "positions", "selection")
 
@@ -25,15 +25,15 @@ class Group:
     ) -> None:
         self.selection, self.objs, self.positions = selection, objs, positions
         self.leaves: list[Any] = []
-        """The values of `ObjectBuilder.attributes`, until the objects are made."""
+        """A column of values for each of `ObjectBuilder.attributes`, until the objects are made."""
         self.out: list[dict[str, Any]] = []
 
 
 def execute_group(
     run: State, selection: Selection, objs: Sequence[Any], positions: Positions | None
 ) -> None:
-    """Resolve all fields of all objects, put the objects into the response, and complete the
-    values."""
+    """Resolve all fields of all objects, put the objects at their positions, and complete the
+    fields' values. `positions` is None for the root."""
     if positions is not None and run.resolved is None and not run.serial_chain:
         try_fused = selection.try_fused
         if try_fused is not None and try_fused(run, objs, positions):
@@ -44,8 +44,9 @@ def execute_group(
 
 
 def read_leaves(run: State, group: Group) -> None:
-    """Read the attributes that are leaves, object by object, unless an attempt has read them. Each
-    is read once, before the resolvers of the object's fields are called."""
+    """Read the leaves that are attributes, object by object. Each attribute is read once, before
+    any resolver of the object's fields is called. If an attempt that was given up has read them,
+    its values are used."""
     build: ObjectBuilder = group.selection.builder
     if run.resolved is not None:
         found = [run.take_resolved(field, group.objs) for field in build.attributes]
@@ -56,8 +57,9 @@ def read_leaves(run: State, group: Group) -> None:
 
 
 def make_objects(run: State, group: Group, bulk: bool) -> None:
-    """Resolve the fields whose leaves were read, put the objects into the response, and complete
-    the values. Without `bulk`, bulk resolvers are left to the caller."""
+    """Make the objects of a group whose leaves were read: resolve the other fields, put the objects
+    at their positions, and complete the fields' values. If `bulk` is False, the caller resolves the
+    bulk fields."""
     build: ObjectBuilder = group.selection.builder
     objs, positions = group.objs, group.positions
     leaves, group.leaves = iter(group.leaves), []

@@ -1,8 +1,8 @@
-"""The `info` that resolvers are given, made only for resolvers that take it.
+"""Makes the `info` argument of resolvers, for resolvers that have one.
 
-Most resolvers read only what is the same for all objects of a field, such as `info.context`: their
-objects share one info. For other resolvers each object has its own, whose path is worked out when
-it is read.
+Most resolvers read only attributes that are the same for all objects of a field, such as
+`info.context`. One info is then made for all objects. For other resolvers each object gets its own
+info, which computes its path when the resolver reads it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _SEES_ALL = {"locals", "vars", "eval", "exec", "_getframe", "currentframe"}
 
 
 class LazyInfo(GraphQLResolveInfo[Any]):
-    """The info of graphql-core, but its path and variables are worked out when they are read."""
+    """graphql-core's info, except that the path and the variables are computed when they are
+    read."""
 
     @cached_property
     def path(self) -> Path:
@@ -51,7 +52,7 @@ class LazyInfo(GraphQLResolveInfo[Any]):
 
 
 def path_of(positions: Positions | None, i: int) -> Path | None:
-    """The path of a position; None at the root."""
+    """Returns the path of a position; None for the root."""
     steps = []
     while positions is not None:
         base, i = positions.base(i)
@@ -77,7 +78,8 @@ _HELPERS = GraphQLResolveInfoHelpers(gather=_gather, track=track)
 
 
 def field_position(positions: Positions, i: int) -> tuple[Positions, int]:
-    """The position of the field that a value, or a list item, belongs to."""
+    """Returns the position of the field of a value. For a list item, this is the position of the
+    outermost list."""
     base, i = positions.base(i)
     while isinstance(base, ItemPositions):
         above, i = base.above(i)
@@ -89,7 +91,7 @@ def field_position(positions: Positions, i: int) -> tuple[Positions, int]:
 def make_info(
     run: State, field: Field, positions: Positions | None, i: int
 ) -> GraphQLResolveInfo[Any]:
-    """The info for a position of the field."""
+    """Returns the info for one position of the field."""
     of_field, of_schema, operation = field.about
     return tuple.__new__(
         LazyInfo,
@@ -102,10 +104,10 @@ def make_info(
 
 @lru_cache(10_000)
 def same_for_all(function: Callable[..., Any], parameter: str | int) -> bool:
-    """Whether a function reads only the shared attributes of its info, which is the parameter with
-    this name or number.
+    """Whether a function reads only those attributes of its info that all objects share.
+    `parameter` is the name or number of the info's parameter.
 
-    The function's bytecode tells. In doubt, the answer is False.
+    The check reads the function's bytecode. It returns False if it is not sure.
     """
     if not isinstance(function, FunctionType):
         return False
@@ -125,7 +127,7 @@ def same_for_all(function: Callable[..., Any], parameter: str | int) -> bool:
         if value != parameter and not (isinstance(value, tuple) and parameter in value):
             continue
         if this.opname in ("LOAD_CONST", "LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "KW_NAMES"):
-            continue  # the same name for something else
+            continue  # another use of the same name, such as an attribute
         if not (
             this.opname in _LOADS
             and after is not None

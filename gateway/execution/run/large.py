@@ -1,8 +1,8 @@
-"""Works off levels of thousands of objects in slices, with rests of the event loop in between.
+"""Executes levels of thousands of objects in slices, with rests of the event loop in between.
 
-The groups below the slices are joined again: a level stays one group, so that a bulk resolver is
-called for thousands of objects at a time. Large responses are freed in slices, too: freeing 200,000
-objects at once takes almost as long as making them.
+The groups below the slices are joined again, so that the next level is one group, and bulk
+resolvers are called for thousands of objects at a time. Large responses are also freed in slices:
+freeing 200,000 objects at once takes almost as long as making them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.dropped import drop
 
 SLICES_AT_ONCE = 8
-"""The slices that a bulk resolver is called for at a time, and that are freed at a time."""
+"""The number of slices for which a bulk resolver is called at a time, and that are freed in one
+turn of the event loop."""
 
 
 async def in_slices(run: State, entry: Entry) -> None:
-    """Work off an entry of the queue that is large, or that has values to complete."""
+    """Execute an entry of the queue in slices: many objects, or values for a completer."""
     run.sliced = True
     set_aside()
     queue, run.queue = run.queue, deque()
@@ -112,8 +113,8 @@ def _resolve_bulk(
     counts: Sequence[int],
     given: list[Entry],
 ) -> None:
-    """Call a bulk resolver once for many slices. Values that are there at once are added to
-    `given`."""
+    """Call a bulk resolver once for several slices. Adds an entry with its values to `given`,
+    unless they are awaited."""
     at = JoinedPositions([FieldPositions(group, field, field.nonnull) for group in groups], counts)
     values = resolve_bulk(run, field, source, objs, at)
     if values is not None:
@@ -121,24 +122,25 @@ def _resolve_bulk(
 
 
 def _slices(positions: Positions | None, count: int) -> Iterator[tuple[int, int, Positions]]:
-    """The first number, the end and the positions of each slice."""
-    assert positions is not None  # which only the root lacks, a single object
+    """Yields the start, the end and the positions of each slice."""
+    assert positions is not None  # only the root has none, and it is a single object
     for start in range(0, count, SLICE):
         stop = min(start + SLICE, count)
         yield start, stop, some(positions, range(start, stop))
 
 
 class _Joined:
-    """Entries of the queue. Those of one selection (or completer) and context are joined."""
+    """Collects entries of the queue. Entries with the same selection (or completer) and the same
+    context are joined to one entry."""
 
     def __init__(self) -> None:
         self._found: dict[Any, tuple[list[Any], list[Positions | None], list[int], Entry]] = {}
 
     def add(self, entries: deque[Entry]) -> None:
-        """Move these entries here."""
+        """Move entries from a queue to this collection."""
         while entries:
             entry = what, values, positions, context = entries.popleft()
-            # One selection may stand at several fields, not all of which may be null.
+            # One selection may be below several fields, of which some are non-null.
             key = what, id(context), None if positions is None else positions.nonnull
             found = self._found.get(key)
             if found is None:
@@ -163,14 +165,14 @@ class _Joined:
 
 
 def forget(entries: Iterable[Entry]) -> None:
-    """Close the awaitables among values that were not completed yet."""
+    """Close the awaitables in queued values that will not be completed."""
     for what, values, _, _ in entries:
         if isinstance(what, BaseCompleter):
             drop(list(values))
 
 
 async def flush(run: State, arrivals: list[Pending]) -> None:
-    """Continue with arrived values, and join the groups below one field."""
+    """Complete arrived values of several columns, and join the entries that these queue."""
     below = _Joined()
     left = iter(arrivals)
     try:
@@ -187,25 +189,25 @@ async def flush(run: State, arrivals: list[Pending]) -> None:
 
 
 async def write_failures(run: State, failures: list[Failure]) -> None:
-    """Settle thousands of failures like `run.write_failures`, with rests."""
-    climbs = False
+    """Write thousands of failures like `Run._write_failures`, with rests. Sorts them in slices."""
+    propagates = False
     run.deferred_free += slices(failures)
     for part in slices(failures):
-        climbs = climbs or any(positions.nonnull for positions, _, _ in part)
+        propagates = propagates or any(positions.nonnull for positions, _, _ in part)
         await run.rest()
     ordered = iter(failures)
-    if climbs:
+    if propagates:
         ranked = []
         for number, part in enumerate(slices(failures)):
             ranked.append(sorted((order(one), number, n) for n, one in enumerate(part)))
             await run.rest()
         run.deferred_free += ranked
         ordered = (failures[number * SLICE + n] for _, number, n in merge(*ranked))
-    swept = False
+    propagated = False
     while part := list(islice(ordered, SLICE)):
-        swept |= run.write_failures(part)
+        propagated |= run.write_failures(part)
         await run.rest()
-    if swept:
+    if propagated:
         run.null_propagated()
         for waiting in run.columns():
             run.discard_unwanted([waiting])
@@ -216,8 +218,8 @@ def slices(values: Sequence[Any]) -> list[Sequence[Any]]:
     return [values[start : start + SLICE] for start in range(0, len(values), SLICE)]
 
 
-def sweep(loop: AbstractEventLoop, litter: list[Sequence[Any]]) -> None:
-    """Free some slices in each turn of the event loop, the last first."""
-    if litter:
-        del litter[-SLICES_AT_ONCE:]
-        loop.call_soon(sweep, loop, litter)
+def sweep(loop: AbstractEventLoop, garbage: list[Sequence[Any]]) -> None:
+    """Free SLICES_AT_ONCE slices in each turn of the event loop, the last slices first."""
+    if garbage:
+        del garbage[-SLICES_AT_ONCE:]
+        loop.call_soon(sweep, loop, garbage)

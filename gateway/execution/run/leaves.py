@@ -1,5 +1,5 @@
-"""Completes scalars and enums: coerces a column of values to what stands in the response (section
-"Result Coercion" of the specification)."""
+"""Completes scalars and enums: coerces a column of values (section "Result Coercion" of the
+specification)."""
 
 from __future__ import annotations
 
@@ -61,10 +61,11 @@ class LeafCompleter(BaseCompleter):
         positions: Positions,
         classes: set[type] | None = None,
     ) -> Sequence[Any]:
-        """The coerced values; None for those that failed."""
+        """Returns the coerced values, parallel to `values`. A failed value is recorded, and is None
+        in the result."""
         try:
             return self.usual(values, classes_of(values) if classes is None else classes)
-        except Exception:  # found again below, with its position
+        except Exception:  # the loop below finds the unusual value
             awaited: dict[int, Any] = {}
             made = [self._one(run, value, positions, i, awaited) for i, value in enumerate(values)]
             if awaited:
@@ -73,11 +74,11 @@ class LeafCompleter(BaseCompleter):
             return made
 
     def usual(self, values: Sequence[Any], classes: set[type]) -> Sequence[Any]:
-        """The coerced values, of a column without unusual values. Raises an Exception otherwise."""
+        """Returns the coerced values. Raises an Exception if a value is unusual."""
         exact = self._exact
         if exact is None:
             return self._coerced(values, classes)
-        if self.type is GraphQLID and int in classes:  # numbers are as frequent as strings
+        if self.type is GraphQLID and int in classes:  # ids are often numbers
             values = [str(value) if type(value) is int else value for value in values]
             classes = classes - {int} | {str}
         if classes == {exact} or not classes:
@@ -125,7 +126,8 @@ class LeafCompleter(BaseCompleter):
     def _one(
         self, run: State, value: Any, positions: Positions, i: int, awaited: dict[int, Any]
     ) -> Any:
-        """The coerced value; None for one that failed, or that is now in `awaited`."""
+        """Returns the coerced value of position `i`. Returns None for a failure, which is recorded,
+        and for an awaitable, which is added to `awaited`."""
         try:
             if isinstance(value, Exception):
                 run.fail(positions, i, value)
@@ -144,8 +146,8 @@ class LeafCompleter(BaseCompleter):
         return None
 
     def coerce(self, value: Any) -> Any:
-        """The coerced value. Raises graphql-core's errors, and TypeError for a value that can't be
-        encoded."""
+        """Returns the coerced value. Raises graphql-core's errors, and TypeError for a value that
+        can't be encoded as JSON."""
         coerced = self._coerced_one(value)
         if type(coerced) not in SIMPLE:
             _check(coerced)
@@ -159,7 +161,7 @@ class LeafCompleter(BaseCompleter):
                 f"non-nullable value, returned: {inspect(coerced)}"
             )
         if isinstance(self.type, GraphQLEnumType) and len(self._names) < 1_000:
-            with suppress(TypeError):  # of an unhashable value
+            with suppress(TypeError):  # the value is unhashable
                 self._names[value] = coerced
         return coerced
 
@@ -167,7 +169,7 @@ class LeafCompleter(BaseCompleter):
         if super().fails(value):
             return True
         if value is None or value is Undefined or self._exact is None or is_awaitable(value):
-            return False  # what others say of it is asked once, in the end
+            return False  # a custom scalar or an enum coerces each value once, when it is completed
         try:
             self.coerce(value)
         except Exception:
@@ -175,8 +177,8 @@ class LeafCompleter(BaseCompleter):
         return False
 
     def written(self) -> tuple[str, Callable[[Any], Any] | None]:
-        """The name of the type for JsonWriter, and the function that coerces a value if that name
-        is "other"."""
+        """Returns the kind of the type for JsonWriter (see `JsonWriter.attribute`), and, for the
+        kind "other", the function that coerces a value."""
         if self.type is GraphQLID:
             return "ID", None
         for scalar, kind in _EXACT:
@@ -193,8 +195,8 @@ class LeafCompleter(BaseCompleter):
 
 
 class _Awaited(BaseCompleter):
-    """Completes the awaitables that a scalar's own function returned: as under graphql-core, their
-    results stand in the response unchanged."""
+    """Completes awaitables that a scalar's own function returned. As with graphql-core, their
+    results are put into the response unchanged."""
 
     def complete_present(self, run: State, values: Sequence[Any], positions: Positions) -> None:
         for i, value in enumerate(values):
@@ -207,7 +209,7 @@ class _Awaited(BaseCompleter):
 
 
 def _check(coerced: Any) -> None:
-    """Raises TypeError where a coerced value is awaitable, or can't be encoded."""
+    """Raises TypeError if a coerced value is awaitable, or can't be encoded as JSON."""
     if is_awaitable(coerced):
         drop(coerced)
         raise TypeError
@@ -215,7 +217,7 @@ def _check(coerced: Any) -> None:
 
 
 class _Names(dict[Any, str]):
-    """The names of an enum's values, added as values are met."""
+    """The names of an enum's values. A name is added when its value is first coerced."""
 
     def __init__(self, leaf: LeafCompleter) -> None:
         super().__init__()
@@ -231,7 +233,7 @@ class _Names(dict[Any, str]):
 
 
 def _exact_kind(type_: GraphQLLeafType) -> type | None:
-    """The Python class whose values stand in the response unchanged, if there is one."""
+    """Returns the Python class whose values coerce to themselves; None if there is none."""
     if isinstance(type_, GraphQLScalarType):
         for scalar, kind in _EXACT:
             if type_.coerce_output_value == scalar.coerce_output_value:

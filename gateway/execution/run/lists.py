@@ -1,4 +1,5 @@
-"""Completes lists: the items of all lists of a column are completed as one column."""
+"""Completes lists. The items of all lists of a column are completed as one column, one list after
+the other."""
 
 from __future__ import annotations
 
@@ -83,9 +84,10 @@ class ListCompleter(BaseCompleter):
         positions: Positions,
         which: list[int] | None,
     ) -> None:
-        """`which` are the numbers of the lists' positions; None if each position has a list."""
+        """Complete lists. List `n` is at position `which[n]`, or at position `n` if `which` is
+        None."""
         starts: list[int] = []
-        flat: Sequence[Any] = lists[0][:]  # its owner may change it while others are waited for
+        flat: Sequence[Any] = lists[0][:]  # a copy: a resolver may change its list later
         if len(lists) > 1:
             joined: list[Any] = []
             for items in lists:
@@ -104,7 +106,8 @@ class ListCompleter(BaseCompleter):
 
 
 async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
-    """The rest of a long iterable, read with rests of the event loop."""
+    """Returns the items of a long iterable, of which `items` were read already. Rests between
+    slices."""
     try:
         size = 0
         while len(items) >= size + SLICE:
@@ -118,9 +121,10 @@ async def _read_on(iterator: Iterator[Any], items: list[Any]) -> list[Any]:
 
 
 async def _gathered(items: AsyncIterable[Any], completer: Completer) -> list[Any]:
-    """All items of an async iterable, or those up to an item that nulls the list.
+    """Returns the items of an async iterable, up to an item that makes the list null.
 
-    As graphql-core, which closes the iterator at that item, and awaits no item before the end.
+    Like graphql-core, it closes the iterator at such an item, and awaits no item before it has read
+    all of them.
     """
     iterator = aiter(items)
     gathered = []

@@ -18,20 +18,23 @@ Resolved: TypeAlias = "tuple[Field, Attribute | Call | Bulk, Completer, LeafComp
 
 
 class FastPathMiss(Exception):
-    """A value that compiled code has no way to handle."""
+    """Raised on the fast path for a value that it can't handle: the attempt is given up."""
 
 
 class ObjectBuilder:
-    """Sorts a selection's fields by how their values get into its objects: the columns of leaves,
-    then objects and lists, which are added after the objects exist."""
+    """Makes the dicts of a selection's objects, and sorts its fields by how they are resolved.
+
+    Leaves are in the dicts from the start. Objects and lists are None at first, and are added when
+    they are completed.
+    """
 
     def __init__(self, selection: Selection) -> None:
         self._fields = selection.fields
         self.resolved: list[Resolved] = []
-        """The fields but for constants, in response order: with their source, their completer, and
-        the completer again if it is a leaf's."""
+        """All fields except constants, in response order, each with its source, its completer, and
+        the completer again if the field is a leaf (else None)."""
         self.attributes: list[Field] = []
-        """The leaves that are read from the objects, in response order."""
+        """The leaves that are attributes of the objects, in response order."""
         for field in self._fields:
             completer, source = field.completer, cast(Any, field.source)
             leaf = completer if isinstance(completer, LeafCompleter) else None
@@ -46,8 +49,8 @@ class ObjectBuilder:
 
     @cached_property
     def make(self) -> Callable[..., list[dict[str, Any]]]:
-        """`make(count, *columns)` makes the objects, with None for objects and lists. The columns
-        are those of the leaves, in response order."""
+        """The function `make(count, *columns)`, which makes `count` objects. There is a column for
+        each leaf, in response order."""
         parts, columns = [], 0
         for field in self._fields:
             value = "None"
@@ -68,7 +71,7 @@ class ObjectBuilder:
 
 
 SHORT = 2_000
-"""The length of code, in characters, up to which selections of the same fields share a function."""
+"""The maximum length of code, in characters, for which equal selections share a function."""
 
 
 def _generated(source: str) -> Callable[..., list[dict[str, Any]]]:

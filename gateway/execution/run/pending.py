@@ -1,4 +1,5 @@
-"""The awaited values of bulk resolvers: of coroutines, of loads, and of batches of loaders."""
+"""The awaited values of bulk resolvers, which return coroutines or loads, and the batches that the
+run loads for them."""
 
 from __future__ import annotations
 
@@ -17,22 +18,23 @@ from resolvers.bulk import checked
 
 
 class FieldReceiver:
-    """Takes the values of several fields, in place of positions: an attempt of the fast path."""
+    """The receiver of fields' values on the fast path, in place of response positions:
+    `fused.attempts.Attempt`."""
 
     __slots__ = ()
 
     def arrived(self, fetch: Any, values: Sequence[Any]) -> None:
-        """The values of a field, which `PendingField.fetch` names."""
+        """Take the values of a field (`PendingField.fetch`), which have arrived."""
         raise NotImplementedError
 
     def wanted(self) -> bool:
-        """Return True if an object is still part of the response."""
+        """Whether any of the attempt's objects is still in the response."""
         raise NotImplementedError
 
 
 class PendingField:
-    """A field whose bulk resolver is awaited. The values go to response positions, or to a field
-    (`fetch`) of an attempt of the fast path."""
+    """A field whose bulk resolver is awaited. The values go to response positions, or, on the fast
+    path, to an attempt, as the values of its `fetch`."""
 
     __slots__ = (
         "_count",
@@ -65,18 +67,19 @@ class PendingField:
         self.attempt = self.fetch = None
 
     def is_for(self, count: int) -> bool:
-        """Whether the plain path can take the values for so many objects (see `State.resolved`)."""
+        """Whether the plain path can take over the values for this number of objects (see
+        `State.resolved`)."""
         return True
 
     def move(self, positions: Positions, completer: Completer) -> None:
-        """Complete the values at these positions, after an attempt was given up."""
+        """Complete the values at these positions: the attempt was given up."""
         self._positions, self.attempt, self.fetch = positions, None, None
 
     def null_propagated(self) -> None:
-        """Nothing to do: the values are awaited together."""
+        """Nothing to do: all values arrive together."""
 
     def reach(self, given: Any) -> None:
-        """Continue with the resolver's values, in the resolver's context."""
+        """Deliver the resolver's return value (or its exception), in the resolver's context."""
         self._run.run_in_context(
             self._resolver_context, self._deliver, each(given, self._count, self._source)
         )
@@ -89,7 +92,7 @@ class PendingField:
             self.attempt.arrived(self.fetch, values)
 
     def wanted(self, _: int) -> bool:
-        """Return True if a value still has a position in the response."""
+        """Whether any value still has a position in the response."""
         if self.attempt is not None:
             return self.attempt.wanted()
         positions = self._positions
@@ -99,7 +102,7 @@ class PendingField:
 
 
 class PendingLoad(PendingField):
-    """A field whose bulk resolver returned a load, which no coroutine awaits."""
+    """A field whose bulk resolver returned a load. No coroutine awaits it: it calls `done`."""
 
     __slots__ = ("load",)
 
@@ -116,7 +119,7 @@ class PendingLoad(PendingField):
         count: int,
         load: Load,
     ) -> None:
-        # As PendingField's, without the call: a page waits mostly for loads.
+        # PendingField.__init__, inlined: most fields that a request awaits are loads.
         self._run, self._field, self._source = run, field, source
         self._positions, self._count, self._resolver_context = (
             positions,
@@ -127,7 +130,7 @@ class PendingLoad(PendingField):
         self.load = load
 
     def release(self) -> None:
-        """Have the loader call back when the load is done."""
+        """Schedule the load, which calls `done` when it is loaded."""
         self._run.add_pending(self)
         self.load.tell(self.done)
 
@@ -139,18 +142,18 @@ class PendingLoad(PendingField):
         values, attempt = self.load.result(), self.attempt
         if attempt is None or self._resolver_context is not None or len(values) != self._count:
             self.reach(values)
-        else:  # as `reach` does, without a copy of the list, which is the load's own
+        else:  # like `reach`, but without copying the list: nothing else has it
             attempt.arrived(self.fetch, values)
 
     def forget(self) -> None:
-        """Stop waiting: the field has no position in the response any more."""
+        """Stop waiting: no value of the field has a position in the response."""
         self._run.remove_pending(self)
         self.load.cancel()
 
 
 class PendingBulk(PendingColumn):
-    """The column of a bulk resolver's only coroutine. Its context variables don't matter: the
-    coroutine might as well run in a loader's task."""
+    """The column of one value: a bulk resolver's coroutine. Context variables that the coroutine
+    sets are dropped at its end, as if it ran in a loader's task."""
 
     __slots__ = ("goal",)
 
@@ -161,7 +164,7 @@ class PendingBulk(PendingColumn):
         self.tasks, self.indexes, self.values = [], [], []
 
     def opened(self) -> bool:
-        """Whether the coroutine waits. If not, `values` has its result."""
+        """Whether the coroutine is still running. If not, `values` has its result."""
         if self.values:
             return False
         self._open_now()
@@ -178,8 +181,8 @@ class PendingBulk(PendingColumn):
 
 
 class PendingBatch(PendingColumn):
-    """A loader's batch that the run loads itself. `of` are the loads and tasks that wait for it;
-    the run tells the loads, the batch the tasks."""
+    """A loader's batch that the run itself loads. `of` are the loads and tasks that wait for the
+    batch. The batch wakes the tasks; this column calls `done` of the loads."""
 
     __slots__ = ("_of",)
 
@@ -215,9 +218,10 @@ class PendingBatch(PendingColumn):
 
 
 def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
-    """The value for each object, from what a bulk resolver gave or raised."""
+    """Returns a value for each object, from the return value or the exception of a bulk
+    resolver."""
     if type(values) is list and len(values) == count:
-        return values[:]  # the resolver may keep the list, and change it
+        return values[:]  # a copy: the resolver may change its list later
     if isinstance(values, Exception):
         return [values] * count
     try:

@@ -1,5 +1,5 @@
-"""A request's response: its data, its errors, and null propagation (section "Handling Execution
-Errors" of the specification)."""
+"""The response of a request: data, errors and null propagation (section "Handling Execution Errors"
+of the specification)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gateway.execution.model.state import State
 from gateway.execution.run.errors import located
 
 Failure: TypeAlias = "tuple[Positions, int, Exception]"
-"""A response position that failed, and its error."""
+"""A response position, and the error of its value."""
 
 
 class Response(State):
-    """Failures are recorded in any order. When all failures of a round are known, they become
-    errors and nulls in response order."""
+    """A request's response. Failures are recorded in any order (`fail`). At the end of a round they
+    are written as errors and nulls, in response order (`write_failures`)."""
 
     __slots__ = ("_failures", "_fatal", "data", "errors")
 
     def __init__(self) -> None:
         self.data: dict[str, Any] | None = {}
-        """None after a null was propagated to the root."""
+        """The data; None after a null was propagated to the root."""
         self.errors: list[GraphQLError] = []
         self._failures: list[Failure] = []
         self._fatal: BaseException | None = None
-        """A BaseException that is no Exception: it ends the request."""
+        """A resolver's BaseException that is not an Exception: it ends the request."""
         self.nulled = False
 
     def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
@@ -42,21 +42,21 @@ class Response(State):
         self._failures.append((positions, i, error))
 
     def write_failures(self, failures: Sequence[Failure]) -> bool:
-        """Write the failures, given in response order, as errors and nulls. Return whether a null
-        was propagated."""
-        swept = False
+        """Write failures as errors and nulls. The failures are in response order. Returns whether a
+        null was propagated to a parent."""
+        propagated = False
         for positions, i, error in failures:
             path = self._path(positions, i)
             if path is None:
                 continue
             base, j = positions.base(i)
             self.errors.append(located(error, base.field, path))
-            swept |= self._nullify(base, j)
-        self.nulled |= swept
-        return swept
+            propagated |= self._nullify(base, j)
+        self.nulled |= propagated
+        return propagated
 
     def _path(self, positions: Positions, i: int) -> list[str | int] | None:
-        """The path of a position; None if the position, or one above it, is null already."""
+        """The path of a position; None if a null replaced it or a parent of it."""
         if self.data is None:
             return None
         path: list[str | int] = []
@@ -71,12 +71,12 @@ class Response(State):
         return path
 
     def alive(self, positions: Positions, i: int) -> bool:
-        """Whether a position is still part of the response."""
+        """Whether a position is still in the response: no null replaced it or a parent of it."""
         return not self.nulled or self._path(positions, i) is not None
 
     def _nullify(self, base: Base, i: int) -> bool:
-        """Null the nearest nullable position, at or above the failed one. Return whether it was
-        above."""
+        """Propagate a null from a failed position to the nearest nullable position. Returns whether
+        that is a parent of the failed position."""
         climbed = False
         while base.nonnull:
             climbed = True

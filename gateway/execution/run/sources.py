@@ -1,5 +1,5 @@
-"""How a field's values are resolved: a constant, an attribute, a call for each object, or one call
-for all objects. `compile.resolvers` chooses. Section "Value Resolution" of the specification."""
+"""Resolves a field's values: with a constant, an attribute, a call for each object, or one call for
+all objects (section "Value Resolution" of the specification). `compile.resolvers` chooses."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ class Constant:
 
 
 class Attribute:
-    """An attribute of each object. With `keyed`, as graphql-core's default resolver has it: an item
-    of a mapping, None when it is missing, and called when it can be."""
+    """An attribute of each object. With `keyed`, it acts as graphql-core's default resolver: it
+    reads an item if the object is a mapping, gives None for a missing attribute, and calls a
+    callable value."""
 
     def __init__(self, name: str, keyed: bool, arguments: Arguments) -> None:
         self.name, self.keyed, self.arguments = name, keyed, arguments
         self.get: Callable[[Any], Any] = (
             partial(item_or_attribute, name) if keyed else attrgetter(name)
         )
-        """Reads it from an object."""
+        """Reads the attribute of an object."""
         self.placeless = not keyed
-        """Whether the source needs no response position, as a called attribute does for its
+        """Whether the source needs no response position. A callable attribute needs one for its
         info."""
 
     def start(
@@ -47,7 +48,8 @@ class Attribute:
     def called(
         self, run: State, field: Field, values: Sequence[Any], positions: Positions | None
     ) -> Sequence[Any]:
-        """The values that were read. With `keyed`, what those return that can be called."""
+        """Returns the values that were read. With `keyed`, a callable value is called, and replaced
+        by its result."""
         if not self.keyed or not any_callable(classes_of(values)):
             return values
         return [
@@ -69,8 +71,9 @@ def item_or_attribute(name: str, obj: Any) -> Any:
 
 
 def read(getters: Sequence[Callable[[Any], Any]], objs: Sequence[Any]) -> list[list[Any]]:
-    """The attributes of objects, a column for each getter. All attributes of an object are read
-    before the next object's. An error stands for the value that could not be read."""
+    """Reads attributes of objects. Returns a column for each getter. All attributes of an object
+    are read before the attributes of the next object. If reading raises an exception, it is the
+    value."""
     columns: list[list[Any]] = [[] for _ in getters]
     pairs = list(zip(getters, columns, strict=True))
     for obj in tuple(objs):
@@ -83,7 +86,7 @@ def read(getters: Sequence[Callable[[Any], Any]], objs: Sequence[Any]) -> list[l
 
 
 class Call:
-    """A function that is called for each object, in a generated loop."""
+    """A function that is called for each object, by a generated loop."""
 
     def __init__(
         self,

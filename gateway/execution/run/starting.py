@@ -1,6 +1,6 @@
-"""Starts what resolvers return: completes the values that are there, and awaits the others.
+"""Starts the awaitables that resolvers return, and completes all other values.
 
-Also takes over from attempts of the fast path that were given up.
+Takes over the values of attempts of the fast path that were given up.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Starting(Response):
     def __init__(self) -> None:
         Response.__init__(self)
         self._latest: list[int] = []
-        """The rank of the latest awaitable of the serial chain."""
+        """The ranks (`positions.ranks`) of the latest awaitable of the serial chain."""
         self._task: Any = None
         """The request's own task."""
 
@@ -45,9 +45,11 @@ class Starting(Response):
         completer: Completer,
         classes: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
-        """Start the awaitables among values. Returns the values that are there at once, their
-        numbers (None: all), and their classes if known (`classes`, if given). The other values are
-        completed when they arrive."""
+        """Start the awaitables of a column. Each is completed when it ends.
+
+        Returns the values that are not awaited, the index of each (None: the whole column), and
+        their classes if known; the caller completes these values.
+        """
         if classes is None:
             classes = set(map(type, values))
         if classes <= PLAIN or (CoroutineType not in classes and none_awaited(classes)):
@@ -57,7 +59,7 @@ class Starting(Response):
     def complete_values(
         self, values: Sequence[Any], positions: Positions, completer: Completer
     ) -> None:
-        """Complete values, those awaited when they arrive."""
+        """Complete values. An awaitable is completed when it ends."""
         if len(values) > SLICE:
             self.queue.append((completer, values, positions, self.resolver_context))
             return
@@ -67,7 +69,8 @@ class Starting(Response):
             completer.complete(self, ready, at, classes)
 
     def when_ready(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
-        """Call `then` with the values that are there, and again with those that arrive later."""
+        """Call `then` with the values that are not awaitable, and again whenever awaited values
+        have arrived."""
         ready, numbers = self._start_each(values, positions, then, set(map(type, values)))
         if ready:
             then(self, ready, numbers)
@@ -100,21 +103,22 @@ class Starting(Response):
         return some_wait.open()
 
     def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
-        """Note that `count` more values are awaited, `i` the first one: see
+        """Note that `count` more values are awaited, the first of them at position `i`: see
         `State.serial_chain`."""
         path, above = ranks(positions, i), self._latest
         self.serial_chain = count == 1 and path[: len(above)] == above
         self._latest = path
 
     def restore_task(self) -> None:
-        """Make the request's task the current one again, after others were."""
+        """Make the request's task the event loop's current task again, after resolver tasks ran."""
         if self._task is None:
             leave(self.loop, None)
         else:
             enter(self.loop, self._task)
 
     def run_in_context(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
-        """Call a function, and later whatever follows from it, in a resolver's context."""
+        """Call a function in a resolver's context. Entries that the function queues keep the
+        context. None means the request's own context."""
         if context is None:
             do(*given)
             return
@@ -127,8 +131,8 @@ class Starting(Response):
     def take_resolved(
         self, field: Field, objs: Sequence[Any]
     ) -> Sequence[Any] | PendingField | PendingColumn | None:
-        """The values that the field's resolver gave for these objects in an attempt that was given
-        up, or what waits for them."""
+        """Take over the field's values for these objects from an attempt that was given up: a value
+        for each object, or the Pending column. None if the attempt did not resolve the field."""
         if self.resolved is None:
             return None
         found = self.resolved.get(field)
@@ -147,8 +151,8 @@ class Starting(Response):
         positions: Positions,
         resolved: dict[Field, Any],
     ) -> None:
-        """Make the objects of an attempt that was given up, group by group, with the values of its
-        resolvers."""
+        """Execute the objects of an attempt that was given up on the plain path. `resolved` has the
+        values that the attempt's resolvers gave."""
         queue, self.queue, self.resolved = self.queue, deque(), resolved
         try:
             execute_group(self, selection, objs, positions)

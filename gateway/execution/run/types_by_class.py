@@ -1,8 +1,8 @@
-"""Answers `is_type_of` and `resolve_type` once for a class, where the answer depends on the class
+"""Calls `is_type_of` and `resolve_type` once for each class, if the result depends on the class
 alone.
 
-That is known of strawberry's own functions, for objects of plain strawberry types, and of functions
-with an attribute `by_class = True`.
+This holds for strawberry's own functions with objects of strawberry types, and for functions that
+have the attribute `by_class = True`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _names: WeakKeyDictionary[GraphQLAbstractType, dict[type, str]] = WeakKeyDiction
 
 
 def known_type(type_: GraphQLObjectType, values: Sequence[Any]) -> bool:
-    """Whether `is_type_of` is true for all these values, as their classes show."""
+    """Whether the classes of the values show that `is_type_of` is true for all of them."""
     is_type_of = type_.is_type_of
     said = getattr(is_type_of, "by_class", False)
     if not (said or is_type_of_by_class(is_type_of, values)):
@@ -47,7 +47,8 @@ def known_type(type_: GraphQLObjectType, values: Sequence[Any]) -> bool:
 def names_by_class(
     schema: GraphQLSchema, type_: GraphQLAbstractType, values: Sequence[Any]
 ) -> list[str] | None:
-    """The name of each value's type; None where the values must be asked one by one."""
+    """Returns the name of each value's type, parallel to `values`. Returns None if `resolve_type`
+    must be called for each value."""
     if not resolve_type_by_class(type_.resolve_type, values):
         return None
     names = _names.get(type_)

@@ -1,1 +1,2 @@
-"""Coroutines of resolvers, driven without an asyncio.Task each."""
+"""Runs the coroutines of resolvers without an asyncio.Task for each, and the deadlines of
+requests."""

@@ -1,4 +1,4 @@
-"""The base of pending columns, with the fields that compiled code writes."""
+"""The base of pending columns: the fields that compiled tasks write directly."""
 
 from __future__ import annotations
 
@@ -7,28 +7,33 @@ from typing import Any
 
 
 class Column:
-    """The awaited values of a column: those that are waited for, and those that have arrived."""
+    """The awaited values of a column: the tasks that are running, and the values that have
+    arrived."""
 
     __slots__ = ("base", "indexes", "left", "tasks", "values")
 
     base: Context | None
-    """The context of all tasks when they began. Comparing it with an unchanged one compares two
-    pointers; a context with a variable set to an equal value counts as unchanged."""
+    """The context with which all tasks began. A task whose context differs at its end has changed a
+    context variable. Comparing unchanged contexts compares two pointers; setting a variable to an
+    equal value counts as no change."""
     left: int
-    """The number of awaited values, once all tasks have begun."""
+    """The number of values that are still awaited. It counts after all tasks have begun."""
     tasks: list[Any]
-    """The tasks that did not end in their first step, until all have ended."""
+    """The tasks that did not end in their first step. Empty after all tasks have ended."""
     indexes: list[int]
+    """The index in the column of each value that has arrived, parallel to `values`."""
     values: list[Any]
+    """The values that have arrived since the last flush."""
 
     def set_apart(self, task: Any) -> None:
         """Complete a task's value in the task's own context."""
         raise NotImplementedError
 
     def arrived(self, task: Any, value: Any) -> None:
-        """A coroutine ended with this value, or raised this Exception."""
+        """Take the value that a task returned, or the Exception that it raised."""
         raise NotImplementedError
 
     def first_or_last(self) -> None:
-        """Note that the next value is the first of this round, or the last of all."""
+        """Called before a value is added that is the first one of this round, or the last one of
+        the column."""
         raise NotImplementedError

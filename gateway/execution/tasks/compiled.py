@@ -1,4 +1,4 @@
-"""The stepper of coroutines: compiled code where it was built, else the same in Python."""
+"""Chooses the compiled stepper of coroutines (`stepped_in_c`) or the Python one (`stepped`)."""
 
 from loaders.compiled import WANTED
 
@@ -6,7 +6,7 @@ try:
     if not WANTED:
         raise ImportError
     from gateway.execution.tasks.stepped_in_c import SteppedTask, start_all
-except ImportError:  # there was no compiler, or it isn't wanted
+except ImportError:  # not built, or PINWAY_COMPILED=0
     from gateway.execution.tasks.stepped import SteppedTask, start_all
 
 __all__ = ["SteppedTask", "start_all"]

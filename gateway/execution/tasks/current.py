@@ -1,7 +1,7 @@
-"""Sets the event loop's current task, through private functions of asyncio.
+"""Sets the event loop's current task. All uses of asyncio's private names for this are here.
 
-CPython 3.12 and later have `_swap_current_task`; 3.11 has the dict `_current_tasks`. Tried with
-3.11.7, 3.12.1 and 3.13.0; not with 3.14.
+CPython 3.12 and later have `_swap_current_task`; CPython 3.11 has the dict `_current_tasks`. Tested
+with 3.11.7, 3.12.1 and 3.13.0; not tested with 3.14.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 _swap = getattr(tasks, "_swap_current_task", None)
 CURRENT: dict[Any, Any] | None = None if _swap else tasks._current_tasks  # type: ignore[attr-defined]
-"""The task of each loop, in CPython 3.11."""
+"""The current task of each loop in CPython 3.11; None in later versions."""
 
 
 def _entering() -> tuple[Callable[[Any, Any], Any], Callable[[Any, None], Any]]:
@@ -23,10 +23,11 @@ def _entering() -> tuple[Callable[[Any, Any], Any], Callable[[Any, None], Any]]:
 
 
 enter, leave = _entering()
-"""`enter(loop, task)` makes a task the loop's current one, whichever it was; `leave(loop, None)`
-makes it none. As asyncio's `_enter_task` and `_leave_task` for two tasks, in one call."""
+"""`enter(loop, task)` makes a task the loop's current task, and `leave(loop, None)` makes no task
+current. asyncio's own `_enter_task` raises if another task is current, so replacing a task would
+take two calls."""
 
 
 task_of: Callable[[Any], Any] = current_task if CURRENT is None else CURRENT.get
-"""The current task of a loop, which runs. As `asyncio.current_task`, which up to Python 3.11 is no
-C function."""
+"""Returns the current task of a running loop. `asyncio.current_task` does the same, but is not
+written in C in Python 3.11."""

@@ -1,8 +1,10 @@
-"""The deadlines of all requests, with one timer for them all.
+"""The deadlines of requests: cancels a request that takes too long, with one timer for all
+requests.
 
-Each may take as long as any other, so the oldest ends first. To a request it is what
-`asyncio.timeout` would be, and every call made for it is told (`ends`), for a quarter of the
-price: a timer a request is made, started and stopped for nothing almost always.
+The plain way is `asyncio.timeout` around each request. It starts and stops a timer for each
+request, and almost no timer ever fires. All requests have the same timeout, so the oldest request
+reaches its deadline first: one timer for the oldest request is enough, at a quarter of the cost.
+Calls to stores read the deadline from the context variable `ends`.
 """
 
 from __future__ import annotations
@@ -17,18 +19,18 @@ from gateway.execution.tasks.current import task_of
 
 
 class Deadlines:
-    """The deadlines of one event loop at a time."""
+    """The deadlines of the requests of one event loop."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.running: dict[Deadline, None] = {}
-        """The running deadlines, by the moment they end."""
+        """The deadlines of running requests, the earliest first."""
         self._loop: AbstractEventLoop | None = None
         self._armed = False
 
     def begin(self) -> Deadline:
-        """A request's, from now on, as a context manager: where its time is up, what runs inside is
-        cancelled, and it raises TimeoutError."""
+        """Returns a context manager for one request, like `asyncio.timeout`. When the time is up,
+        it cancels the code inside and raises TimeoutError."""
         return Deadline(self)
 
     def add(self, deadline: Deadline, loop: AbstractEventLoop) -> None:
@@ -73,12 +75,12 @@ class Deadline:
 
     @property
     def seconds(self) -> float:
-        """How long the request may take."""
+        """The request's timeout in seconds."""
         return self._all.seconds
 
     @property
     def passed(self) -> bool:
-        """Whether the time is up, and nobody else cancelled the request as well."""
+        """Whether the deadline cancelled the request, and nothing else did."""
         return self._expired and self._task.cancelling() - 1 <= self._cancelling
 
     def expire(self) -> None:
@@ -90,7 +92,7 @@ class Deadline:
     ) -> None:
         ends.reset(self._token)
         self._all.running.pop(self, None)
-        # As asyncio.timeout: a cancellation that somebody else asked for as well stays one.
+        # As in asyncio.timeout: if something else also cancelled the task, it stays cancelled.
         if (
             self._expired
             and self._task.uncancel() <= self._cancelling

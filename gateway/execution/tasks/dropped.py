@@ -1,4 +1,5 @@
-"""Ends awaitables that nobody is going to await."""
+"""Closes awaitables that will never be awaited, because their value has no position in the
+response."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from typing import Any
 
 
 def drop(value: Any) -> None:
-    """Close the coroutines and cancel the tasks in a resolver's value that has no position.
+    """Close the coroutines and cancel the tasks in a resolver's value, also in nested lists.
 
-    A future that is no task may be shared, as a loader's: it is left alone.
+    A future that is not a task is not cancelled, because other callers may share it.
     """
     if type(value) is CoroutineType:
         value.close()
@@ -26,6 +27,6 @@ def drop(value: Any) -> None:
 
 
 def observe(future: Future[Any]) -> None:
-    """Read a future's error, so that asyncio doesn't complain that nobody did."""
+    """Retrieve a future's exception, so that asyncio does not log that it was never retrieved."""
     if not future.cancelled():
         future.exception()

@@ -1,4 +1,5 @@
-"""Errors kept without the frame that caught them, which holds them in turn: a reference cycle."""
+"""Removes the catching frame from the traceback of an error that is kept: the frame refers to the
+error, which is a reference cycle."""
 
 from typing import TypeVar
 
@@ -6,7 +7,8 @@ E = TypeVar("E", bound=BaseException)
 
 
 def without_frame(error: E) -> E:
-    """The error, its traceback beginning below the caller; for `except` clauses."""
+    """Returns the error, with the caller's frame removed from its traceback. For `except`
+    clauses."""
     if error.__traceback__ is not None:
         error.__traceback__ = error.__traceback__.tb_next
     return error

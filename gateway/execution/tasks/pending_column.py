@@ -1,4 +1,5 @@
-"""The awaited values of a column, gathered until the next round takes them."""
+"""The awaited values of a column: starts their tasks, and collects the values for the next
+round."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from loaders.batches import Load
 
 
 class PendingColumn(Column):
-    """The tasks of one column. `then(run, values, numbers)` is called with the values that have
-    arrived (`numbers` are their numbers, None for the whole column in order).
+    """The tasks of one column. `then(run, values, indexes)` is called with the values that have
+    arrived, and the index of each in the column (None: the whole column in order).
 
-    The value of a task that changed its context variables is completed in the task's own context:
-    as under graphql-core, the fields below see the change, and no other field does.
+    If a task changed a context variable, its value is completed in the task's own context. As with
+    graphql-core, the fields below see the change, and no other field does.
     """
 
     __slots__ = ("_apart", "_opened", "_positions", "_resolver_context", "_run", "_then", "_total")
@@ -33,13 +34,13 @@ class PendingColumn(Column):
         self._opened = False
         self._resolver_context = run.resolver_context
         self._apart: dict[int, Context] | None = None
-        """The contexts of tasks that changed theirs, by index."""
+        """The contexts of tasks that changed a context variable, by index."""
         self.base = copy_context()
         self.left = 0
         self.tasks, self.indexes, self.values = [], [], []
 
     def start(self, index: int, awaitable: Any) -> None:
-        """Run an awaitable's first step; the caller makes its own task current again."""
+        """Run an awaitable's first step. The caller then makes its own task current again."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
         run = self._run
         run.release_only_task()
@@ -55,21 +56,21 @@ class PendingColumn(Column):
                 run.keep_only_task(task)
 
     def start_all(self, coros: Sequence[Any]) -> None:
-        """Run the first step of a whole column's coroutines, which the event loop then
-        continues."""
+        """Run the first step of each coroutine, and release the tasks to the event loop. `coros` is
+        the whole column."""
         self._run.release_only_task()
         start_all(self, self._run.loop, coros, ResolverTask)
 
     def _open_now(self) -> None:
-        """Note that all tasks have begun: values that arrive later belong to another round."""
+        """Note that all tasks have begun: values that arrive from now on are for a later round."""
         self._opened = True
         self.left = len(self.tasks)
         if self.tasks:
             self._run.add_pending(self)
 
     def open(self) -> tuple[list[Any], list[int] | None]:
-        """The values that arrived in the first step, and their numbers. Values that arrive later
-        belong to another round."""
+        """Returns the values that arrived in the first steps, and their indexes (None: the whole
+        column in order). Values that arrive later are for a later round."""
         self._open_now()
         apart = self._apart
         if apart is None:
@@ -88,7 +89,7 @@ class PendingColumn(Column):
         self._apart[task.index] = task._context
 
     def arrived(self, task: ResolverTask, value: Any) -> None:
-        """A task returned this value, or raised this Exception."""
+        """Take the value that a task returned, or the Exception that it raised."""
         if self._opened:
             if task.unwanted:
                 drop(value)
@@ -103,7 +104,8 @@ class PendingColumn(Column):
         self.values.append(value)
 
     def first_or_last(self) -> None:
-        """Note that the next value is the first of this round, or the last of all."""
+        """Called before a value is added that is the first one of this round, or the last one of
+        the column."""
         if not self.left:
             self._run.remove_pending(self)
             self.tasks = []
@@ -111,7 +113,7 @@ class PendingColumn(Column):
             self._run.has_values(self)
 
     def ended(self, task: ResolverTask, error: BaseException) -> None:
-        """A task was cancelled, or raised a BaseException that is no Exception."""
+        """Note that a task was cancelled, or raised a BaseException that is not an Exception."""
         if task.unwanted:
             self._run.unwanted_ended()
             return
@@ -120,7 +122,7 @@ class PendingColumn(Column):
         self._run.failed_with(error)
 
     def one_less(self) -> None:
-        """Count one task less, which gives no value."""
+        """Stop waiting for a task that gives no value."""
         self.left -= 1
         if not self.left:
             self._run.remove_pending(self)
@@ -139,7 +141,7 @@ class PendingColumn(Column):
         return values, None
 
     def flush(self) -> None:
-        """Continue with the arrived values that still have a position in the response."""
+        """Complete the arrived values that still have a position in the response."""
         apart, self._apart = self._apart, None
         values, numbers = self._take()
         run = self._run
@@ -165,22 +167,23 @@ class PendingColumn(Column):
         return self._run.alive(self._positions, index)
 
     def null_propagated(self) -> None:
-        """Nothing to do: each value has its own position already."""
+        """Nothing to do: each value has its own position."""
 
     def is_for(self, count: int) -> bool:
-        """Whether the plain path can take the values for so many objects (see `State.resolved`)."""
+        """Whether the plain path can take over the values for this number of objects (see
+        `State.resolved`)."""
         return False
 
     def move(
         self, positions: Positions, completer: Completer
     ) -> tuple[Sequence[Any], Sequence[int]]:
-        """Complete the values at these positions, after an attempt was given up. Returns the values
-        that the attempt has taken, and their numbers: the caller completes these."""
+        """Complete the values at these positions: the attempt was given up. Returns the values that
+        the attempt had taken, and their indexes, for the caller to complete."""
         raise NotImplementedError
 
 
 def completing(completer: Completer, positions: Positions) -> Then:
-    """A function that completes values at their positions."""
+    """Returns a function for `then` that completes values at their positions."""
 
     def then(run: State, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
         completer.complete(run, values, positions if numbers is None else some(positions, numbers))

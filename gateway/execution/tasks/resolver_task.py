@@ -1,10 +1,12 @@
-"""Drives coroutines of resolvers without an asyncio.Task each.
+"""The task of a resolver's coroutine: cancellation, errors, and asyncio.Task's interface.
 
-A ResolverTask runs its coroutine's first step at once, inside the request's own task, and each
-later step when the awaited future is done, as asyncio.Task does. To the coroutine it is the current
-task: `asyncio.timeout`, `TaskGroup`, `current_task().cancel()` and context variables work as in a
-task of its own. Most coroutines of a request wait once or never: what is saved is the creation of a
-task and its first wake-up through the event loop.
+The plain way is an asyncio.Task for each coroutine. The event loop then runs its first step one
+turn later, but most coroutines of a request await once or never. A ResolverTask runs the first step
+at once, inside the request's own task. It runs each later step when the awaited future is done, as
+asyncio.Task does.
+
+During a step, the ResolverTask is the event loop's current task. `asyncio.timeout`, `TaskGroup`,
+`current_task().cancel()` and context variables therefore work as in an asyncio.Task.
 """
 
 from __future__ import annotations
@@ -25,38 +27,38 @@ from gateway.execution.tasks.frames import without_frame
 
 _names = itertools.count(1)
 FORGIVING = sys.version_info >= (3, 13)
-"""Whether a task is not cancelled when all its cancellations were taken back, as in this version of
-asyncio."""
+"""Whether `uncancel` also drops a requested cancellation that was not delivered yet. asyncio does
+so since Python 3.13."""
 
 
 class Sink(Protocol):
-    """Takes the outcomes of tasks: `tasks.pending_column.PendingColumn`."""
+    """The receiver of the outcomes of tasks: `tasks.pending_column.PendingColumn`."""
 
     def arrived(self, task: Any, value: Any) -> None:
-        """A task ended with a value, or raised an Exception."""
+        """Take the value that a task returned, or the Exception that it raised."""
 
     def ended(self, task: Any, error: BaseException) -> None:
-        """A task was cancelled, or raised a BaseException that is no Exception."""
+        """Note that a task was cancelled, or raised a BaseException that is not an Exception."""
 
     def one_less(self) -> None:
-        """One task less is waited for."""
+        """Stop waiting for one task."""
 
 
 class ResolverTask(SteppedTask):
-    """The task of one coroutine, with asyncio.Task's interface."""
+    """The task of one coroutine, with the interface of asyncio.Task."""
 
     _asyncio_future_blocking = False
     _cancels = 0
     _message: Any = None
     _name: str | None = None
     _error: BaseException | None = None
-    sink: Any  # a Column, which is a Sink, too
+    sink: Any  # a Column that is also a Sink
 
     # -- running
 
     def release(self) -> None:
-        """Have the event loop continue the coroutine; called after the first step, in the same
-        turn."""
+        """Register a callback with the awaited future, so that the event loop continues the
+        coroutine. Must be called in the turn of the first step."""
         waits, self.waits = self.waits, None
         if self._fut_waiter is not None:
             waits.add_done_callback(self._wakeup, context=self._context)
@@ -66,8 +68,8 @@ class ResolverTask(SteppedTask):
 
     @coroutine
     def carry(self, task: Any) -> Generator[Any, Any, None]:
-        """Run to the end inside `task`, the current one, which meanwhile waits for nothing else.
-        This takes a turn of the event loop less than a callback."""
+        """Run the coroutine to its end inside `task`, the current task, which waits for nothing
+        else. This saves one turn of the event loop: the awaited future wakes `task` directly."""
         loop = self._loop
         error: BaseException | None = None
         while not self.done_:
@@ -80,8 +82,9 @@ class ResolverTask(SteppedTask):
                 try:
                     yield waits
                 except BaseException as raised:
-                    # The coroutine reads a future's outcome itself, unless this task was cancelled
-                    # after the future had got its outcome: asyncio raises that at the await.
+                    # The coroutine reads a failed future's exception itself. If this task was
+                    # cancelled after the future was done, the cancellation is thrown in at the
+                    # await, as asyncio does.
                     cancelled = type(raised) is CancelledError and not waits.cancelled()
                     error = raised if self._fut_waiter is None or cancelled else None
             if self._must_cancel and error is None:
@@ -104,14 +107,14 @@ class ResolverTask(SteppedTask):
                     if self._must_cancel and waits.cancel(msg=self._message):
                         self._must_cancel = False
             finally:
-                error = None  # whose traceback holds this frame
+                error = None  # its traceback refers to this frame
                 if task is None:
                     leave(loop, None)
                 else:
                     enter(loop, task)
 
     def _resume(self, error: BaseException | None) -> None:
-        """Continue after a bare yield, or throw the error of a wrong one."""
+        """Continue after a bare yield, or throw an error into the coroutine."""
         if error is None:
             self._wakeup(None)
             return
@@ -126,7 +129,7 @@ class ResolverTask(SteppedTask):
             self._wait(waits)
         finally:
             leave(self._loop, None)
-            error = None  # whose traceback holds this frame
+            error = None  # its traceback refers to this frame
 
     def _wait(self, waits: Any) -> None:
         """Wait for the future that the coroutine yielded."""
@@ -142,6 +145,7 @@ class ResolverTask(SteppedTask):
             self._must_cancel = False
 
     def _may_wait(self, waits: Any) -> bool:
+        """Whether a yielded object is a future of this loop that can be awaited."""
         if type(waits) is Future and waits._loop is self._loop:
             return bool(waits._asyncio_future_blocking)
         return bool(
@@ -151,10 +155,10 @@ class ResolverTask(SteppedTask):
         )
 
     def _begun(self, waits: Any) -> None:
-        """Note what the first step waits for."""
+        """Note the future that the first step awaits."""
         self.waits = waits
         if self._may_wait(waits):
-            waits._asyncio_future_blocking = False  # others may wait for it in this turn
+            waits._asyncio_future_blocking = False  # other tasks may await it in the same turn
             self._fut_waiter = waits
             if self._must_cancel and waits.cancel(msg=self._message):
                 self._must_cancel = False
@@ -169,7 +173,7 @@ class ResolverTask(SteppedTask):
         self.sink.arrived(self, value)
 
     def _stopped(self, value: Any) -> None:
-        if self._must_cancel:  # cancelled in its last step, as Task has it
+        if self._must_cancel:  # the coroutine cancelled its own task in its last step
             self._must_cancel = False
             self._raised(self._cancelled())
         else:
@@ -184,7 +188,8 @@ class ResolverTask(SteppedTask):
             self.sink.ended(self, error)
 
     def _bad_yield(self, waits: Any) -> RuntimeError | None:
-        """The error in what the coroutine yielded; None for a bare yield."""
+        """Returns the error for an object that the coroutine must not yield; None for a bare
+        yield. The messages are asyncio's."""
         blocking = getattr(waits, "_asyncio_future_blocking", None)
         if waits is None:
             return None
@@ -212,7 +217,8 @@ class ResolverTask(SteppedTask):
         return CancelledError() if self._message is None else CancelledError(self._message)
 
     def _cancelled_at(self, future: Any) -> BaseException:
-        """The CancelledError to throw at a done future. The future's outcome counts as read."""
+        """Returns the CancelledError to throw into a coroutine whose awaited future is done. Marks
+        the future's exception as retrieved."""
         if future is not None:
             try:
                 value = future.result()

@@ -1,5 +1,5 @@
-"""Steps coroutines: the part of resolver tasks that most requests use, apart from all else, so that
-compiled code (`stepped_in_c.pyx`) can replace it."""
+"""Runs the steps of a resolver's coroutine. This is the part of resolver tasks that every request
+uses; compiled code (`stepped_in_c.pyx`) replaces it. `resolver_task.py` has the rare cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateway.execution.tasks.frames import without_frame
 
 
 class SteppedTask:
-    """One coroutine. Rare cases are left to the derived class, `ResolverTask`."""
+    """The task of one coroutine. `ResolverTask` derives from it and handles the rare cases."""
 
     __slots__ = (
         *("_callbacks", "_context", "_coro", "_fut_waiter", "_loop", "_must_cancel", "_result"),
@@ -24,7 +24,7 @@ class SteppedTask:
     def __init__(
         self, loop: AbstractEventLoop, coro: Coroutine[Any, Any, Any], sink: Column, index: int
     ) -> None:
-        """Pass the outcome to `sink`, as the value with this index."""
+        """The outcome goes to `sink`, as the value with this index."""
         self._loop, self._coro, self.sink, self.index = loop, coro, sink, index
         self._context = copy_context()
         self._callbacks: list[tuple[Callable[[Any], Any], Context | None]] | None = None
@@ -32,13 +32,12 @@ class SteppedTask:
         self._result: Any = None
         self._must_cancel = self.done_ = False
         self.unwanted = False
-        """Whether the task was cancelled because its value has no position in the response any
-        more."""
+        """Whether the task was cancelled because its value has no position in the response."""
         self.waits: Any = None
-        """The awaited object of the first step, until the task continues."""
+        """The object that the first step awaits. None after `release` or `carry` has taken it."""
 
     def first_step(self) -> None:
-        """Run the first step inside another task, which the caller makes current again."""
+        """Run the first step. The caller then makes its own task current again."""
         enter(self._loop, self)
         try:
             waits = self._context.run(self._coro.send, None)
@@ -51,17 +50,17 @@ class SteppedTask:
                 self._begun(waits)
 
     def only_yielded(self) -> bool:
-        """Whether the task only yielded to the event loop in its first step."""
+        """Whether the first step only yielded to the event loop, as `asyncio.sleep(0)` does."""
         return self.waits is None and not self.done_
 
     def next_step(self) -> None:
-        """Continue in the next turn, inside another task, which the caller makes current again."""
+        """Run the step after a bare yield. The caller then makes its own task current again."""
         self._context.run(self._wakeup, None)
 
     def _wakeup(self, future: Any) -> None:
-        """The awaited future is done: asyncio calls this in the coroutine's context.
+        """Run the next step: the awaited future is done. Must be called in the coroutine's context.
 
-        The coroutine reads the result, or the exception, itself, in the future's own `__await__`.
+        The coroutine reads the future's result or exception itself, in the future's `__await__`.
         """
         self._fut_waiter = None
         if self._must_cancel:
@@ -74,7 +73,7 @@ class SteppedTask:
         except StopIteration as stop:
             if self._must_cancel or self._callbacks is not None or self.unwanted:
                 self._stopped(stop.value)
-            else:  # as `_stopped`, without its calls: most tasks end here
+            else:  # like `_stopped`, but with its calls inlined: most tasks end here
                 self.done_ = True
                 self._coro = None  # type: ignore[assignment]
                 self._result = value = stop.value
@@ -118,7 +117,8 @@ class SteppedTask:
 def start_all(
     column: Column, loop: AbstractEventLoop, coros: Sequence[Any], make: type[SteppedTask]
 ) -> None:
-    """Run the first step of each coroutine of a column; the event loop continues it."""
+    """Run the first step of each coroutine of a column, and release the tasks to the event loop.
+    `coros` is parallel to the column."""
     indexes, values, tasks = column.indexes, column.values, column.tasks
     for i, coro in enumerate(coros):
         task = make(loop, coro, column, i)
@@ -143,8 +143,8 @@ def start_all(
 
 
 def changed(context: Context, base: Context | None) -> bool:
-    """Whether a variable was set in a context."""
+    """Whether a context variable was changed in a context since `base`."""
     try:
         return context != base
-    except Exception:  # of values that can't be compared
+    except Exception:  # raised by values that can't be compared
         return True

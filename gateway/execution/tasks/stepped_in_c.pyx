@@ -1,5 +1,6 @@
 # cython: language_level=3
-"""The compiled form of `stepped`: a step is a call in C, and ends without a StopIteration."""
+"""The compiled version of `stepped`. A step is a C call (`PyIter_Send`), and a coroutine ends without
+a StopIteration exception."""
 
 from asyncio import Future
 
@@ -19,7 +20,7 @@ cdef extern from *:
         return ((PyTypeObject *) made_of)->tp_new((PyTypeObject *) made_of, nothing, NULL);
     }
 
-    /* As Context.run(coro.send, None). */
+    /* Like Context.run(coro.send, None). */
     static PySendResult step_inside(PyObject *context, PyObject *coro, PyObject **got) {
         PySendResult how;
         *got = NULL;
@@ -94,7 +95,7 @@ cdef class SteppedTask(Waiter):
         self.wake(None)
 
     cdef int wake(self, KeyFuture future) except -1:
-        """Continue like `_wakeup`, in the coroutine's context."""
+        """Enter the coroutine's context, and continue like `_wakeup`."""
         PyContext_Enter(self._context)
         try:
             self.step_after(future)
@@ -158,7 +159,7 @@ cdef class SteppedTask(Waiter):
         sink.values.append(value)
 
     cdef failed(self):
-        """Take the exception that the step raised."""
+        """Handle the exception that the step raised."""
         try:
             raise_it()
         except BaseException as error:
@@ -196,5 +197,5 @@ def start_all(Column column, loop, coros, make):
 cdef bint changed(context, base):
     try:
         return PyObject_RichCompareBool(context, base, Py_NE)
-    except Exception:  # of values that can't be compared
+    except Exception:  # raised by values that can't be compared
         return True
