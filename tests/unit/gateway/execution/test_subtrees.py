@@ -1,6 +1,6 @@
-"""The fast path makes whole subtrees. If a value is unusual, the plain path makes them again.
+"""Subtrees that are made at once, and again by the plain path when a value is unusual.
 
-No resolver is called twice. The plain path takes over values that are still awaited.
+No resolver is called twice for that, and what is awaited is awaited by both.
 """
 
 import asyncio
@@ -35,19 +35,18 @@ def anyio_backend() -> str:
 
 
 def test_compiled_code_was_built() -> None:
-    assert writers.BUILT == WANTED, "the fast path is not compiled: see the output of bootstrap.py"
+    assert writers.BUILT == WANTED, "it is not compiled: see what bootstrap.py says"
 
 
 CALLS = Counter(
     {"size": 5, "image": 2, "friend": 2, "owner": 1, "author": 1, "rank": 1, "tags": 1}
     | {"comments": 1}
 )
-"""The maximum number of calls of each resolver in a query. A plain resolver is called for each
-pin, a bulk resolver for each field with its name in the query."""
+"""The most for a query: as many as there are pins, or places of that name in it."""
 
 
 class People(Loader[int, Any]):
-    """A loader of users. Each batch waits for `may`."""
+    """Loads what it is told to, when it may."""
 
     def __init__(self, made: Callable[[int], Any]) -> None:
         super().__init__(cast(Stores, None))
@@ -63,7 +62,7 @@ class People(Loader[int, Any]):
 
 
 class Context:
-    """The behavior of the resolvers, which a test can replace. `calls` counts their calls."""
+    """How the resolvers behave; `calls` counts them."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
@@ -111,7 +110,7 @@ async def friend(context: Context, users: Sequence["User"]) -> Sequence[Any]:
 
 
 async def mood(context: Context, pin: "Pin") -> Any:
-    """The mood of a pin. Only the third pin's mood needs no wait."""
+    """The mood; the third pin's mood alone is known at once."""
     if pin.n != 2:
         await context.mood_may.wait()
     return context.mood(pin.n)
@@ -197,12 +196,12 @@ async def turns_until(there: Callable[[], Any]) -> None:
         if there():
             return
         await asyncio.sleep(0)
-    pytest.fail("1000 turns of the event loop were not enough")
+    pytest.fail("waited in vain")
 
 
 async def answer(query: str, behave: Callable[[Context], None] = lambda _: None) -> Context:
-    """Run a query with both executors, and compare the outcomes and the number of calls. Returns
-    the context of the engine's run."""
+    """The answer of our executor, which equals graphql-core's, without a bulk resolver called
+    twice."""
     contexts = []
 
     def new_context() -> Context:
@@ -216,7 +215,7 @@ async def answer(query: str, behave: Callable[[Context], None] = lambda _: None)
     return mine
 
 
-async def test_an_attempt_with_usual_values_succeeds(given_up: list[str]) -> None:
+async def test_what_is_as_usual_is_made_in_one_go(given_up: list[str]) -> None:
     await answer(ALL)
     assert given_up == []
 
@@ -226,8 +225,7 @@ def _raise(n: int) -> Any:
 
 
 def _some(value: Any, usual: Callable[[int], Any]) -> Callable[[int], Any]:
-    """Returns a function of a pin's number: `value` for the third pin, the usual value for others.
-    An error is made for each call, because its traceback refers to frames."""
+    """An error is made anew each time: it holds the frames that it went through."""
     new = partial(type(value), *value.args) if isinstance(value, Exception) else lambda: value
     return lambda n: new() if n == 2 else usual(n)
 
@@ -255,7 +253,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-async def test_the_plain_path_makes_objects_with_unusual_values_from_resolved_values(
+async def test_what_is_not_is_made_again_of_what_resolvers_gave(
     odd: str, given_up: list[str]
 ) -> None:
     await answer(ALL, ODD[odd])
@@ -271,7 +269,7 @@ async def test_objects_that_are_null_are_left_out(given_up: list[str]) -> None:
     assert given_up == []
 
 
-async def test_a_null_of_a_non_null_field_propagates(given_up: list[str]) -> None:
+async def test_null_where_none_may_be_climbs(given_up: list[str]) -> None:
     await answer("{ board { pins { n strictOwner { name } } } }", _odd("owner", None))
     await answer("{ board { pins { n strictRank } } }", _odd("size", None))
     assert given_up == ["Board", "Board"]
@@ -280,8 +278,8 @@ async def test_a_null_of_a_non_null_field_propagates(given_up: list[str]) -> Non
 QUERY = "{ board { pins { owner { name } rank size image { n } } } }"
 
 
-async def test_the_plain_path_takes_over_an_awaited_bulk_resolver(given_up: list[str]) -> None:
-    """The owners arrive first, one of them unusual. Then the ranks arrive."""
+async def test_what_is_awaited_still_is_gone_on_with_by_places(given_up: list[str]) -> None:
+    """First the owners come, and one is odd; then the ranks, which wait already."""
 
     def behave(context: Context) -> None:
         context.owner = _some(ValueError("no owner"), context.owner)
@@ -298,8 +296,8 @@ async def test_the_plain_path_takes_over_an_awaited_bulk_resolver(given_up: list
     assert context.calls <= CALLS
 
 
-async def test_the_plain_path_takes_over_an_awaited_load(given_up: list[str]) -> None:
-    """The ranks arrive first, one of them unusual. Then the owners arrive."""
+async def test_and_so_are_loads(given_up: list[str]) -> None:
+    """First the ranks come, and one is odd; then the owners."""
 
     def behave(context: Context) -> None:
         context.size = _some(2**40, context.size)
@@ -318,11 +316,8 @@ async def test_the_plain_path_takes_over_an_awaited_load(given_up: list[str]) ->
 
 
 @pytest.mark.parametrize("rank", [7, 2**40])
-async def test_the_plain_path_takes_over_a_partly_arrived_column(
-    rank: int, given_up: list[str]
-) -> None:
-    """The third pin's mood arrives first, then the ranks (usual or unusual), then the other
-    moods."""
+async def test_and_so_is_part_of_a_column(rank: int, given_up: list[str]) -> None:
+    """First one of the moods is there; then the ranks, as usual or not; then the other moods."""
 
     def behave(context: Context) -> None:
         context.size = lambda n: rank
@@ -344,7 +339,7 @@ async def test_the_plain_path_takes_over_a_partly_arrived_column(
 
 
 async def theirs_at_once(behave: Callable[[Context], None], query: str = QUERY) -> bytes:
-    """Returns graphql-core's data for a context in which no resolver waits."""
+    """graphql-core's answer to a context of which nothing is held up."""
     context = Context()
     behave(context)
     context.rank_may.set()
@@ -353,7 +348,7 @@ async def theirs_at_once(behave: Callable[[Context], None], query: str = QUERY) 
     return orjson.dumps((await theirs(SCHEMA, query, context=context)).data)
 
 
-async def test_a_slow_field_does_not_delay_the_fields_below_another_field() -> None:
+async def test_a_slow_field_does_not_hold_up_what_is_below_another() -> None:
     context = Context()
     context.rank_may = asyncio.Event()
     query = "{ board { pins { rank comments { author { name } } } } }"
@@ -377,7 +372,7 @@ ODD_LEAVES: dict[str, tuple[str, Callable[[Context], None]]] = {
 
 @pytest.mark.parametrize("odd", ODD_LEAVES)
 @pytest.mark.parametrize("run", [ours, theirs])
-async def test_an_unusual_leaf_that_makes_the_parent_null_ends_the_awaited_resolvers(
+async def test_what_nulls_all_above_ends_what_is_waited_for(
     run: Callable[..., Any], odd: str, given_up: list[str]
 ) -> None:
     context, (selected, behave) = Context(), ODD_LEAVES[odd]
@@ -395,7 +390,7 @@ async def test_an_unusual_leaf_that_makes_the_parent_null_ends_the_awaited_resol
         assert given_up == ["Board"]
 
 
-async def test_a_cancelled_request_ends_the_awaited_resolvers_of_an_attempt() -> None:
+async def test_a_cancelled_request_ends_what_an_attempt_waits_for() -> None:
     context = Context()
     context.rank_may, context.owners.may = asyncio.Event(), asyncio.Event()
     running = asyncio.ensure_future(ours(SCHEMA, QUERY, context=context))
@@ -408,16 +403,12 @@ async def test_a_cancelled_request_ends_the_awaited_resolvers_of_an_attempt() ->
 
 
 @pytest.mark.parametrize("count", [0, 1, SLICE, SLICE + 1])
-async def test_more_objects_than_a_slice_are_left_to_the_plain_path(
-    count: int, given_up: list[str]
-) -> None:
+async def test_more_than_a_slice_is_left_to_what_rests(count: int, given_up: list[str]) -> None:
     await answer(f"{{ board(count: {count}) {{ pins {{ n image {{ n }} owner {{ name }} }} }} }}")
     assert given_up == ["Board"] * (count > SLICE)
 
 
-async def test_after_many_failed_attempts_no_attempt_is_made_for_a_while(
-    given_up: list[str],
-) -> None:
+async def test_what_is_often_in_vain_is_not_tried_for_a_while(given_up: list[str]) -> None:
     plan = Engine(SCHEMA).compile(parse(QUERY))
 
     async def run(times: int) -> None:

@@ -1,4 +1,4 @@
-"""The compiled writer gives the same bytes as orjson, and refuses unusual values."""
+"""Compiled code writes what orjson would, and nothing where a value isn't as usual."""
 
 from collections.abc import Callable
 from itertools import count
