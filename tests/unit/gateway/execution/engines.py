@@ -1,4 +1,4 @@
-"""Runs an operation through our engine and through graphql-core, and compares."""
+"""Runs an operation with the engine and with graphql-core, and compares the outcomes."""
 
 import asyncio
 from collections import Counter
@@ -12,7 +12,7 @@ from gateway.execution.compile.engine import Engine, Outcome
 
 
 def seen(error: GraphQLError) -> tuple[Any, ...]:
-    """The parts of an error that a client sees."""
+    """Returns the parts of an error that a client sees."""
     places = [tuple(place) for place in error.locations or ()]
     return (error.message, tuple(error.path or ()), tuple(places), str(error.extensions))
 
@@ -53,7 +53,7 @@ async def both(
     new_context: Callable[[], Any] = lambda: None,
     root: Any = None,
 ) -> Outcome:
-    """Our outcome, which is the same as theirs."""
+    """Run with both executors. Returns the engine's outcome, which must equal graphql-core's."""
     outcome = await ours(schema, query, variables, new_context(), root)
     result = await theirs(schema, query, variables, new_context(), root)
     assert orjson.dumps(result.data) == (b"null" if outcome.data is None else outcome.data)
@@ -62,6 +62,6 @@ async def both(
 
 
 def tasks() -> set[Any]:
-    """The tasks besides the caller and the test runner."""
+    """Returns all tasks except the caller's and the test runner's."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     return {task for task in others if "TestRunner" not in repr(task.get_coro())}

@@ -1,4 +1,4 @@
-"""A request's cancellation reaches the resolver it waits for, in whichever turn it comes."""
+"""The cancellation of a request reaches its waiting resolver, in whichever turn it comes."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ def anyio_backend() -> str:
 
 
 class Resolver:
-    """Awaits a future, and then another one that never comes."""
+    """Awaits a future, and then a second future that is never done."""
 
     def __init__(self) -> None:
         self.first: asyncio.Future[int] = asyncio.get_running_loop().create_future()

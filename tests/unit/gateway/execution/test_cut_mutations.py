@@ -1,4 +1,4 @@
-"""A mutation whose time is up gives the fields that are done, and begins no further field."""
+"""A mutation whose deadline passes returns the fields that are done, and begins no other field."""
 
 import asyncio
 from typing import Any
@@ -25,7 +25,8 @@ def time_is_up() -> None:
 
 
 class Root:
-    """`slow` is under way when the time is up; `ever` below it, too."""
+    """The root value. The deadline passes while `slow` is running. `begun` records the resolvers
+    that began."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -58,7 +59,7 @@ def shown(outcome: Outcome) -> tuple[Any, list[Any]]:
     return orjson.loads(outcome.data or b"0"), errors
 
 
-async def test_fields_that_are_done_are_answered_and_no_other_begins() -> None:
+async def test_fields_that_are_done_are_returned_and_no_other_field_begins() -> None:
     root = Root()
     outcome = await run(
         "mutation { quick { n wrong } slow { n } a: never { n } never { n } }", root
@@ -76,7 +77,7 @@ async def test_fields_that_are_done_are_answered_and_no_other_begins() -> None:
     assert all("was not begun" in message for message in not_begun)
 
 
-async def test_a_field_that_is_cut_below_tells_nothing_of_what_is_there() -> None:
+async def test_a_root_field_that_is_cut_below_is_null_with_one_error() -> None:
     class Below(Root):
         async def quick(self, _: Any) -> Any:
             self.begun.append("quick")
@@ -89,7 +90,7 @@ async def test_a_field_that_is_cut_below_tells_nothing_of_what_is_there() -> Non
     assert shown(outcome) == ({"quick": None, "never": None}, errors)
 
 
-async def test_a_cut_field_that_cannot_be_null_makes_the_data_null() -> None:
+async def test_a_cut_non_null_field_makes_the_data_null() -> None:
     class Numbers(Root):
         async def quick(self, _: Any) -> int:
             return 1
@@ -98,12 +99,12 @@ async def test_a_cut_field_that_cannot_be_null_makes_the_data_null() -> None:
     assert shown(outcome) == (None, [(["slow"], "TIMEOUT")])
 
 
-async def test_a_query_that_is_cut_gives_nothing() -> None:
+async def test_a_query_that_is_cut_raises_timeout_error() -> None:
     with pytest.raises(TimeoutError):
         await run("{ slow { n } }", Root())
 
 
-async def test_a_mutation_that_somebody_else_cancels_as_its_time_is_up_stays_cancelled() -> None:
+async def test_a_mutation_that_is_also_cancelled_from_outside_stays_cancelled() -> None:
     task: asyncio.Task[Outcome]
 
     class Left(Root):

@@ -1,4 +1,4 @@
-"""Requests end when their time is up, each at its own moment, by one timer."""
+"""One timer serves the deadlines of all requests, and each request ends at its own deadline."""
 
 import asyncio
 import sys
@@ -17,7 +17,7 @@ def anyio_backend() -> str:
 
 
 async def hang(deadlines: Deadlines, began: list[float]) -> float:
-    """For ever; when it was ended."""
+    """Wait until the deadline passes. Returns that time."""
     loop = asyncio.get_running_loop()
     began.append(loop.time())
     with pytest.raises(TimeoutError), deadlines.begin():
@@ -25,7 +25,7 @@ async def hang(deadlines: Deadlines, began: list[float]) -> float:
     return loop.time()
 
 
-async def test_each_ends_no_earlier_than_its_own_moment() -> None:
+async def test_no_request_ends_before_its_own_deadline() -> None:
     deadlines, began = Deadlines(0.05), list[float]()
     first = asyncio.create_task(hang(deadlines, began))
     await asyncio.sleep(0.02)
@@ -33,11 +33,11 @@ async def test_each_ends_no_earlier_than_its_own_moment() -> None:
     ended = [await first, await second]
     assert all(end - begin >= 0.049 for begin, end in zip(began, ended, strict=True))
     assert ended[0] < ended[1]
-    # The timer went off twice, and goes off again for whoever comes later.
+    # The timer fired twice, and fires again for a later request.
     await hang(deadlines, began)
 
 
-async def test_one_timer_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_deadlines_use_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     loop, timers = asyncio.get_running_loop(), 0
     call_at = loop.call_at
 
@@ -55,7 +55,7 @@ async def test_one_timer_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not deadlines.running
 
 
-async def test_calls_made_inside_are_told_when_it_ends() -> None:
+async def test_calls_inside_see_the_time_of_the_deadline() -> None:
     deadlines = Deadlines(60)
     with deadlines.begin():
         told = ends.get()
@@ -64,7 +64,7 @@ async def test_calls_made_inside_are_told_when_it_ends() -> None:
     assert ends.get() is None
 
 
-async def test_what_is_cancelled_by_another_stays_so() -> None:
+async def test_a_request_that_is_cancelled_from_outside_stays_cancelled() -> None:
     deadlines = Deadlines(60)
     task = asyncio.create_task(hang(deadlines, []))
     await asyncio.sleep(0)
@@ -74,7 +74,7 @@ async def test_what_is_cancelled_by_another_stays_so() -> None:
     assert not deadlines.running
 
 
-async def test_who_cancels_as_its_time_is_up_wins() -> None:
+async def test_a_cancellation_in_the_turn_of_the_deadline_wins() -> None:
     deadlines = Deadlines(60)
 
     async def request() -> None:
@@ -89,7 +89,7 @@ async def test_who_cancels_as_its_time_is_up_wins() -> None:
         await task
 
 
-async def test_another_error_is_its_own_though_the_time_is_up() -> None:
+async def test_another_error_is_raised_unchanged_although_the_deadline_has_passed() -> None:
     deadlines = Deadlines(60)
 
     def fail() -> None:
@@ -102,13 +102,13 @@ async def test_another_error_is_its_own_though_the_time_is_up() -> None:
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
-    if sys.version_info < (3, 13):  # there it stays asked for, as with asyncio.timeout
+    if sys.version_info < (3, 13):  # the cancellation stays requested, as with asyncio.timeout
         with pytest.raises(asyncio.CancelledError):
             await asyncio.sleep(0)
     await asyncio.sleep(0)
 
 
-def test_a_new_loop_has_a_timer_of_its_own() -> None:
+def test_a_new_event_loop_gets_a_new_timer() -> None:
     deadlines = Deadlines(0.01)
     for _ in range(2):
         asyncio.run(hang(deadlines, []))

@@ -1,4 +1,5 @@
-"""With suggestions switched off, errors repeat the client's names and no others of the schema."""
+"""With suggestions switched off, errors have only those names of the schema that the client
+sent."""
 
 import re
 from types import SimpleNamespace
@@ -25,7 +26,7 @@ async def errors(query: str, variables: dict[str, Any] | None, settings: Setting
 
 
 def names() -> set[str]:
-    """The names of the schema that aren't English words, nor of the specification's scalars."""
+    """Returns the names of the schema, except English words and the specification's scalars."""
     found: set[str] = set()
     for name, type_ in schema._schema.type_map.items():
         if name.startswith("__") or name in ("ID", "Int", "Float", "String", "Boolean"):
@@ -65,7 +66,7 @@ PROBES: list[tuple[str, dict[str, Any] | None]] = [
 
 
 @pytest.mark.parametrize(("query", "variables"), PROBES)
-async def test_no_name_is_told_that_was_not_sent(
+async def test_no_error_has_a_name_that_was_not_sent(
     query: str, variables: dict[str, Any] | None
 ) -> None:
     sent = set(re.findall(r"\w+", query + orjson.dumps(variables).decode()))
@@ -76,7 +77,7 @@ async def test_no_name_is_told_that_was_not_sent(
     assert not any("Did you mean" in message for message in found)
 
 
-async def test_what_was_sent_is_repeated() -> None:
+async def test_names_that_were_sent_are_repeated() -> None:
     assert await errors("{ viewe { id } }", None, HIDDEN) == [
         "Cannot query field 'viewe' on type '...'."
     ]
@@ -86,11 +87,11 @@ async def test_what_was_sent_is_repeated() -> None:
     ("text", "has"),
     [("boardId", True), ("x.boardId)", True), ("aboardId", False), ("boardIdx boardId", True)],
 )
-def test_a_name_was_sent_where_it_stands_by_itself(text: str, has: bool) -> None:
+def test_a_name_counts_as_sent_if_it_is_a_whole_word(text: str, has: bool) -> None:
     assert Sent("", text).has("boardId") is has
 
 
-def test_what_was_sent_is_looked_through_once_for_each_name() -> None:
+def test_the_request_is_searched_once_for_each_name() -> None:
     hiding, looked = Hiding(schema._schema), list[str]()
 
     class Counting(Sent):
@@ -110,7 +111,7 @@ def test_what_was_sent_is_looked_through_once_for_each_name() -> None:
     assert sorted(looked) == ["CreatePinInput", "boardId"]
 
 
-async def test_names_are_told_by_default() -> None:
+async def test_names_are_not_hidden_by_default() -> None:
     (found,) = await errors("{ viewe { id } }", None, Settings())
     assert "'Query'" in found
     assert "Did you mean 'viewer'" in found

@@ -1,4 +1,5 @@
-"""Documents are held to their bounds before they are validated, and honest ones are within them."""
+"""Documents are checked against the limits before validation. Pinway's own operations are within
+the limits."""
 
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ LIMITS = limits_of(Settings())
 
 
 def fan_out(levels: int, aliases: int = 3) -> str:
-    """Fragments that lead to aliases ** levels paths."""
+    """Returns a document whose fragments expand to `aliases ** levels` paths."""
     parts = ['{ board(id: "1") { ...F0 } }']
     for level in range(levels):
         type_, field = ("Board", "cover") if level % 2 == 0 else ("Pin", "board")
@@ -29,7 +30,7 @@ def messages(text: str, **bounds: object) -> list[str]:
     return [error.message for error in measured(parse(text)).errors(limits)]
 
 
-def test_fragments_that_fan_out_are_counted_where_they_are_spread() -> None:
+def test_the_selections_of_a_fragment_count_at_each_spread() -> None:
     one = measured(parse("{ a ...F } fragment F on Query { b: c }")).selections
     assert one == {None: 3}
     two = measured(parse("query Q { ...F ...F ... { ...F } } fragment F on Query { b }")).selections
@@ -69,7 +70,7 @@ def test_cycles_and_unknown_fragments_are_left_to_validation() -> None:
         ("{ a { b } c }", "selections", 3, "selections"),
     ],
 )
-def test_a_count_may_reach_its_bound_and_not_exceed_it(
+def test_a_count_may_reach_its_limit_but_not_exceed_it(
     text: str, bound: str, count: int, words: str
 ) -> None:
     assert messages(text, **{bound: count}) == []
@@ -79,7 +80,7 @@ def test_a_count_may_reach_its_bound_and_not_exceed_it(
     assert found.endswith(f"at most {count - 1} are allowed.")
 
 
-def test_introspection_is_free_of_depth() -> None:
+def test_introspection_fields_do_not_count_as_depth() -> None:
     text = "{ __schema { types { fields { type { ofType { ofType { name } } } } } } a { b } }"
     assert messages(text, depth=2) == []
 
@@ -98,12 +99,12 @@ def test_introspection_can_be_switched_off(text: str) -> None:
     assert "introspection is switched off" in found
 
 
-def test_typename_is_no_introspection() -> None:
+def test_typename_does_not_count_as_introspection() -> None:
     assert messages("{ __typename viewer { __typename } }", introspection=False) == []
 
 
 def texts_of_clients() -> dict[str, str]:
-    """Every operation that we ship, or that a client's test here sends."""
+    """Returns the operations that Pinway ships, and the operations of the clients' tests."""
     found = {"introspection": get_introspection_query(input_value_deprecation=True)}
     for folder in ("gateway/samples", "tests/outside/node", "bench"):
         for path in sorted((ROOT / folder).rglob("*.graphql")):
@@ -113,7 +114,7 @@ def texts_of_clients() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", texts_of_clients())
-def test_no_operation_of_ours_or_of_a_client_is_refused(name: str) -> None:
+def test_no_operation_of_pinway_or_of_a_client_is_refused(name: str) -> None:
     text = texts_of_clients()[name]
     ast = parse(text, max_lexical_tokens=LIMITS.tokens, max_source_length=LIMITS.length)
     assert measured(ast).errors(LIMITS) == []

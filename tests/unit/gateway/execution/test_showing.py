@@ -1,4 +1,4 @@
-"""An operation's errors as the client and the log see them."""
+"""Errors as the client sees them, and as they are logged."""
 
 import logging
 
@@ -14,7 +14,7 @@ def at(path: str, cause: Exception) -> GraphQLError:
     return GraphQLError(str(cause), path=steps, original_error=cause)
 
 
-def test_a_dead_server_is_logged_once_however_many_cards_it_blanks(
+def test_a_dead_server_is_logged_once_however_many_fields_fail(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     dead = [at(f"homeFeed/{n}/likeCount", StoreUnavailable("MySQL001A: gone")) for n in range(50)]
@@ -30,7 +30,7 @@ def test_a_dead_server_is_logged_once_however_many_cards_it_blanks(
     ]
 
 
-def test_a_fault_of_ours_is_logged_once_with_its_origin_and_not_shown(
+def test_a_bug_is_logged_once_with_its_origin_and_not_shown(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     answers = shown(*(at(f"pins/{n}", ZeroDivisionError("secret")) for n in range(3)))
@@ -42,7 +42,7 @@ def test_a_fault_of_ours_is_logged_once_with_its_origin_and_not_shown(
     assert record.exc_info[0] is ZeroDivisionError
 
 
-def test_a_line_that_fails_for_many_is_logged_once_and_another_apart(
+def test_each_failing_line_of_code_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def failed(n: int, line: int) -> GraphQLError:
@@ -64,7 +64,7 @@ def test_a_line_that_fails_for_many_is_logged_once_and_another_apart(
     ]
 
 
-def test_what_the_client_did_is_not_logged_and_is_told_in_its_own_words(
+def test_an_error_of_the_client_is_shown_and_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     [asked] = shown(at("createPin", Forbidden("Not your board.", "input.boardId")))

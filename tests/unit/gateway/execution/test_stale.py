@@ -1,4 +1,4 @@
-"""`extensions.stale`: the shards that an operation read from slaves."""
+"""`extensions.stale` has the shards that an operation read from slaves."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from gateway.execution.stale import told_stale
 pytestmark = pytest.mark.anyio
 
 
-async def test_tasks_of_an_operation_mark_its_shards_and_no_other_operations() -> None:
+async def test_tasks_of_an_operation_mark_stale_shards_for_that_operation_alone() -> None:
     async def operation(*shards: int) -> dict[int, int]:
         with collecting() as stale:
             await asyncio.gather(*(asyncio.create_task(read(shard)) for shard in shards))
@@ -27,7 +27,7 @@ async def test_tasks_of_an_operation_mark_its_shards_and_no_other_operations() -
     assert (one, other) == ({1: 1_001, 2: 1_002}, {3: 1_003})
 
 
-def test_the_extension_tells_the_shards_and_the_earliest_moment() -> None:
+def test_the_extension_has_the_shards_and_the_earliest_time() -> None:
     result = Result([b"{}"], [])
     result.extend(told_stale({4: 1_700_000_000_500, 3: 1_700_000_001_000}))
     result.extend(b'{"cost":{"estimate":1}}')

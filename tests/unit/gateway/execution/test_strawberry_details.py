@@ -1,4 +1,4 @@
-"""Strawberry's private parts are recognized in the versions that were tried, and only there."""
+"""strawberry's private names are used only with tested versions."""
 
 import pytest
 import strawberry
@@ -34,7 +34,7 @@ class Query:
         return [Pet(name="a"), Pet(name="b")]
 
 
-def test_only_versions_that_were_tried_are_known() -> None:
+def test_only_tested_versions_are_known() -> None:
     first, too_new = (".".join(map(str, version)) for version in TRIED)
     assert is_known(f"{first}.0")
     assert not is_known(f"{too_new}.0")
@@ -43,7 +43,7 @@ def test_only_versions_that_were_tried_are_known() -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
-async def test_the_answer_is_the_same_with_an_unknown_version(
+async def test_the_response_is_the_same_with_an_unknown_version(
     known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(strawberry_details, "KNOWN", known)
