@@ -40,6 +40,10 @@ def test_pages_of_the_home_feed_hold_no_pin_twice_and_few_cards_are_in_the_docum
     }
 
 
+def test_the_feed_that_is_asked_for_early_is_not_asked_for_again(seen: dict[str, Any]) -> None:
+    assert len(seen["scroll"]["begun"]) == 1
+
+
 def test_dragged_pins_move_at_once_with_one_mutation_in_both_tabs_and_stay(
     seen: dict[str, Any],
 ) -> None:

@@ -17,6 +17,12 @@ export async function scroll(browser, seen) {
   await page.getByRole("button", { name: "Demo Viewer" }).click();
   await page.getByRole("link", { name: "Profile" }).waitFor();
   answered.length = 0;
+  const begun = []; // requests that begin the kept visit again
+  page.on("request", (request) => {
+    const operation = operationOf(request);
+    const { visit, after } = operation?.variables ?? {};
+    if (operation?.operationName === "HomeFeed" && visit && !after) begun.push(visit);
+  });
   await page.reload();
   await page.locator("[data-pin] img").first().waitFor();
   const reasons = await page.locator(".card-reason").allInnerTexts();
@@ -33,5 +39,5 @@ export async function scroll(browser, seen) {
   await page.waitForFunction((few) => document.querySelectorAll("[data-pin]").length > few, most);
   const pins = await pinsOn(page, ".wall");
   await context.close();
-  return { pages, pins, reasons, mostInDocument: most };
+  return { pages, pins, reasons, mostInDocument: most, begun };
 }
