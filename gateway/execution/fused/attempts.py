@@ -204,9 +204,13 @@ class Attempt(FieldReceiver):
 
     def all_parts_taken(self) -> None:
         """Stop waiting for a field: all its values were taken in parts."""
-        if not self._over:
-            self.waits -= 1
+        if self._over:
+            return
+        self.waits -= 1
+        try:
             self._go_on()
+        except Exception:
+            self._give_up()
 
     def wanted(self) -> bool:
         """Whether any of the attempt's objects is still in the response."""

@@ -76,9 +76,10 @@ class PendingCalls(PendingColumn):
             self._run.has_values(self)
 
     def flush(self) -> None:
-        if self._attempt is not None:
-            self._run.run_in_context(self._resolver_context, self._give_to, self._attempt)
-            if self._attempt is not None:  # all values are taken, or the attempt is over
+        attempt = self._attempt
+        if attempt is not None:
+            self._run.run_in_context(self._resolver_context, self._give_to, attempt)
+            if self._attempt is attempt or not self.values:  # taken, or the attempt is over
                 drop(self._take()[0])
                 return
         PendingColumn.flush(self)
@@ -96,6 +97,7 @@ class PendingCalls(PendingColumn):
             self._taken_indexes += indexes
             attempt.take_part(fetch, values, indexes, total)
             if len(self._taken) == total and self._attempt is not None:
+                self._attempt = None  # which refers to this column: a cycle
                 attempt.all_parts_taken()
         else:
             attempt.give_up()
