@@ -1,4 +1,4 @@
-"""Fixtures that the tests of subtree attempts share."""
+"""Fixtures for tests of the fast path's attempts."""
 
 import pytest
 
@@ -6,12 +6,12 @@ from gateway.execution.fused.attempts import Subtree
 from loaders.compiled import WANTED
 
 collect_ignore = [] if WANTED else ["test_layout.py", "test_subtrees.py", "test_written.py"]
-"""Tests of the fast path, which exists as compiled code alone."""
+"""The mark of tests of the fast path, which exists only as compiled code."""
 
 
 @pytest.fixture
 def given_up(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The types of which subtrees were given up."""
+    """The names of the types at the roots of the attempts that were given up, in order."""
     found: list[str] = []
     give_up = Subtree.give_up
 

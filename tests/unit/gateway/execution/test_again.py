@@ -1,4 +1,4 @@
-"""Running a step again: nothing of the run before is left."""
+"""A step that runs again keeps nothing of its earlier run."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,8 +20,8 @@ SET: ContextVar[int] = ContextVar("set", default=0)
 
 
 class Root:
-    """`a` counts its calls; `b` fails in the first; `c` tells what was set by `a`, or by `d` in its
-    first call."""
+    """The root value. `a` returns the number of its calls and adds 1 to SET. `b` fails in its first
+    call. `d` sets SET in its first call. `c` returns the value of SET."""
 
     def __init__(self) -> None:
         self.calls = {"a": 0, "b": 0, "d": 0}
@@ -54,14 +54,14 @@ def times(*answers: bool) -> Callable[[], bool]:
 
 async def run(query: str, again: Callable[[], bool]) -> tuple[Any, list[str]]:
     running = Engine(SCHEMA).compile(parse(query)).run(root=Root(), again=again)
-    # In a context of its own, as a request has it: here one in which nothing is set.
+    # Each request has its own context. Here it is empty.
     outcome = await asyncio.create_task(running, context=Context())
     assert outcome.data is not None
     return orjson.loads(outcome.data), [error.message for error in outcome.errors]
 
 
 @pytest.mark.parametrize("query", ["{ a { n } b }", "{ b a { n } }"])
-async def test_the_errors_and_nulls_of_a_run_before_are_forgotten(query: str) -> None:
+async def test_the_errors_and_nulls_of_an_earlier_run_are_dropped(query: str) -> None:
     assert await run(query, times(False)) == (None, ["b fails once"])
     assert await run(query, times(True, False)) == ({"a": {"n": 2}, "b": 2}, [])
     assert await run(query, times(True, True, False)) == ({"a": {"n": 3}, "b": 3}, [])
@@ -76,11 +76,11 @@ async def test_each_field_of_a_mutation_is_run_again_before_the_next() -> None:
     assert await run("mutation { a { n } b c }", again) == ({**data, "b": None}, errors)
 
 
-async def test_what_a_field_set_before_it_was_run_again_is_not_seen() -> None:
+async def test_context_variables_of_an_earlier_run_are_not_seen() -> None:
     again = times(True, True, False, False)
     assert await run("mutation { a { n } c }", again) == ({"a": {"n": 3}, "c": 1}, [])
 
 
-async def test_nor_is_it_by_the_next_field_that_is_run_again() -> None:
+async def test_context_variables_of_an_earlier_run_are_not_seen_by_the_next_field() -> None:
     again = times(True, False, True, False)
     assert await run("mutation { d c }", again) == ({"d": 2, "c": 0}, [])

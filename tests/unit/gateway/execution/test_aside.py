@@ -1,4 +1,4 @@
-"""Long work is done in one thread, the shortest first, and what nobody waits for isn't done."""
+"""Long work runs in one thread, the shortest piece first. Cancelled work is skipped."""
 
 import asyncio
 from threading import Event
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def held(aside: Aside) -> Event:
-    """Have the thread busy until the event is set."""
+    """Keep the thread busy. Returns the event that ends this."""
     begun, go_on = asyncio.Event(), Event()
     loop = asyncio.get_running_loop()
 
@@ -24,7 +24,7 @@ async def held(aside: Aside) -> Event:
     return go_on
 
 
-async def test_the_shortest_is_done_first_and_the_older_of_two_alike() -> None:
+async def test_the_shortest_piece_runs_first_and_the_oldest_of_equal_pieces() -> None:
     aside, done = Aside(), []
     go_on = await held(aside)
     tasks = [
@@ -37,7 +37,7 @@ async def test_the_shortest_is_done_first_and_the_older_of_two_alike() -> None:
     assert done == [1, 3, 2, 0]
 
 
-async def test_what_is_cancelled_before_it_began_is_not_done() -> None:
+async def test_work_that_is_cancelled_before_it_begins_is_skipped() -> None:
     aside, done = Aside(), []
     go_on = await held(aside)
     tasks = [
@@ -52,7 +52,7 @@ async def test_what_is_cancelled_before_it_began_is_not_done() -> None:
     assert done == [0, 2]
 
 
-async def test_the_longest_makes_room_when_too_many_wait() -> None:
+async def test_the_longest_piece_is_dropped_when_too_many_wait() -> None:
     aside = Aside(waiting=2)
     go_on = await held(aside)
     tasks = [asyncio.ensure_future(aside.do(n, lambda n=n: n)) for n in (5, 9, 1)]  # type: ignore[misc]
@@ -62,7 +62,7 @@ async def test_the_longest_makes_room_when_too_many_wait() -> None:
     assert await asyncio.gather(tasks[0], tasks[2]) == [5, 1]
 
 
-async def test_an_error_is_raised_to_the_caller_and_the_thread_goes_on() -> None:
+async def test_an_error_is_raised_in_the_caller_and_the_thread_continues() -> None:
     aside = Aside()
 
     def fails() -> None:
@@ -74,14 +74,14 @@ async def test_an_error_is_raised_to_the_caller_and_the_thread_goes_on() -> None
     assert not aside._waiting
 
 
-async def test_many_pieces_from_many_turns_are_all_done() -> None:
+async def test_all_pieces_of_many_callers_are_done() -> None:
     aside = Aside()
     for _ in range(50):
         found = await asyncio.gather(*[aside.do(n % 3, lambda n=n: n) for n in range(20)])  # type: ignore[misc]
         assert found == list(range(20))
 
 
-async def test_the_thread_rests_by_the_time_that_it_worked() -> None:
+async def test_the_thread_rests_in_proportion_to_the_time_of_its_work() -> None:
     now, rests = 0.0, list[float]()
 
     def rest(seconds: float) -> None:

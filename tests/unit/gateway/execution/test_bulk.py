@@ -1,4 +1,4 @@
-"""A bulk resolver is called once for a whole level, and its errors are each parent's own."""
+"""A bulk resolver is called once for a level. An error for one parent affects no other parent."""
 
 import asyncio
 from collections.abc import Sequence
@@ -81,11 +81,13 @@ SCHEMA = strawberry.Schema(Query)._schema
     ],
 )
 @pytest.mark.parametrize("variables", [{}, {"f": None}, {"f": 7}])
-async def test_bulk_answers_as_one_at_a_time_does(query: str, variables: Any) -> None:
+async def test_a_bulk_resolver_gives_the_same_response_as_single_calls(
+    query: str, variables: Any
+) -> None:
     await both(SCHEMA, query, variables, Calls)
 
 
-async def test_a_level_is_one_call() -> None:
+async def test_a_bulk_resolver_is_called_once_for_a_level() -> None:
     calls = Calls()
     await ours(SCHEMA, "{items{nextOne{times nextOne{n}} times}}", context=calls)
     assert sorted(calls.sizes) == [4, 4, 5, 5]

@@ -1,6 +1,7 @@
-"""Plain coroutines in a subtree: made in one go where they end together, else by places.
+"""Async resolvers on the fast path. If all of them end together, the attempt succeeds; otherwise it
+may be given up.
 
-No resolver is called twice for that, and no value waits for others if more hangs on it.
+No resolver is called twice, and fields below a value don't wait for other values.
 """
 
 import asyncio
@@ -28,7 +29,8 @@ def anyio_backend() -> str:
 
 
 class Context:
-    """How many turns of the loop each owner takes, and what it is; `calls` counts the resolvers."""
+    """The behavior of the resolvers: the number of turns of the loop that each owner takes, and its
+    value. `calls` counts the calls, and `ended` records the resolvers that ended."""
 
     def __init__(
         self,
@@ -107,7 +109,7 @@ def once(context: Context) -> bool:
 
 @pytest.mark.parametrize("query", [OWNERS, FRIENDS])
 @pytest.mark.parametrize("turns", [0, 1, 3])
-async def test_what_ends_together_is_made_in_one_go(
+async def test_an_attempt_succeeds_if_all_coroutines_end_together(
     query: str, turns: int, given_up: list[str]
 ) -> None:
     contexts: list[Context] = []
@@ -122,7 +124,7 @@ async def test_what_ends_together_is_made_in_one_go(
 
 
 @pytest.mark.parametrize("turns", [[0, 1, 1, 0], [3, 0, 2, 1], [1, 1, 1, 9]])
-async def test_what_nothing_hangs_on_waits_for_the_last(
+async def test_values_without_fields_to_fetch_below_wait_for_the_last_value(
     turns: list[int], given_up: list[str]
 ) -> None:
     context = Context(lambda n: turns[n - 1])
@@ -136,7 +138,7 @@ async def test_what_nothing_hangs_on_waits_for_the_last(
 
 
 @pytest.mark.parametrize("turns", [[0, 9, 9, 9], [9, 1, 9, 9], [9, 2, 1, 9]])
-async def test_what_is_below_an_early_one_waits_for_no_other(
+async def test_fields_below_an_early_value_wait_for_no_other_value(
     turns: list[int], given_up: list[str]
 ) -> None:
     contexts: list[Context] = []
@@ -155,7 +157,7 @@ async def test_what_is_below_an_early_one_waits_for_no_other(
 @pytest.mark.parametrize("field", ["owner", "strictOwner"])
 @pytest.mark.parametrize("wrong", [ValueError("no owner"), None, "no user"])
 @pytest.mark.parametrize("turns", [[0, 0, 0, 0], [1, 1, 1, 1], [2, 1, 2, 2], [1, 2, 0, 1]])
-async def test_what_fails_is_an_error_or_null_as_ever(
+async def test_an_error_or_null_gives_the_same_response_as_graphql_core(
     turns: list[int], wrong: Any, field: str
 ) -> None:
     contexts: list[Context] = []
@@ -171,7 +173,9 @@ async def test_what_fails_is_an_error_or_null_as_ever(
 
 @pytest.mark.parametrize("wrong", [ValueError("no owner"), None, "no user"])
 @pytest.mark.parametrize("early", [0, 1])
-async def test_an_error_that_nulls_all_waits_for_no_other(early: int, wrong: Any) -> None:
+async def test_an_error_that_makes_a_parent_null_waits_for_no_other_value(
+    early: int, wrong: Any
+) -> None:
     def owner(n: int) -> Any:
         return wrong if n == 2 else User(n=n)
 
@@ -180,12 +184,12 @@ async def test_an_error_that_nulls_all_waits_for_no_other(early: int, wrong: Any
         ours(SCHEMA, "{ board { pins { strictOwner { n } } } }", None, context), 5
     )
     assert outcome.data == b'{"board":null}'
-    below = ["n"] if wrong == "no user" else []  # which has no such attribute
+    below = ["n"] if wrong == "no user" else []  # a str has no attribute n
     assert [error.path for error in outcome.errors] == [["board", "pins", 1, "strictOwner", *below]]
     assert len(context.ended) == 4
 
 
-async def test_a_context_changed_is_seen_below_and_nowhere_else() -> None:
+async def test_a_changed_context_variable_is_seen_only_below_its_resolver() -> None:
     def owner(n: int) -> User:
         if n == 2:
             VAR.set("changed")
@@ -198,7 +202,9 @@ async def test_a_context_changed_is_seen_below_and_nowhere_else() -> None:
 
 
 class Held:
-    """Holds up all words but the first, and that one too if another is awaited in its place."""
+    """The request's context. `words` of the second page waits for `may`. With `awaited`, the first
+    word is a coroutine, and `words` of the first page waits, too. `begun` records the words that
+    began, with the context variable that they see."""
 
     def __init__(self, awaited: bool) -> None:
         self.awaited = awaited
@@ -236,10 +242,11 @@ class Book:
 
 
 @pytest.mark.parametrize("awaited", [True, False])
-async def test_what_there_is_to_await_begins_while_others_wait(
+async def test_an_awaitable_in_a_value_begins_while_other_values_are_awaited(
     awaited: bool, given_up: list[str]
 ) -> None:
-    """An attribute that holds a coroutine, and a list that does, in the context of what gave it."""
+    """The awaitable is an attribute, or an item of a list. It begins in the context of the resolver
+    that returned it."""
     schema, held = strawberry.Schema(Book)._schema, Held(awaited)
     query = "{ other { n } pages { word words } }"
     running = asyncio.ensure_future(ours(schema, query, None, held))
@@ -261,7 +268,7 @@ class Shelf:
 
     @strawberry.field
     def label(self, info: Info[Any, None]) -> str:
-        """The resolver asks for its path, so that the plain path makes the shelves."""
+        """The label. The resolver reads its path, so that shelves have no fast path."""
         return cast(str, None if self.pin.n == 2 else str(info.path.key))
 
 
@@ -274,10 +281,10 @@ class Shelves:
 
 @pytest.mark.parametrize("asked", ["owner { n }", "owner { friend { n } }", "strictOwner { n }"])
 @pytest.mark.parametrize("run", [ours, theirs])
-async def test_what_is_below_an_object_that_was_nulled_ends(
+async def test_awaitables_below_an_object_that_became_null_end(
     run: Callable[..., Any], asked: str, given_up: list[str]
 ) -> None:
-    """Though it was begun together with what is below others, which goes on."""
+    """Awaitables below other objects began at the same time, and continue."""
     context = Context(lambda n: NEVER if n == 2 else 3)
     query = f"{{ shelves {{ pin {{ {asked} }} label }} }}"
     schema = strawberry.Schema(Shelves)._schema
@@ -290,7 +297,7 @@ async def test_what_is_below_an_object_that_was_nulled_ends(
         assert given_up or not WANTED
 
 
-async def test_a_cancelled_request_ends_them() -> None:
+async def test_a_cancelled_request_ends_all_coroutines() -> None:
     context = Context(lambda n: 1_000)
     running = asyncio.ensure_future(ours(SCHEMA, FRIENDS, None, context))
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Resolvers are ordinary Python: what asyncio offers a task works in them as under graphql-core."""
+"""Async resolvers can use everything that asyncio offers a task, as with graphql-core."""
 
 import asyncio
 import contextvars
@@ -31,12 +31,13 @@ def anyio_backend(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture
 async def earlier() -> set[Any]:
-    """Tasks that were there before the test: of servers that other tests use."""
+    """The tasks that existed before the test, such as tasks of servers for other tests."""
     return tasks()
 
 
 def schema_of(resolve: Any, rows: int = 3, type_: Any = GraphQLInt) -> GraphQLSchema:
-    """`rows` numbered from 0, with a field `value` that `resolve(row, info)` answers."""
+    """Returns a schema with `rows`, which are numbers from 0, and a field `value` that
+    `resolve(row, info)` resolves."""
     row = GraphQLObjectType(
         "Row", {"value": GraphQLField(type_, resolve=resolve), "other": GraphQLField(GraphQLString)}
     )
@@ -46,7 +47,7 @@ def schema_of(resolve: Any, rows: int = 3, type_: Any = GraphQLInt) -> GraphQLSc
 
 
 @pytest.mark.parametrize("query", ["{rows{value}}", "{one{value}}", "{one{value other}}"])
-async def test_a_timeout_ends_the_resolver_that_set_it_alone(query: str) -> None:
+async def test_a_timeout_ends_only_the_resolver_that_set_it(query: str) -> None:
     async def value(row: int, info: Any) -> int:
         if row != 0:
             return row
@@ -60,7 +61,7 @@ async def test_a_timeout_ends_the_resolver_that_set_it_alone(query: str) -> None
     assert b"100" in (outcome.data or b"")
 
 
-async def test_each_resolver_is_a_task_of_its_own() -> None:
+async def test_each_resolver_has_its_own_task() -> None:
     found: list[Any] = []
 
     async def value(row: int, info: Any) -> int:
@@ -113,7 +114,7 @@ async def test_context_variables_set_in_a_resolver_stay_in_it() -> None:
     assert VAR.get() == "request"
 
 
-async def test_many_may_wait_for_one_future() -> None:
+async def test_many_resolvers_can_await_one_future() -> None:
     waits: list[asyncio.Future[int]] = []
 
     async def value(row: int, info: Any) -> int:
@@ -168,7 +169,7 @@ async def test_a_cancelled_request_leaves_nothing_running(earlier: set[Any]) -> 
         assert tasks() <= earlier
 
 
-async def test_a_timed_out_request_is_a_timeout(earlier: set[Any]) -> None:
+async def test_a_request_that_times_out_raises_timeout_error(earlier: set[Any]) -> None:
     async def value(row: int, info: Any) -> int:
         await asyncio.Event().wait()
         return row
@@ -179,7 +180,7 @@ async def test_a_timed_out_request_is_a_timeout(earlier: set[Any]) -> None:
     assert tasks() <= earlier
 
 
-async def test_what_is_no_exception_ends_the_request() -> None:
+async def test_a_base_exception_of_a_resolver_ends_the_request() -> None:
     ended = []
 
     async def value(row: int, info: Any) -> int:
@@ -197,7 +198,7 @@ async def test_what_is_no_exception_ends_the_request() -> None:
     assert ended == [0, 2]
 
 
-async def test_a_slow_object_holds_up_only_what_hangs_on_it() -> None:
+async def test_a_slow_object_delays_only_the_fields_below_it() -> None:
     gate, two, deeper = asyncio.Event(), asyncio.Event(), []
 
     async def child(row: int, info: Any) -> int:
@@ -223,7 +224,7 @@ async def test_a_slow_object_holds_up_only_what_hangs_on_it() -> None:
     assert (outcome.data or b"").count(b"value") == 3
 
 
-async def test_an_error_that_nulls_the_parent_waits_for_none_of_its_fields(
+async def test_an_error_that_makes_the_parent_null_waits_for_no_sibling(
     earlier: set[Any],
 ) -> None:
     cancelled = []
@@ -261,7 +262,7 @@ async def test_the_loads_of_one_level_stay_one_batch() -> None:
             return keys
 
     async def value(row: int, info: Any) -> int:
-        if row % 2:  # some await more than once before they load
+        if row % 2:  # every second resolver awaits another load first
             await info.context.load(100 + row)
         return await info.context.load(row)
 
@@ -274,7 +275,9 @@ async def test_the_loads_of_one_level_stay_one_batch() -> None:
 
 
 @pytest.mark.parametrize("turns", range(8))
-async def test_what_a_task_gives_as_its_place_is_nulled_is_closed(turns: int) -> None:
+async def test_awaitables_in_the_value_of_a_task_are_closed_if_its_parent_became_null(
+    turns: int,
+) -> None:
     made = []
 
     async def item() -> int:

@@ -1,4 +1,4 @@
-"""Responses of very many objects are made and encoded in slices, and come out the same."""
+"""Large responses are made and encoded in slices, with the same result."""
 
 import asyncio
 from collections.abc import Sequence
@@ -59,18 +59,20 @@ def large(count: int) -> GraphQLSchema:
 
 
 @pytest.mark.parametrize("fields", ["n", "n tags{t}", "names tags{t} n", "__typename"])
-async def test_a_large_list_comes_out_the_same(fields: str) -> None:
+async def test_a_large_list_gives_the_same_response(fields: str) -> None:
     await both(large(5_000), f"{{rows{{{fields}}}}}")
 
 
-async def test_a_large_list_of_what_is_awaited() -> None:
+async def test_a_large_list_of_awaitables() -> None:
     schema = large(3_000)
     await both(schema, "{rows{tags{t} n}}")
     outcome = await ours(schema, "{rows{later}}")
     assert (outcome.data or b"").count(b"later") == 3_000
 
 
-async def test_others_run_while_a_large_response_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_other_tasks_run_while_a_large_response_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(waiting, "BUDGET", 0.0)
     monkeypatch.setattr(encode, "BUDGET", 0.0)
     turns = 0
@@ -91,13 +93,13 @@ async def test_others_run_while_a_large_response_is_made(monkeypatch: pytest.Mon
     "data",
     [None, {}, {"a": []}, {"a": [[]]}, {"a": {"b": list(range(1000))}, "c": {"d": {"é": [1.5]}}}],
 )
-async def test_pieces_join_to_the_whole(data: Any) -> None:
+async def test_the_parts_of_the_encoded_data_join_to_the_whole(data: Any) -> None:
     assert b"".join(await encode.encode(data)) == orjson.dumps(data)
 
 
 @bulk
 async def friends(_: Any, rows: Sequence[Any]) -> Any:
-    """Lists: at once for the last part of a large level, a turn later for the parts before it."""
+    """Returns lists: at once for the last part of a large level, one turn later for other parts."""
     if len(rows) > SLICE:
         await asyncio.sleep(0)
     return [[Person(n=row.n + 1)] for row in rows]  # type: ignore[call-arg]
@@ -117,12 +119,14 @@ class People:
 
 
 @pytest.mark.parametrize("count", [2_048, 2_049, 2_129, 2_304, 2_305, 4_097])
-async def test_lists_that_come_for_part_of_a_large_level_come_out_the_same(count: int) -> None:
+async def test_lists_that_arrive_for_part_of_a_large_level_give_the_same_response(
+    count: int,
+) -> None:
     query = f"{{people(count:{count}){{n friends{{n friends{{n friends{{n}}}}}}}}}}"
     await both(strawberry.Schema(People)._schema, query)
 
 
-async def test_a_fault_of_the_executor_is_an_error_of_the_response(
+async def test_a_bug_of_the_executor_is_an_error_of_the_response(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: Any) -> None:

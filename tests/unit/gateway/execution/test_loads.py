@@ -1,4 +1,4 @@
-"""The loads of bulk resolvers are made at once where nothing else can add to them."""
+"""The executor loads a batch at once if nothing else in the request can add a key."""
 
 import asyncio
 import gc
@@ -34,7 +34,8 @@ def anyio_backend() -> str:
 
 
 class Doubles(Loader[int, int]):
-    """Notes its batches and how many turns the loop had made; waits where it is told to."""
+    """A loader that doubles its keys. It records each batch in `batches`, and the number of the
+    turn in which the batch began in `begun`. If `hold` is set, a batch waits for that event."""
 
     def __init__(self) -> None:
         super().__init__(cast(Stores, None))
@@ -137,7 +138,7 @@ async def answer(query: str, context: Context) -> tuple[bytes | None, list[str]]
 
 
 @pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}", "{rows{awaited}}"])
-async def test_loads_that_are_alone_begin_in_the_turn_in_which_they_are_asked(query: str) -> None:
+async def test_a_load_begins_in_its_own_turn_if_the_request_awaits_nothing_else(query: str) -> None:
     context = Context()
     await answer(query, context)
     assert context.one.begun == [0]
@@ -151,7 +152,7 @@ async def test_two_loads_at_once_take_as_many_turns_as_one() -> None:
     assert two.one.turns == one.one.turns
 
 
-async def test_loads_wait_for_a_coroutine_that_may_ask_the_same_loader() -> None:
+async def test_a_load_waits_for_a_coroutine_that_may_add_a_key() -> None:
     context = Context()
     data, _ = await answer("{rows{double later}}", context)
     assert context.one.batches == [[0, 1, 2, 200, 201, 202]]
@@ -160,7 +161,7 @@ async def test_loads_wait_for_a_coroutine_that_may_ask_the_same_loader() -> None
     )
 
 
-async def test_what_fields_ask_together_is_one_batch() -> None:
+async def test_the_keys_of_several_fields_are_one_batch() -> None:
     context = Context()
     data, _ = await answer("{rows{double awaited other}}", context)
     assert context.one.batches == [[0, 1, 2, 100, 101, 102]]
@@ -169,7 +170,7 @@ async def test_what_fields_ask_together_is_one_batch() -> None:
     assert b'{"double":2,"awaited":202,"other":2}' in data
 
 
-async def test_two_fields_that_wait_for_one_batch_both_get_it() -> None:
+async def test_two_fields_that_await_one_batch_both_get_their_values() -> None:
     context = Context()
     async with asyncio.timeout(10):
         data, _ = await answer("{rows{double again:double}}", context)
@@ -180,7 +181,7 @@ async def test_two_fields_that_wait_for_one_batch_both_get_it() -> None:
 
 
 @pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}"])
-async def test_what_somebody_else_had_loaded_is_not_loaded_again(query: str) -> None:
+async def test_keys_that_another_caller_loads_are_not_loaded_again(query: str) -> None:
     context = Context()
     before = context.one.load(7)
     await answer(query, context)
@@ -190,7 +191,7 @@ async def test_what_somebody_else_had_loaded_is_not_loaded_again(query: str) -> 
     assert context.one.batches == [[7, 0, 1, 2]]
 
 
-async def test_a_timeout_of_the_resolver_holds_for_what_it_loads() -> None:
+async def test_a_timeout_of_a_resolver_applies_to_its_load() -> None:
     context = Context()
     context.one.hold = asyncio.Event()
     data, _ = await answer("{rows{inTime}}", context)
@@ -201,7 +202,7 @@ async def test_a_timeout_of_the_resolver_holds_for_what_it_loads() -> None:
 @pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}", "{rows{awaited}}"])
 async def test_a_cancelled_request_leaves_no_load_behind(query: str, held: bool) -> None:
     context = Context()
-    if held:  # else each load takes a turn of the loop
+    if held:  # otherwise each load takes one turn of the loop
         context.one.hold = context.other.hold = asyncio.Event()
     before = asyncio.all_tasks()
     request = asyncio.create_task(ours(SCHEMA, query, context=context))
@@ -217,9 +218,7 @@ async def test_a_cancelled_request_leaves_no_load_behind(query: str, held: bool)
 
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("query", ["{rows{double}}", "{rows{double other}}"])
-async def test_who_else_waits_for_a_load_of_a_cancelled_request_gets_it(
-    query: str, held: bool
-) -> None:
+async def test_another_caller_gets_the_load_of_a_cancelled_request(query: str, held: bool) -> None:
     context = Context()
     hold = asyncio.Event()
     if held:
@@ -237,7 +236,7 @@ async def test_who_else_waits_for_a_load_of_a_cancelled_request_gets_it(
     assert context.one.batches == [[0, 1, 2]] * 2
 
 
-async def test_a_load_without_a_place_in_the_response_is_not_waited_for() -> None:
+async def test_a_load_without_a_position_in_the_response_is_not_awaited() -> None:
     context = Context()
     context.one.hold = asyncio.Event()
     async with asyncio.timeout(10):
@@ -263,8 +262,8 @@ async def test_a_request_is_freed_without_the_collector(query: str) -> None:
         gc.enable()
 
 
-async def test_who_waits_for_single_keys_goes_on_in_the_keys_order() -> None:
-    """The waiters are woken together or by a callback of their own."""
+async def test_the_callers_of_single_keys_continue_in_the_order_of_the_keys() -> None:
+    """One callback wakes all waiters, or each waiter has its own callback."""
     order: list[Any] = []
 
     async def value(row: int, info: Any) -> int:

@@ -1,4 +1,4 @@
-"""Whether fields can be merged is decided as graphql-core's own rule decides it."""
+"""The rule for merging fields accepts the same documents as graphql-core's rule."""
 
 import random
 
@@ -64,7 +64,8 @@ BELOW = {
 
 
 def document(seed: int) -> str:
-    """A document of few names, so that many fields meet; valid but for conflicts."""
+    """Returns a random document with few names, so that many fields share a response name. It is
+    valid except for conflicts."""
     draw = random.Random(seed)
     fragments: list[tuple[str, str]] = []
 
@@ -117,7 +118,7 @@ def test_generated_documents_get_the_same_verdict() -> None:
     verdicts = []
     for seed in range(800):
         text = document(seed)
-        if "fragment" in text:  # spread each of them: unused ones are no part of an operation
+        if "fragment" in text:  # spread each fragment: this rule ignores unused fragments
             text += "\n" + " ".join(
                 f"query Q{n} {{ person {{ best {{ __typename ...F{n} }} }} }}"
                 for n in range(text.count("fragment F"))
@@ -158,7 +159,7 @@ def test_a_conflict_is_found_where_there_is_one(text: str, conflict: bool) -> No
     assert conflicts(text) == (conflict, conflict)
 
 
-def test_what_several_paths_lead_to_is_checked_once() -> None:
+def test_a_selection_set_that_several_paths_lead_to_is_checked_once() -> None:
     from schema import schema
 
     ast = parse(fan_out(12))
@@ -173,7 +174,7 @@ def test_what_several_paths_lead_to_is_checked_once() -> None:
     assert rules[0]._spent < 1_000
 
 
-def test_fields_that_repeat_are_compared_with_the_first() -> None:
+def test_repeated_fields_are_compared_with_the_first_field() -> None:
     rules: list[FieldsMerge] = []
 
     class Watched(FieldsMerge):

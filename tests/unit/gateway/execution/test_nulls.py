@@ -1,4 +1,4 @@
-"""A null climbs exactly as far as it must, through lists in lists too, as under graphql-core."""
+"""A null propagates to the same position as with graphql-core, also in lists of lists."""
 
 import asyncio
 import itertools
@@ -26,14 +26,15 @@ def anyio_backend() -> str:
 
 
 class Bad:
-    """A value that fails where it stands."""
+    """A value that is an error at its own position."""
 
     def __init__(self, how: str) -> None:
         self.how = how
 
 
 def wrap(type_: Any, nonnull: tuple[bool, ...]) -> Any:
-    """`type_` in as many lists as there are flags but one, each level non-null or not."""
+    """Wraps a type in lists. Each flag says whether one level, from the outside in, is non-null;
+    the number of lists is one less than the number of flags."""
     for level, flag in enumerate(reversed(nonnull)):
         if level:
             type_ = GraphQLList(type_)
@@ -91,7 +92,7 @@ async def test_nulls_and_errors_in_lists(
     )
     schema = GraphQLSchema(GraphQLObjectType("Query", {"rows": rows, "strict": strict}))
     fields = "{n value}" if leaf else "{n value{n}}"
-    if when == "now":  # where graphql-core's choice of errors is not a matter of time
+    if when == "now":  # otherwise graphql-core's choice of errors depends on timing
         await both(schema, f"{{rows {fields} strict {fields}}}")
     else:
         for number in range(len(VALUES)):

@@ -1,4 +1,4 @@
-"""Operations whose paths share what is compiled below them give graphql-core's answers."""
+"""Operations whose response paths share selections give the same responses as graphql-core."""
 
 import asyncio
 from collections import Counter
@@ -24,7 +24,7 @@ fragment D on Tree { name certain }
 
 
 class Tree:
-    """A tree whose leaves fail, or are null, at some places."""
+    """A tree some of whose leaves fail or are null."""
 
     def __init__(self, number: int, late: bool) -> None:
         self.number, self.late = number, late
@@ -74,7 +74,7 @@ def schema() -> GraphQLSchema:
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("number", range(12))
-async def test_the_answer_is_the_same(number: int, late: bool) -> None:
+async def test_the_response_is_the_same(number: int, late: bool) -> None:
     made, root = schema(), {"tree": Tree(number, late)}
     document = parse(QUERY)
     assert not validate(made, document)
@@ -82,7 +82,7 @@ async def test_the_answer_is_the_same(number: int, late: bool) -> None:
     outcome = await plan.run(root=root)
     result = await theirs(made, QUERY, root=root)
     assert outcome.data == orjson.dumps(result.data)
-    # Which errors are left below an object that was nulled hangs on graphql-core's schedule.
+    # Which errors graphql-core reports below a parent that became null depends on timing.
     apart = await Engine(made).compile(document).run(root=root)
     assert Counter(map(seen, outcome.errors)) == Counter(map(seen, apart.errors))
     if not late:
@@ -94,7 +94,7 @@ async def test_the_answer_is_the_same(number: int, late: bool) -> None:
     assert len(variant._made) < paths / 2
 
 
-async def test_a_run_goes_on_when_its_plan_is_forgotten() -> None:
+async def test_a_request_continues_when_its_plan_is_dropped() -> None:
     made = schema()
     plan = Engine(made).compile(parse(QUERY), selections=LARGE + 1)
     root = {"tree": Tree(1, True)}

@@ -1,6 +1,6 @@
-"""Subtrees that are made at once, and again by the plain path when a value is unusual.
+"""The fast path makes whole subtrees. If a value is unusual, the plain path makes them again.
 
-No resolver is called twice for that, and what is awaited is awaited by both.
+No resolver is called twice. The plain path takes over values that are still awaited.
 """
 
 import asyncio
@@ -35,18 +35,19 @@ def anyio_backend() -> str:
 
 
 def test_compiled_code_was_built() -> None:
-    assert writers.BUILT == WANTED, "it is not compiled: see what bootstrap.py says"
+    assert writers.BUILT == WANTED, "the fast path is not compiled: see the output of bootstrap.py"
 
 
 CALLS = Counter(
     {"size": 5, "image": 2, "friend": 2, "owner": 1, "author": 1, "rank": 1, "tags": 1}
     | {"comments": 1}
 )
-"""The most for a query: as many as there are pins, or places of that name in it."""
+"""The maximum number of calls of each resolver in a query. A plain resolver is called for each
+pin, a bulk resolver for each field with its name in the query."""
 
 
 class People(Loader[int, Any]):
-    """Loads what it is told to, when it may."""
+    """A loader of users. Each batch waits for `may`."""
 
     def __init__(self, made: Callable[[int], Any]) -> None:
         super().__init__(cast(Stores, None))
@@ -62,7 +63,7 @@ class People(Loader[int, Any]):
 
 
 class Context:
-    """How the resolvers behave; `calls` counts them."""
+    """The behavior of the resolvers, which a test can replace. `calls` counts their calls."""
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
@@ -110,7 +111,7 @@ async def friend(context: Context, users: Sequence["User"]) -> Sequence[Any]:
 
 
 async def mood(context: Context, pin: "Pin") -> Any:
-    """The mood; the third pin's mood alone is known at once."""
+    """The mood of a pin. Only the third pin's mood needs no wait."""
     if pin.n != 2:
         await context.mood_may.wait()
     return context.mood(pin.n)
@@ -196,12 +197,12 @@ async def turns_until(there: Callable[[], Any]) -> None:
         if there():
             return
         await asyncio.sleep(0)
-    pytest.fail("waited in vain")
+    pytest.fail("1000 turns of the event loop were not enough")
 
 
 async def answer(query: str, behave: Callable[[Context], None] = lambda _: None) -> Context:
-    """The answer of our executor, which equals graphql-core's, without a bulk resolver called
-    twice."""
+    """Run a query with both executors, and compare the outcomes and the number of calls. Returns
+    the context of the engine's run."""
     contexts = []
 
     def new_context() -> Context:
@@ -215,7 +216,7 @@ async def answer(query: str, behave: Callable[[Context], None] = lambda _: None)
     return mine
 
 
-async def test_what_is_as_usual_is_made_in_one_go(given_up: list[str]) -> None:
+async def test_an_attempt_with_usual_values_succeeds(given_up: list[str]) -> None:
     await answer(ALL)
     assert given_up == []
 
@@ -225,7 +226,8 @@ def _raise(n: int) -> Any:
 
 
 def _some(value: Any, usual: Callable[[int], Any]) -> Callable[[int], Any]:
-    """An error is made anew each time: it holds the frames that it went through."""
+    """Returns a function of a pin's number: `value` for the third pin, the usual value for others.
+    An error is made for each call, because its traceback refers to frames."""
     new = partial(type(value), *value.args) if isinstance(value, Exception) else lambda: value
     return lambda n: new() if n == 2 else usual(n)
 
@@ -253,7 +255,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-async def test_what_is_not_is_made_again_of_what_resolvers_gave(
+async def test_the_plain_path_makes_objects_with_unusual_values_from_resolved_values(
     odd: str, given_up: list[str]
 ) -> None:
     await answer(ALL, ODD[odd])
@@ -269,7 +271,7 @@ async def test_objects_that_are_null_are_left_out(given_up: list[str]) -> None:
     assert given_up == []
 
 
-async def test_null_where_none_may_be_climbs(given_up: list[str]) -> None:
+async def test_a_null_of_a_non_null_field_propagates(given_up: list[str]) -> None:
     await answer("{ board { pins { n strictOwner { name } } } }", _odd("owner", None))
     await answer("{ board { pins { n strictRank } } }", _odd("size", None))
     assert given_up == ["Board", "Board"]
@@ -278,8 +280,8 @@ async def test_null_where_none_may_be_climbs(given_up: list[str]) -> None:
 QUERY = "{ board { pins { owner { name } rank size image { n } } } }"
 
 
-async def test_what_is_awaited_still_is_gone_on_with_by_places(given_up: list[str]) -> None:
-    """First the owners come, and one is odd; then the ranks, which wait already."""
+async def test_the_plain_path_takes_over_an_awaited_bulk_resolver(given_up: list[str]) -> None:
+    """The owners arrive first, one of them unusual. Then the ranks arrive."""
 
     def behave(context: Context) -> None:
         context.owner = _some(ValueError("no owner"), context.owner)
@@ -296,8 +298,8 @@ async def test_what_is_awaited_still_is_gone_on_with_by_places(given_up: list[st
     assert context.calls <= CALLS
 
 
-async def test_and_so_are_loads(given_up: list[str]) -> None:
-    """First the ranks come, and one is odd; then the owners."""
+async def test_the_plain_path_takes_over_an_awaited_load(given_up: list[str]) -> None:
+    """The ranks arrive first, one of them unusual. Then the owners arrive."""
 
     def behave(context: Context) -> None:
         context.size = _some(2**40, context.size)
@@ -316,8 +318,11 @@ async def test_and_so_are_loads(given_up: list[str]) -> None:
 
 
 @pytest.mark.parametrize("rank", [7, 2**40])
-async def test_and_so_is_part_of_a_column(rank: int, given_up: list[str]) -> None:
-    """First one of the moods is there; then the ranks, as usual or not; then the other moods."""
+async def test_the_plain_path_takes_over_a_partly_arrived_column(
+    rank: int, given_up: list[str]
+) -> None:
+    """The third pin's mood arrives first, then the ranks (usual or unusual), then the other
+    moods."""
 
     def behave(context: Context) -> None:
         context.size = lambda n: rank
@@ -339,7 +344,7 @@ async def test_and_so_is_part_of_a_column(rank: int, given_up: list[str]) -> Non
 
 
 async def theirs_at_once(behave: Callable[[Context], None], query: str = QUERY) -> bytes:
-    """graphql-core's answer to a context of which nothing is held up."""
+    """Returns graphql-core's data for a context in which no resolver waits."""
     context = Context()
     behave(context)
     context.rank_may.set()
@@ -348,7 +353,7 @@ async def theirs_at_once(behave: Callable[[Context], None], query: str = QUERY) 
     return orjson.dumps((await theirs(SCHEMA, query, context=context)).data)
 
 
-async def test_a_slow_field_does_not_hold_up_what_is_below_another() -> None:
+async def test_a_slow_field_does_not_delay_the_fields_below_another_field() -> None:
     context = Context()
     context.rank_may = asyncio.Event()
     query = "{ board { pins { rank comments { author { name } } } } }"
@@ -372,7 +377,7 @@ ODD_LEAVES: dict[str, tuple[str, Callable[[Context], None]]] = {
 
 @pytest.mark.parametrize("odd", ODD_LEAVES)
 @pytest.mark.parametrize("run", [ours, theirs])
-async def test_what_nulls_all_above_ends_what_is_waited_for(
+async def test_an_unusual_leaf_that_makes_the_parent_null_ends_the_awaited_resolvers(
     run: Callable[..., Any], odd: str, given_up: list[str]
 ) -> None:
     context, (selected, behave) = Context(), ODD_LEAVES[odd]
@@ -390,7 +395,7 @@ async def test_what_nulls_all_above_ends_what_is_waited_for(
         assert given_up == ["Board"]
 
 
-async def test_a_cancelled_request_ends_what_an_attempt_waits_for() -> None:
+async def test_a_cancelled_request_ends_the_awaited_resolvers_of_an_attempt() -> None:
     context = Context()
     context.rank_may, context.owners.may = asyncio.Event(), asyncio.Event()
     running = asyncio.ensure_future(ours(SCHEMA, QUERY, context=context))
@@ -403,12 +408,16 @@ async def test_a_cancelled_request_ends_what_an_attempt_waits_for() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, SLICE, SLICE + 1])
-async def test_more_than_a_slice_is_left_to_what_rests(count: int, given_up: list[str]) -> None:
+async def test_more_objects_than_a_slice_are_left_to_the_plain_path(
+    count: int, given_up: list[str]
+) -> None:
     await answer(f"{{ board(count: {count}) {{ pins {{ n image {{ n }} owner {{ name }} }} }} }}")
     assert given_up == ["Board"] * (count > SLICE)
 
 
-async def test_what_is_often_in_vain_is_not_tried_for_a_while(given_up: list[str]) -> None:
+async def test_after_many_failed_attempts_no_attempt_is_made_for_a_while(
+    given_up: list[str],
+) -> None:
     plan = Engine(SCHEMA).compile(parse(QUERY))
 
     async def run(times: int) -> None:

@@ -1,4 +1,4 @@
-"""Compiled code writes what orjson would, and nothing where a value isn't as usual."""
+"""The compiled writer gives the same bytes as orjson, and refuses unusual values."""
 
 from collections.abc import Callable
 from itertools import count
