@@ -11,10 +11,15 @@ from pathlib import Path
 import pytest
 
 from feed_engine.outbox.change import AnyTask
-from tests.unit.versions.values import KEPT
+from feed_engine.transactions.inputs import Input
+from tests.unit.versions.cells import CELLS
+from tests.unit.versions.progress import INPUTS, PROGRESSES
+from tests.unit.versions.values import VALUES
 
 HERE = Path(__file__).parent
-FILES = sorted(HERE.glob("v*/*.json"))
+FILES = sorted(HERE.glob("v*/*.*"))
+KEPT = {**VALUES, **PROGRESSES, **CELLS}
+WRITTEN = {name: kept.written for name, kept in KEPT.items() if kept.written is not None}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -23,11 +28,11 @@ def test_a_payload_of_an_older_version_is_read(path: Path) -> None:
     assert kept.read(path.read_bytes()) == kept.value
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_the_newest_folder_has_what_this_version_writes(name: str) -> None:
     newest = max((path for path in HERE.glob("v*") if path.is_dir()), key=lambda path: path.name)
     found = (newest / name).read_bytes()
-    assert found == KEPT[name].written, "another form: keep this version's in a folder of its own"
+    assert found == WRITTEN[name], "another form: keep this version's in a folder of its own"
 
 
 def test_every_task_has_a_payload() -> None:
@@ -35,11 +40,22 @@ def test_every_task_has_a_payload() -> None:
     assert tasks <= KEPT.keys()
 
 
+def test_every_form_has_a_payload() -> None:
+    assert {path.name for path in FILES} == KEPT.keys()
+
+
+def test_every_input_has_a_fingerprint() -> None:
+    """Inputs of changes are inside of a Target."""
+    changes = {"BoardChange", "PinChange"}
+    kept = {type(given).__name__ for given in INPUTS.values()} | changes
+    assert kept == {input.__name__ for input in Input.__subclasses__()}
+
+
 def main(version: str) -> None:
     folder = HERE / f"v{version}"
     folder.mkdir()
-    for name, kept in KEPT.items():
-        (folder / name).write_bytes(kept.written)
+    for name, written in WRITTEN.items():
+        (folder / name).write_bytes(written)
 
 
 if __name__ == "__main__":

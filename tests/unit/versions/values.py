@@ -1,7 +1,7 @@
-"""Values of every kind that one version writes and the next must read, and the readers of each."""
+"""Objects, tasks, the topology and the switches: values that one version writes and the next must
+read, and the readers of each."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from datasources import records, switches, topology
 from datasources.ids import Kind, compose
@@ -22,6 +22,7 @@ from feed_engine.outbox.change import (
     Unfollowed,
     VisitShown,
 )
+from tests.unit.versions.kept import Kept
 
 USER, BOARD, PIN = compose(3, Kind.USER, 7), compose(3, Kind.BOARD, 8), compose(3, Kind.PIN, 9)
 LIST = ListKey(Mapping.BOARD_HAS_PINS, BOARD)
@@ -39,14 +40,6 @@ TASKS: list[Task] = [
     FeedShort(USER, 1_700_000_000_003),
     InterestShort(compose(1, Kind.INTEREST, 2), 1_700_000_000_004),
 ]
-
-
-class Kept(NamedTuple):
-    """A value, the bytes that this version writes for it, and how bytes are read."""
-
-    value: Any
-    written: bytes
-    read: Callable[[bytes], Any]
 
 
 def _record(record: Any) -> Kept:
@@ -69,7 +62,7 @@ TOPOLOGY = topology.Topology(
 )
 SWITCHES = {"route.feeds": "standby", "made.shards": "db00000-db00063"}
 IMAGE = records.Image("https://example.org/a.jpg", 736, 1104, "#aabbcc")
-KEPT: dict[str, Kept] = {
+VALUES: dict[str, Kept] = {
     **{
         f"task-{type(task).__name__}.json": _change(changes.change(tasks=[task]))  # type: ignore[list-item]
         for task in TASKS
