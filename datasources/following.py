@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from datasources.outages import Outages
+from datasources.outages import Outages, backoff
 from datasources.protocols import ShardStore, TopologySource
 from datasources.topology import Topology
 
@@ -21,8 +22,9 @@ class Followed:
         shards: ShardStore,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        draw: Callable[[float, float], float] = random.uniform,
     ) -> None:
-        self._source, self._shards, self._sleep = source, shards, sleep
+        self._source, self._shards, self._sleep, self._draw = source, shards, sleep, draw
         self._fault: str | None = None
         self._next: asyncio.Task[None] | None = None  # a load that has not begun
         self._loads: set[asyncio.Task[None]] = set()
@@ -43,21 +45,21 @@ class Followed:
         return self._source.watch()
 
     async def follow(self) -> None:
-        outages, pause = Outages(log, "the topology is not followed"), FIRST_PAUSE
+        outages, tries = Outages(log, "the topology is not followed"), 1
         while True:
             try:
                 async for topology in self._source.watch():
                     before = self._shards.objects.topology().epoch
                     self._shards.use(topology)
-                    self._fault, pause = None, FIRST_PAUSE
+                    self._fault, tries = None, 1
                     outages.well("")
                     if topology.epoch > before:
                         log.info("the topology of epoch %d is in use", topology.epoch)
             except Exception as error:  # after any error, later topologies must still arrive
                 self._fault = str(error) or type(error).__name__
                 outages.failed("", error)
-            await self._sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE)
+            await self._sleep(backoff(FIRST_PAUSE, tries, LONGEST_PAUSE, self._draw))
+            tries += 1
 
     async def reload(self) -> None:
         # A load that is under way may have read the topology before the caller was refused.

@@ -82,7 +82,7 @@ class StreaqQueue:
                 if _cancelling():
                     raise asyncio.CancelledError from error
                 outages.failed("", _innermost(error))
-            await asyncio.sleep(RECONNECT_SECONDS)
+            await asyncio.sleep(backoff(RECONNECT_SECONDS, 1, RECONNECT_SECONDS))
 
     async def depth(self) -> int:
         return await self._client.call(lambda worker: worker.queue_size())

@@ -47,13 +47,13 @@ async def relay(
 ) -> None:
     """Relay a page every so many seconds until cancelled, and a page that follows a full one
     sooner. While the queue or all servers fail, the relay waits longer from try to try; a server
-    that fails costs its own rows alone. The second half of a longer wait is drawn, so that
-    processes don't try together. Outages and parked rows are logged once."""
+    that fails costs its own rows alone. The second half of each wait is drawn, so that processes
+    which began together don't ask together. Outages and parked rows are logged once."""
     outages = Outages(log, "the outbox of {} can't be relayed")
     failures = parked = 0
     behind: Places = {}
     for rounds in itertools.count():
-        wait = every
+        wait = backoff(every, 1, every, draw)
         try:
             done = await relay_page(stores, older_than=older_than, behind=behind)
             behind = done.behind

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from datasources.errors import StoreUnavailable
 from datasources.file import FileTopology
 from datasources.following import Followed
 from datasources.sql.shards import SqlShards
@@ -136,3 +137,22 @@ async def test_a_reload_reads_what_was_there_when_it_was_asked_for(
     await asyncio.gather(early, *late)
     assert world.shards.objects.topology().epoch == 2
     assert loads == 2
+
+
+async def test_a_lost_topology_is_asked_for_after_growing_drawn_waits(world: World) -> None:
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 7:
+            raise asyncio.CancelledError
+
+    class Lost(FileTopology):
+        async def watch(self) -> AsyncIterator[Topology]:
+            raise StoreUnavailable("no answer")
+            yield
+
+    lost = Followed(Lost(world.path), world.shards, sleep=pause, draw=lambda low, high: low)
+    with pytest.raises(asyncio.CancelledError):
+        await lost.follow()
+    assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 15.0]

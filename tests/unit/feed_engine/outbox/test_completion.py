@@ -366,6 +366,21 @@ async def test_the_relay_survives_a_queue_that_is_down_and_says_so_once(
     assert len([r for r in caplog.records if r.levelno == logging.WARNING]) == 1
 
 
+async def test_relays_that_began_together_do_not_ask_together(place: Place) -> None:
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            raise asyncio.CancelledError
+
+    draws = iter([0.6, 0.9, 0.7])
+    work = relay(place.stores, every=1.0, sleep=pause, draw=lambda low, high: next(draws))
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert waits == [0.6, 0.9, 0.7]
+
+
 async def test_an_unreachable_queue_does_not_keep_a_write_from_its_answer(place: Place) -> None:
     """The relay finds the row later. The mapping cache is the other half of that server, so the
     write changes no list."""
