@@ -1,27 +1,74 @@
-"""Progress of long work on standard error: bars on a terminal, else a line for each stage."""
+"""Progress of long work on standard error: bars on a terminal, else lines for each stage, and a
+line about what a command waits for when that takes long."""
 
+import asyncio
 import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Event, Thread
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from gateway.importing.report import Progress
 
+T = TypeVar("T")
+
+SILENCE = 2.0
+"""Seconds after which a command says what it does, and again whenever twice as long has passed."""
+
+
+def _say(line: str) -> None:
+    tqdm.write(line, file=sys.stderr)
+
+
+@contextmanager
+def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[None]:
+    """Say what the block waits for, if it takes longer than SILENCE. A thread says it: the block
+    may keep the event loop busy, or have none."""
+    ended = Event()
+
+    def tell() -> None:
+        pause, waited = SILENCE, 0.0
+        while not ended.wait(pause):
+            waited += pause
+            say(f"still waiting for {waits_for}, after {waited:.0f} s")
+            pause = waited
+
+    thread = Thread(target=tell, name="telling", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def run_told(work: Coroutine[Any, Any, T], waits_for: str = "the stores") -> T:
+    """Run a command's work, which `telling` tells of."""
+    with telling(waits_for):
+        return asyncio.run(work)
+
 
 class Bars:
-    """One bar a stage; call it with each step's Progress."""
+    """One bar a stage; call it with each step's Progress. Until the first step, `telling` tells of
+    what is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, waits_for: str = "the stores", clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._bar: tqdm[Any] | None = None
         self._stage = ""
         self._told: Progress | None = None
+        self._waits_for, self._waiting = waits_for, ExitStack()
+        self._clock, self._began, self._again = clock, 0.0, SILENCE
 
     def __call__(self, progress: Progress) -> None:
+        self._waiting.close()
         if not sys.stderr.isatty():
-            if self._told is not None and self._told.stage != progress.stage:
-                self._tell()
-            self._told = progress
+            self._line(progress)
             return
         if self._bar is None or progress.stage != self._stage:
             self._end()
@@ -37,6 +84,7 @@ class Bars:
         self._bar.update(progress.done - self._bar.n)
 
     def __enter__(self) -> "Bars":
+        self._waiting.enter_context(telling(self._waits_for))
         return self
 
     def __exit__(
@@ -45,9 +93,24 @@ class Bars:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._waiting.close()
         self._end()
         if error is None:
             self._tell()
+
+    def _line(self, progress: Progress) -> None:
+        """Where there are no bars: a line for a stage that ended, and one now and then for a stage
+        that takes long."""
+        now = self._clock()
+        if self._told is not None and self._told.stage != progress.stage:
+            self._tell()
+        if self._told is None:
+            self._began, self._again = now, SILENCE
+        self._told = progress
+        if now - self._began >= self._again and progress.done != progress.total:
+            of = f" of {progress.total:,}" if progress.total is not None else ""
+            _say(f"{progress.stage}: {progress.done:,}{of} {progress.unit} so far")
+            self._again = 2 * (now - self._began)
 
     def _tell(self) -> None:
         """Write the stage that has ended, where there are no bars."""

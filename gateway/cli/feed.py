@@ -1,6 +1,5 @@
 """`pinway feed`: which side of the feed stores is asked, and how their races stand."""
 
-import asyncio
 import urllib.error
 import urllib.request
 from collections import defaultdict
@@ -18,6 +17,7 @@ from gateway.cli.output import as_json, tell
 from gateway.embedded import topology_url
 from gateway.feed_routes import AUTO, STORES, route, routes
 from gateway.metric_help import NAMES
+from gateway.progress import run_told, telling
 from gateway.settings import Settings
 
 _SECONDS = 5.0  # to wait for a gateway's metrics
@@ -46,7 +46,7 @@ def route_command(settings: Settings, side: str, pools: bool, feeds: bool, as_js
     async def change(switches: Switches) -> dict[str, str]:
         return await route(switches, chosen, wanted)
 
-    held = asyncio.run(_with_switches(settings, change))
+    held = run_told(_with_switches(settings, change))
     tell({"routes": held}, _told(held), as_json=as_json)
 
 
@@ -60,12 +60,15 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
     async def load(switches: Switches) -> dict[str, str]:
         return routes(await switches.load())
 
-    held = asyncio.run(_with_switches(settings, load))
+    held = run_told(_with_switches(settings, load))
     if not as_json:
         tell(None, _told(held), as_json=False)
     url = (url or settings.operators_url).rstrip("/")
     try:
-        with urllib.request.urlopen(f"{url}/metrics", timeout=_SECONDS) as response:
+        with (
+            telling(f"the gateway at {url}"),
+            urllib.request.urlopen(f"{url}/metrics", timeout=_SECONDS) as response,
+        ):
             text = response.read().decode()
     except (OSError, ValueError) as error:
         raise ConfigError(f"no gateway answers at {url}: {error}; name one with --url") from None

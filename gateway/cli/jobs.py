@@ -1,6 +1,5 @@
 """`pinway jobs`: the work that follows from writes, and what is to become of work that fails."""
 
-import asyncio
 from typing import Any
 
 import click
@@ -9,6 +8,7 @@ from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, table, tell
 from gateway.embedded import check_made
 from gateway.operating.requests import answer
+from gateway.progress import run_told
 from gateway.settings import Settings
 
 _COLUMNS = ("id", "state", "task", "priority", "written", "attempts", "reason")
@@ -88,4 +88,4 @@ def _change(
 
 def _ask(settings: Settings, request: dict[str, Any]) -> dict[str, Any]:
     check_made(settings)
-    return dict(asyncio.run(answer(settings, request, lambda progress: None)))
+    return dict(run_told(answer(settings, request, lambda progress: None)))

@@ -1,6 +1,5 @@
 """`pinway doctor`, `config` and `plan`."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from gateway.operating import doctor
 from gateway.operating.configuration import shown
 from gateway.operating.plan import Demand, plan
 from gateway.operating.requests import answer
+from gateway.progress import run_told
 from gateway.settings import Settings
 
 
@@ -25,7 +25,7 @@ def doctor_command(settings: Settings, as_json: bool) -> None:
     The exit status is 3 when something is wrong. Warnings alone leave it 0.
     """
     findings = [finding._asdict() for finding in doctor.of_host(settings)]
-    findings += asyncio.run(doctor.of_open_stores(settings, answer))
+    findings += run_told(doctor.of_open_stores(settings, answer))
     faults = sum(finding["state"] == doctor.FAULT for finding in findings)
     warnings = sum(finding["state"] == doctor.WARNING for finding in findings)
     words = table(findings, ("state", "check", "detail"))

@@ -1,6 +1,5 @@
 """`pinway token` and `schema`."""
 
-import asyncio
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from gateway.cli.output import FOUND, as_json, tell
 from gateway.embedded import check_made
 from gateway.operating.requests import answer
 from gateway.operating.schema_changes import changes
+from gateway.progress import run_told
 from gateway.settings import Settings
 from schema import schema as served
 
@@ -24,7 +24,7 @@ def token_command(settings: Settings, username: str, as_json: bool) -> None:
     """Print a bearer token for a user; a gateway may run on the stores."""
     check_made(settings)
     request = {"command": "token", "username": username}
-    found = asyncio.run(answer(settings, request, lambda progress: None))
+    found = run_told(answer(settings, request, lambda progress: None))
     tell(found, found["token"], as_json=as_json)
 
 
