@@ -55,11 +55,13 @@ class Parked(NamedTuple):
 
 
 class Backlog(NamedTuple):
-    """The outbox rows of the servers that answered: how many, how many of these are parked, when
-    the oldest was written (epoch ms; None without rows); and the error of each other server."""
+    """The outbox rows of the servers that answered: how many, how many of these are parked or set
+    aside, how many are set aside, when the oldest was written (epoch ms; None without rows); and
+    the error of each other server."""
 
     rows: int
     parked: int
+    set_aside: int
     oldest: int | None
     lost: Mapping[str, StoreError]
 

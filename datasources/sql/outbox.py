@@ -117,14 +117,15 @@ class SqlOutbox:
         return Parked(count, reason.decode())
 
     async def backlog(self) -> Backlog:
-        rows, parked, oldest = 0, 0, list[int]()
+        rows, parked, aside, oldest = 0, 0, 0, list[int]()
         lost: dict[str, StoreError] = {}
         shards = self._router.topology.open_shards
         for at in range(0, len(shards), SHARDS_AT_A_TIME):
             parts = [
                 Part(
                     place,
-                    "COUNT(*), COALESCE(SUM(attempts > 0), 0), MIN(created)",
+                    "COUNT(*), COALESCE(SUM(attempts > 0), 0), "
+                    f"COALESCE(SUM(due = {SET_ASIDE}), 0), MIN(created)",
                     "FROM {db}.outbox",
                     (),
                 )
@@ -133,10 +134,14 @@ class SqlOutbox:
             ]
             found, failed = await self._router.read_reachable("outbox.backlog", parts)
             lost |= failed
-            for [(some, some_parked, first)] in filter(None, found):
-                rows, parked = rows + int(some), parked + int(some_parked)
+            for [(some, some_parked, some_aside, first)] in filter(None, found):
+                rows, parked, aside = (
+                    rows + int(some),
+                    parked + int(some_parked),
+                    aside + int(some_aside),
+                )
                 oldest += [] if first is None else [int(first)]
-        return Backlog(rows, parked, min(oldest, default=None), lost)
+        return Backlog(rows, parked, aside, min(oldest, default=None), lost)
 
     async def listing(self, limit: int, *, parked: bool) -> list[OutboxEntry]:
         where = "WHERE attempts > 0 " if parked else ""

@@ -181,7 +181,10 @@ async def _states(stores: Stores) -> list[Finding]:
 async def _outbox(stores: Stores) -> list[Finding]:
     backlog = await stores.shards.outbox.backlog()
     age = 0.0 if backlog.oldest is None else time.time() - backlog.oldest / 1000
-    told = f"{backlog.rows:,} rows, {backlog.parked:,} of them failed; the oldest {age:,.0f} s old"
+    told = (
+        f"{backlog.rows:,} rows, {backlog.parked:,} of them failed, "
+        f"{backlog.set_aside:,} for good; the oldest {age:,.0f} s old"
+    )
     if backlog.parked:
         return [Finding("outbox", WARNING, told, "look at them with `pinway jobs list --parked`")]
     if backlog.rows and age > OLDEST_JOB_SECONDS:

@@ -127,16 +127,22 @@ class StateCollector(Collector):
         )
         parked = GaugeMetricFamily(
             "pinway_outbox_parked_rows",
-            "Writes whose further work failed for a reason of its own, not for a store's (dead "
-            "letters): they are tried ever more rarely, and somebody has to look at them.",
+            "Writes whose further work failed for a reason of its own, not for a store's: they are "
+            "tried ever more rarely, and in the end set aside. Rows that are set aside count too.",
+        )
+        aside = GaugeMetricFamily(
+            "pinway_outbox_set_aside_rows",
+            "Writes whose further work failed so often that nothing tries it again (dead letters): "
+            "somebody has to look at them with `pinway jobs`.",
         )
         backlog = self._state.backlog
         if backlog is not None:
             rows.add_metric([], backlog.rows)
             parked.add_metric([], backlog.parked)
+            aside.add_metric([], backlog.set_aside)
             oldest = backlog.oldest
             age.add_metric([], max(0.0, self._state.at - oldest / 1000) if oldest else 0.0)
-        return rows, age, parked
+        return rows, age, parked, aside
 
     def _replication(self) -> Iterable[Metric]:
         running = GaugeMetricFamily(

@@ -89,6 +89,7 @@ def _outbox(state: State) -> dict[str, Any] | None:
     return {
         "rows": backlog.rows,
         "parked": backlog.parked,
+        "set_aside": backlog.set_aside,
         "oldest": age,
         "unreachable": sorted(backlog.lost),
     }

@@ -207,11 +207,11 @@ async def test_rows_that_are_finished_while_others_are_removed_go_together_after
     assert [await shards.outbox.load(shard, id) for id in ids] == [None] * 5
 
 
-async def test_the_backlog_counts_rows_parked_rows_and_the_oldest(deployment: Deployment) -> None:
+async def test_the_backlog_counts_rows_failed_rows_and_the_oldest(deployment: Deployment) -> None:
     clock = Clock()
     shards = deployment.open(clock=clock)
     await empty(shards)
-    assert await shards.outbox.backlog() == (0, 0, None, {})
+    assert await shards.outbox.backlog() == (0, 0, 0, None, {})
     began, first, second = clock.now, deployment.shard(0), deployment.shard(1)
     ids = [(first, await post(shards, first))]
     clock.now += 5_000
@@ -219,9 +219,11 @@ async def test_the_backlog_counts_rows_parked_rows_and_the_oldest(deployment: De
     row = await shards.outbox.load(*ids[1])
     assert row is not None
     await shards.outbox.park(row, "unreadable", 1_000)
-    assert await shards.outbox.backlog() == (3, 1, began, {})
+    assert await shards.outbox.backlog() == (3, 1, 0, began, {})
+    await shards.outbox.park(row, "unreadable", None)
+    assert await shards.outbox.backlog() == (3, 1, 1, began, {})
     await shards.outbox.finish(*ids[0])
-    assert await shards.outbox.backlog() == (2, 1, began + 5_000, {})
+    assert await shards.outbox.backlog() == (2, 1, 1, began + 5_000, {})
     await empty(shards)
     await shards.close()
 

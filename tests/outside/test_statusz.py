@@ -27,7 +27,9 @@ def test_the_page_shows_every_store_the_work_and_both_feed_stores(seen: dict[str
     stores = dict(seen["stores"])
     assert {"shards local", "queue", "feeds_primary", "feeds_standby"} <= stores.keys()
     assert set(stores.values()) == {"well"}
-    assert {"outbox rows", "oldest row", "parked rows (dead letters)"} <= dict(seen["work"]).keys()
+    assert {"outbox rows", "oldest row", "rows set aside (dead letters)"} <= dict(
+        seen["work"]
+    ).keys()
     assert {"mapping_cache", "object_cache", "compiled documents"} <= dict(seen["caches"]).keys()
     assert [caption.split("primary")[0] for caption in seen["captions"]] == ["feeds", "pools"]
     assert all("cutoff" in caption for caption in seen["captions"])

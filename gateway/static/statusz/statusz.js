@@ -102,7 +102,9 @@ function showWork({ queue, outbox, replication }) {
   if (outbox) {
     rows.push(["outbox rows", count(outbox.rows)]);
     rows.push(["oldest row", outbox.rows ? duration(outbox.oldest) : "–"]);
-    rows.push(["parked rows (dead letters)", count(outbox.parked), outbox.parked ? "ill" : ""]);
+    rows.push(["parked rows", count(outbox.parked), outbox.parked ? "ill" : ""]);
+    const aside = outbox.set_aside;
+    rows.push(["rows set aside (dead letters)", count(aside), aside ? "ill" : ""]);
     for (const server of outbox.unreachable) rows.push([`outbox of ${server}`, "unknown", "ill"]);
   } else rows.push(["outbox", "does not answer", "ill"]);
   for (const { server, seconds } of replication) {

@@ -39,7 +39,7 @@ def test_the_state_is_told_in_seconds_and_rows() -> None:
         stores={"queue": {"state": "well"}, "feeds_primary": {"state": "no answer", "costs": "-"}},
         ready=True,
         lanes=[Lane("high", 3, 2.5), Lane("normal", 1, None)],
-        backlog=Backlog(7, 2, 40_000, {}),
+        backlog=Backlog(7, 2, 1, 40_000, {}),
         lags={"MySQL001B": 1.0, "MySQL002B": None},
     )
     assert samples(StateCollector(state)) == {
@@ -52,6 +52,7 @@ def test_the_state_is_told_in_seconds_and_rows() -> None:
         ("pinway_queue_oldest_age_seconds", "priority=normal"): 0.0,
         ("pinway_outbox_rows",): 7.0,
         ("pinway_outbox_parked_rows",): 2.0,
+        ("pinway_outbox_set_aside_rows",): 1.0,
         ("pinway_outbox_oldest_age_seconds",): 60.0,
         ("pinway_replication_running", "server=MySQL001B"): 1.0,
         ("pinway_replication_running", "server=MySQL002B"): 0.0,
@@ -120,12 +121,13 @@ pinway_feed_latency_seconds{quantile="0.99",side="primary",store="feeds",worker=
 pinway_store_call_duration_seconds_bucket{le="0.1",store="queue"} 7.0
 process_resident_memory_bytes 1e+06
 """
-    shown = content(State(at=9.0, backlog=Backlog(2, 1, 4_000, {})), text)
+    shown = content(State(at=9.0, backlog=Backlog(2, 1, 0, 4_000, {})), text)
     assert shown["sums"]["pinway_errors_total"] == {"TIMEOUT": 5.0}
     assert shown["sums"]["process_resident_memory_bytes"] == {"": 1e6}
     assert [worker["up"] for worker in shown["workers"]] == [True, False]
     feeds = shown["feeds"]["feeds"]
     assert feeds["cutoff"] == 0.05
     assert feeds["sides"]["primary"] == {"latency": {"0.99": 0.3}, "forced": False, "mode": "left"}
-    assert shown["outbox"] == {"rows": 2, "parked": 1, "oldest": 5.0, "unreachable": []}
+    outbox = {"rows": 2, "parked": 1, "set_aside": 0, "oldest": 5.0, "unreachable": []}
+    assert shown["outbox"] == outbox
     assert (shown["queue"], shown["ready"]) == (None, False)
