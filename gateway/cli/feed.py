@@ -71,8 +71,16 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
         ):
             text = response.read().decode()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"no gateway answers at {url}: {error}; name one with --url") from None
+        raise ConfigError(
+            f"no gateway answers at {url} ({_why(error)}): start one, or name another with --url"
+        ) from None
     tell({"routes": held, "races": measured(text)}, lines(text), as_json=as_json)
+
+
+def _why(error: OSError | ValueError) -> str:
+    """The cause of an error in words, without the names and numbers of Python and of the system."""
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    return (isinstance(cause, OSError) and cause.strerror) or str(cause)
 
 
 async def _with_switches(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gateway.cli.options import with_settings
-from gateway.cli.output import FOUND, as_json, table, tell
+from gateway.cli.output import FOUND, as_json, counted, table, tell
 from gateway.operating import doctor
 from gateway.operating.configuration import shown
 from gateway.operating.plan import Demand, plan
@@ -30,7 +30,8 @@ def doctor_command(settings: Settings, as_json: bool) -> None:
     warnings = sum(finding["state"] == doctor.WARNING for finding in findings)
     words = table(findings, ("state", "check", "detail"))
     words += [f"{f['check']}: {f['advice']}" for f in findings if f["advice"]]
-    words.append(f"{faults} faults, {warnings} warnings, {len(findings)} checks")
+    counts = (faults, "fault"), (warnings, "warning"), (len(findings), "check")
+    words.append(", ".join(counted(count, what) for count, what in counts))
     told = {"faults": faults, "warnings": warnings, "findings": findings}
     tell(told, words, as_json=as_json)
     sys.exit(FOUND if faults else 0)

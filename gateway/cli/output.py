@@ -23,6 +23,11 @@ def tell(data: Any, words: str | Iterable[str], *, as_json: bool) -> None:
         click.echo(line)
 
 
+def counted(count: int, what: str) -> str:
+    """A number of things in words: "1 fault", "2 faults"."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[str]:
     """Rows as lines with aligned columns under their names."""
     cells = [[column.upper() for column in columns]]

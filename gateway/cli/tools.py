@@ -7,7 +7,7 @@ import click
 
 from datasources.errors import ConfigError
 from gateway.cli.options import with_settings
-from gateway.cli.output import FOUND, as_json, tell
+from gateway.cli.output import FOUND, as_json, counted, tell
 from gateway.embedded import check_made
 from gateway.operating.requests import answer
 from gateway.operating.schema_changes import changes
@@ -46,13 +46,14 @@ def check_command(old: Path, as_json: bool) -> None:
     """
     try:
         before = old.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"can't read {old}: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"can't read {old}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"can't read {old}: it is no text") from None
     found = changes(before, served.as_str())
     words = [f"breaking: {change}" for change in found.breaking]
     words += [f"may surprise: {change}" for change in found.dangerous]
-    words.append(
-        f"{len(found.breaking)} breaking changes, {len(found.dangerous)} that may surprise"
-    )
+    changed = counted(len(found.breaking), "breaking change")
+    words.append(f"{changed}, {len(found.dangerous):,} that may surprise")
     tell(found._asdict(), words, as_json=as_json)
     sys.exit(FOUND if found.breaking else 0)

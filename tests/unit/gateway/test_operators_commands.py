@@ -14,6 +14,7 @@ from gateway.cli import main
 from gateway.operating import doctor, plan
 from gateway.operating.schema_changes import changes
 from gateway.settings import Settings, read_settings
+from tests.serving import free_port
 
 ROOT = Path(__file__).parents[3]
 
@@ -78,7 +79,7 @@ def test_doctor_says_what_to_do_about_a_lost_shard(data: Path, tmp_path: Path) -
     done = pinway("doctor", "--data-dir", str(lost))
     assert done.exit_code == 3
     assert "pinway init --accept-loss shards" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("1 faults")
+    assert done.stdout.splitlines()[-1].startswith("1 fault, ")
 
 
 def test_doctor_tells_of_settings_that_do_not_fit_together() -> None:
@@ -177,6 +178,14 @@ def test_jobs_that_are_not_there_are_one_line(data: Path) -> None:
     assert (done.exit_code, "there is no job 1:99" in done.output) == (1, True)
     assert pinway("jobs", "retry", "--data-dir", str(data)).exit_code == 2
     assert answered("jobs", "retry", "--all", "--data-dir", str(data), "--json")["changed"] == []
+
+
+def test_what_can_not_be_read_or_reached_is_said_in_plain_words(data: Path, tmp_path: Path) -> None:
+    done = pinway("schema", "check", str(tmp_path / "old.graphql"))
+    assert done.stderr.endswith("old.graphql: No such file or directory\n")
+    url = f"http://127.0.0.1:{free_port()}"
+    done = pinway("feed", "status", "--data-dir", str(data), "--url", url)
+    assert f"no gateway answers at {url} (Connection refused): start one" in done.stderr
 
 
 def test_the_readme_lists_every_command() -> None:
