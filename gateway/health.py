@@ -12,6 +12,9 @@ from datasources.errors import StoreError
 from datasources.protocols import Stores
 
 WELL = "well"
+PATIENCE = 1.0
+"""Seconds that a store other than the shards has to answer. A store that hangs keeps no probe and
+no scrape waiting: they have timeouts of their own."""
 
 COSTS = {
     "object_cache": "each object is read from its shard: slower answers, more load on the shards",
@@ -68,7 +71,10 @@ def _state(fault: str | None, costs: str) -> dict[str, str]:
 
 async def _fault(ping: Callable[[], Awaitable[None]]) -> str | None:
     try:
-        await ping()
+        async with asyncio.timeout(PATIENCE):
+            await ping()
     except StoreError as error:
         return str(error) or type(error).__name__
+    except TimeoutError:
+        return f"no answer within {PATIENCE:g} s"
     return None
