@@ -1,0 +1,73 @@
+"""Runs the unit tests and the executor's tests on Debian's newest Python, in a folder of its own:
+
+    python -m tests.packaging.debian FOLDER [options of pytest]
+
+For a Python that this machine lacks, as root, on Debian (debootstrap, mount). The folder becomes a
+Debian of the release that has the Python; a second run continues with what is there. With a C
+compiler in it (--compiled installs one), the modules are compiled there.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.packaging.builds import NOT_SOURCES, ROOT
+
+RELEASE = "sid"
+PYTHON = "/opt/environment/bin/python"
+CERTIFICATES = Path("/etc/ssl/certs")
+
+
+def make(root: Path) -> None:
+    """Install Debian with its Python, and Pinway's locked packages."""
+    if not (root / "usr/bin/python3").exists():
+        packages = "--include=python3,python3-venv,ca-certificates"
+        subprocess.run(
+            ["debootstrap", "--variant=minbase", packages, RELEASE, str(root)], check=True
+        )
+    # Registries may be behind a certificate of this machine's own.
+    shutil.copytree(CERTIFICATES, root / CERTIFICATES.relative_to("/"), dirs_exist_ok=True)
+    for name in ("resolv.conf", "hosts"):
+        shutil.copy(f"/etc/{name}", root / "etc" / name)
+    if not os.path.ismount(root / "proc"):
+        subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True)
+    if not (root / PYTHON[1:]).is_symlink():
+        inside(root, "python3 -m venv /opt/environment")
+    shutil.copytree(ROOT, root / "src", ignore=NOT_SOURCES, dirs_exist_ok=True)
+    inside(root, f"{PYTHON} -m pip install -q --require-hashes -r requirements/test.lock")
+
+
+def inside(root: Path, line: str, **variables: str) -> int:
+    """Run a command line in the sources' folder of the root."""
+    environment = {**os.environ, **variables, "PATH": "/usr/sbin:/usr/bin", "HOME": "/root"}
+    environment.pop("PIP_FIND_LINKS", None)
+    (root / "src").mkdir(exist_ok=True)
+    command = ["chroot", str(root), "sh", "-ec", f"cd /src; {line}"]
+    return subprocess.run(command, env=environment, check=True).returncode
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.packaging.debian", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--compiled", action="store_true", help="install a C compiler, and use it")
+    given, options = parser.parse_known_args()
+    root = given.folder.resolve()
+    try:
+        make(root)
+        if given.compiled:
+            packages = "gcc libc6-dev python3-dev"
+            inside(root, "apt-get update -qq -o Acquire::Check-Valid-Until=false")
+            inside(root, f"apt-get install -qq -y --no-install-recommends {packages}")
+        install = f"{PYTHON} -m pip install -q --no-deps --no-build-isolation -e ."
+        inside(root, install, PINWAY_COMPILED=str(int(given.compiled)))
+        tests = "tests/unit tests/execution -m 'not alone' -p no:cacheprovider"
+        inside(root, f"{PYTHON} -V; {PYTHON} -m pytest -q -n 2 {tests} {' '.join(options)}")
+    finally:
+        if os.path.ismount(root / "proc"):
+            subprocess.run(["umount", str(root / "proc")], check=False)
+
+
+if __name__ == "__main__":
+    main()
