@@ -35,6 +35,7 @@ CHECKS = (
     ["mypy"],
     ["pytest", "-q", "-n", "auto", "tests/unit"],
 )
+SILENCE = 15.0  # seconds
 USAGE = """usage: python3 bootstrap.py COMMAND
 
   run [ARGUMENT ...]        install what running needs, then `pinway run`
@@ -51,6 +52,22 @@ class Failure(Exception):
 
 def say(line: str) -> None:
     print(f"pinway: {line}", file=sys.stderr, flush=True)
+
+
+def run_told(command: list, told: str, silence: float) -> int:
+    """Run a command that says nothing, and say after each silence (seconds) that it still runs. Its
+    status."""
+    started = time.time()
+    process = subprocess.Popen(command, cwd=ROOT)
+    while True:
+        try:
+            return process.wait(silence)
+        except subprocess.TimeoutExpired:
+            say(f"{told}, after {time.time() - started:.0f} s")
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
 
 
 def lock_file(level: str) -> str:
@@ -256,7 +273,7 @@ def ensure_compiled() -> None:
             if path[: path.index(".", path.rindex(os.sep))] not in stems:
                 os.remove(path)  # else Python takes it, and not the source
         build = [command_of("python"), "setup.py", "-q", "build_ext", "--inplace"]
-        if subprocess.run(build, cwd=ROOT).returncode != 0:
+        if run_told(build, "still compiling", SILENCE) != 0:
             raise Failure("could not compile gateway and loaders: see above")
         write_stamps(stamps, compiled=now)
 

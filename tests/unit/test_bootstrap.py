@@ -46,6 +46,22 @@ def test_an_unknown_command_is_refused_without_a_traceback() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_long_silent_command_is_told_of() -> None:
+    code = (
+        "import bootstrap, sys; bootstrap.say = lambda line: (print(line, flush=True), "
+        "process.stdin.write(b'\\n'), process.stdin.close()); real = bootstrap.subprocess.Popen\n"
+        "def begin(*given, **more):\n"
+        "    global process; process = real(*given, stdin=-1, **more); return process\n"
+        "bootstrap.subprocess.Popen = begin\n"
+        "ended = [sys.executable, '-c', 'import sys; sys.stdin.readline(); sys.exit(7)']\n"
+        "print(bootstrap.run_told(ended, 'still compiling', 0.5))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["still compiling, after 0 s", "7"]
+
+
 def test_the_makefile_asks_for_nothing_that_make_3_81_lacks() -> None:
     text = (ROOT / "Makefile").read_text()
     assert not any(word in text for word in (".ONESHELL", "$(file ", "!=", "::=", ".RECIPEPREFIX"))
