@@ -28,8 +28,9 @@ COSTS = {
 }
 
 
-async def readiness(stores: Stores) -> dict[str, dict[str, Any]]:
-    """`stores`: each store's `state` (well, or its fault) and, for a fault, what that `costs`.
+async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dict[str, Any]]:
+    """`stores`: each store's `state` (well, or its fault) and, for a fault, what that `costs`; a
+    store other than the shards has `patience` seconds to answer.
     `required`: the faults for which this process can serve nobody."""
     pings: dict[str, Callable[[], Awaitable[None]]] = {
         "object_cache": stores.object_cache.ping,
@@ -41,7 +42,7 @@ async def readiness(stores: Stores) -> dict[str, dict[str, Any]]:
         "feeds_standby": stores.feeds.standby.ping,
     }
     shards, faults = await asyncio.gather(
-        stores.shards.ping(), asyncio.gather(*map(_fault, pings.values()))
+        stores.shards.ping(), asyncio.gather(*(_fault(ping, patience) for ping in pings.values()))
     )
     states = {f"shards {name}": _shards(stores, name, fault) for name, fault in shards.items()}
     states |= {name: _state(fault, COSTS[name]) for name, fault in zip(pings, faults, strict=True)}
@@ -69,12 +70,12 @@ def _state(fault: str | None, costs: str) -> dict[str, str]:
     return {"state": WELL} if fault is None else {"state": fault, "costs": costs}
 
 
-async def _fault(ping: Callable[[], Awaitable[None]]) -> str | None:
+async def _fault(ping: Callable[[], Awaitable[None]], patience: float) -> str | None:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience):
             await ping()
     except StoreError as error:
         return str(error) or type(error).__name__
     except TimeoutError:
-        return f"no answer within {PATIENCE:g} s"
+        return f"no answer within {patience:g} s"
     return None

@@ -25,6 +25,7 @@ FREE_BYTES = 1 << 30
 CLOCK_SECONDS = 1.0  # tokens and feeds compare times of several machines
 LAG_SECONDS = 5.0
 OLDEST_JOB_SECONDS = 60.0
+PATIENCE = 10.0  # seconds that a store has to answer; a machine may be busy
 DRIVERS = {
     "mysql": ("aiomysql",),
     "hbase": ("aiohappybase",),
@@ -167,7 +168,7 @@ async def of_open_stores(settings: Settings, ask: Ask) -> list[dict[str, str]]:
 
 
 async def _states(stores: Stores) -> list[Finding]:
-    told = await readiness(stores)
+    told = await readiness(stores, PATIENCE)
     return [
         Finding(name, OK, WELL)
         if state["state"] == WELL

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from datasources.protocols import Stores
-from gateway import health
 from gateway.health import readiness
 from tests.gateways import gateway_on_two_servers
 
@@ -72,9 +71,8 @@ async def test_a_topology_that_is_not_followed_is_listed(stores: Stores, tmp_pat
 async def test_a_store_that_hangs_keeps_nobody_waiting(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "PATIENCE", 0.2)
     monkeypatch.setattr(stores.object_cache, "ping", asyncio.Event().wait)
     async with asyncio.timeout(60):
-        found = (await readiness(stores))["stores"]
+        found = (await readiness(stores, 0.2))["stores"]
     assert found["object_cache"]["state"] == "no answer within 0.2 s"
     assert found["topology"] == {"state": "well"}
