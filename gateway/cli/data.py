@@ -116,7 +116,7 @@ async def _import(
 def export_command(settings: Settings, file: Path) -> None:
     """Write everything as JSON Lines to FILE, or to standard output."""
     count = asyncio.run(_export(settings, file))
-    click.echo(f"{count} lines", err=True)
+    click.echo(f"{count:,} lines", err=True)
 
 
 async def _export(settings: Settings, file: Path) -> int:
