@@ -51,6 +51,7 @@ BENCHMARKS = {
     "order": "Reorders: `make bench NAME=order`",
     "speculation": "The race of primary and standby: `make bench NAME=speculation`",
     "abuse": "Attacks by a stranger: `make bench NAME=abuse`",
+    "plan": "Constants of `pinway plan`: `make bench NAME=plan`",
     "telemetry": "Logs and traces: `make bench NAME=telemetry`",
     "drills": "Drills: `make drill`",
     "drills_hour": "Drills: an hour of load",
