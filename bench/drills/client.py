@@ -12,7 +12,7 @@ class Client:
     """POSTs GraphQL operations to 127.0.0.1:`port`; connections are opened as needed."""
 
     def __init__(self, port: int) -> None:
-        self._port = port
+        self.port = port
         self._idle: list[tuple[float, asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def post(self, token: str, query: str, variables: dict[str, Any]) -> tuple[int, Any]:
@@ -61,7 +61,7 @@ class Client:
         return None
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 22)
+        return await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 22)
 
     def close(self) -> None:
         for _, _, writer in self._idle:

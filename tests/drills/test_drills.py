@@ -1,10 +1,13 @@
-"""The drills in short, on the real servers: no failed request, no wrong page, equal clusters.
+"""The drills in short, on the real servers: no failed request, no wrong page, equal clusters, and
+an alert of a Prometheus that watches.
 
 Latencies are the bench's matter (`python -m bench.drills`): here everything shares a few cores.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +16,22 @@ from bench.drills.run import run
 from bench.drills.site import Site, open_site, settle
 from deploy.stack import Stack
 from tests.outside.node_tools import ensure_chromium, run_client
+from tests.telemetry.prometheus import watching
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(600)]
-RATE, SECONDS = 20.0, 16.0
+RATE, PLAN = 20.0, Plan(begin=4.0, end=17.0, total=20.0)
 TOLD = "A backup store answered, because the main one did not."
+TOLD_BY = {
+    "killed": {"PinwayFeedSideLeft"},
+    "hangs": {"PinwayFeedSideLeft"},
+    "slow": {"PinwayFeedSideLeft"},
+    "vanishes": {"PinwayFeedSideLeft"},
+    "standby": {"PinwayStoreDown"},
+    "both": {"PinwayFeedReadsFail"},
+    "flaps": {"PinwayFeedSideLeft"},
+    "caches": {"PinwayFeedSideLeft", "PinwayStoreDown"},
+}
+"""The alerts that tell of each fault."""
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +41,16 @@ async def site(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
 
 
 @pytest.mark.parametrize("drill", DRILLS, ids=lambda drill: f"{drill.number}-{drill.name}")
-async def test_no_request_fails(site: Site, drill: Drill) -> None:
+async def test_no_request_fails_and_an_alert_tells(
+    site: Site, drill: Drill, tmp_path: Path
+) -> None:
     # A gateway that ran in the last drill avoids its primary, and would see little of this drill.
     async with site.serving():
-        outcome = await run(site, drill, rate=RATE, plan=Plan.of(SECONDS))
-    assert len(outcome.seen) == RATE * SECONDS
+        with watching(site.client.port, tmp_path / "prometheus") as prometheus:
+            began = time.time()
+            outcome = await run(site, drill, rate=RATE, plan=PLAN)
+            fired = prometheus.fired()
+    assert len(outcome.seen) == RATE * PLAN.total
     assert outcome.failed == [], outcome.faults()
     assert max(one.latency for one in outcome.seen) < site.settings.request_timeout
     before = [side for one in outcome.answered(0.0, outcome.plan.begin) for side in one.sides]
@@ -46,6 +66,11 @@ async def test_no_request_fails(site: Site, drill: Drill) -> None:
             assert any(one.fault for one in outcome.seen)
         case _:
             assert "STANDBY" in sides
+    after = {name: at - began - PLAN.begin for name, (at, _) in fired.items()}
+    print({name: f"{seconds:.1f} s" for name, seconds in after.items()})
+    assert TOLD_BY[drill.name] <= fired.keys()
+    assert min(after.values()) > 0
+    assert min(after.values()) < 30
     visits = [one for one in outcome.seen if one.kind == "home" and not one.fault]
     if not drill.may_fail:
         assert sum(one.degraded for one in visits) <= 0.01 * len(visits)
