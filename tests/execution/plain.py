@@ -87,6 +87,8 @@ class Counting(Computed):
 
     def __getattr__(self, name: str) -> Any:
         value = super().__getattr__(name)
+        if isinstance(value, Method):  # with variables as arguments it is read as resolvers are
+            return value
         read = self.__dict__.setdefault("_read", set())
         if name in read:
             return "read again"
