@@ -94,7 +94,8 @@ async def test_the_relay_keeps_its_pace_and_logs_the_outage_once(
             await asyncio.Event().wait()
 
     with caplog.at_level(logging.INFO, "feed_engine.outbox.relay"):
-        task = asyncio.ensure_future(relay(half_dead, every=5.0, older_than=-1, sleep=sleep))
+        work = relay(half_dead, every=5.0, older_than=-1, sleep=sleep, draw=max)
+        task = asyncio.ensure_future(work)
         await done.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -146,7 +147,7 @@ async def test_rows_that_stay_due_keep_no_row_behind_them_waiting(
             await asyncio.Event().wait()
 
     queue.jobs.clear()
-    task = asyncio.ensure_future(relay(stores, every=5.0, older_than=-1, sleep=sleep))
+    task = asyncio.ensure_future(relay(stores, every=5.0, older_than=-1, sleep=sleep, draw=max))
     await done.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
