@@ -44,9 +44,10 @@ class Resolver:
 
 
 async def for_one(resolver: Callable[..., Any], context: Any, parent: Any, **given: Any) -> Any:
-    """A bulk resolver's value for a single parent. Raises the error if the value is an error."""
+    """A bulk resolver's value for a single parent. Raises the error if the value is an error: an
+    Exception, as in graphql-core; any other BaseException is a value."""
     values = checked(await resolver(context, [parent], **given), 1, resolver)
-    if isinstance(values[0], BaseException):
+    if isinstance(values[0], Exception):
         raise values[0]
     return values[0]
 

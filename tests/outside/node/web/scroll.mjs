@@ -16,6 +16,8 @@ export async function scroll(browser, seen) {
   await page.getByRole("link", { name: "Choose who you are" }).click();
   await page.getByRole("button", { name: "Demo Viewer" }).click();
   await page.getByRole("link", { name: "Profile" }).waitFor();
+  // The client keeps the visit when the first page of the feed has come.
+  await page.waitForFunction(() => sessionStorage.getItem("pinway:visit"));
   answered.length = 0;
   const begun = []; // requests that begin the kept visit again
   page.on("request", (request) => {
