@@ -89,7 +89,9 @@ async function move(page, from, to) {
   await page.getByRole("button", { name: "Move", exact: true }).click();
   await choose(page, ELSEWHERE);
   await page.getByText(`Moved to ${ELSEWHERE}.`).waitFor();
-  const link = await page.locator(".pin-words").getByRole("link", { name: ELSEWHERE }).count();
+  const words = page.locator(".pin-words").getByRole("link", { name: ELSEWHERE });
+  await words.first().waitFor(); // the page is drawn after the message
+  const link = await words.count();
   await page.goto(`${URL_BASE}/board/${from.id}`);
   await page.getByLabel("Select alpha").check();
   await page.getByLabel("Select beta").check();
