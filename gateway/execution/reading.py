@@ -71,19 +71,17 @@ class Reader:
 
     def _read(self, text: str, lexer: Lexer) -> Read:
         limits = self._limits
-        parser = Parser(
-            lexer.source,
-            lexer=lexer,
-            max_lexical_tokens=limits.tokens,
-            max_comments=limits.tokens,
-            max_source_length=limits.length,
-        )
         try:
-            ast = parser.parse_document()
+            parser = Parser(
+                lexer.source,
+                lexer=lexer,
+                max_lexical_tokens=limits.tokens,
+                max_comments=limits.tokens,
+                max_source_length=limits.length,
+            )
+            ast = _parsed(parser)
         except GraphQLSyntaxError as error:
             return self._refused(text, [error], "GRAPHQL_PARSE_FAILED")
-        except RecursionError:
-            return self._refused(text, [nested_too_deeply_error(parser)], "GRAPHQL_PARSE_FAILED")
         counts = measured(ast)
         errors = counts.errors(limits) or validate(
             self._schema,
@@ -111,6 +109,15 @@ class Reader:
         shown = GraphQLError(message, extensions={**(error.extensions or {}), "code": code})
         shown.locations = error.locations
         return shown
+
+
+def _parsed(parser: Parser) -> DocumentNode:
+    """The document. Raises GraphQLSyntaxError, where it is nested too deeply too."""
+    try:
+        return parser.parse_document()
+    except RecursionError:
+        pass
+    raise nested_too_deeply_error(parser)
 
 
 def _unlink(last: Token) -> None:

@@ -144,8 +144,9 @@ def test_the_number_and_length_of_errors_are_limited() -> None:
         "{ viewer { id } ",
         "{ viewer { id } } $ { a b c }",
         "{" + " viewer {" * 5_000,
+        "{ viewer { id } }" + " " * 200_000,
     ],
-    ids=["valid", "invalid", "cut", "unreadable", "deep"],
+    ids=["valid", "invalid", "cut", "unreadable", "deep", "long"],
 )
 def test_no_tokens_are_left_to_the_collector(text: str) -> None:
     def count() -> int:
