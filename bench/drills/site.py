@@ -47,7 +47,6 @@ class Site:
     stack: Stack
     proxies: dict[str, Proxy]
     client: Client
-    port: int  # of the gateway
     tokens: Tokens
     world: World
     settings: Settings  # without proxies
@@ -107,7 +106,7 @@ async def open_site(
         port, config = free_port(), directory / "drills.toml"
         config.write_text(to_toml(_values(direct, proxies, port)))
         tokens, output = Tokens(direct.secret, 24), (log or directory) / "gateway.log"
-        yield Site(stack, proxies, Client(port), port, tokens, world, direct, config, output)
+        yield Site(stack, proxies, Client(port), tokens, world, direct, config, output)
 
 
 async def settle(settings: Settings) -> tuple[int, int]:

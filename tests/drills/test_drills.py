@@ -4,7 +4,6 @@ an alert of a Prometheus that watches.
 Latencies are the bench's matter (`python -m bench.drills`): here everything shares a few cores.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,12 +14,10 @@ from bench.drills.faults import DRILLS, Drill, Plan
 from bench.drills.run import run
 from bench.drills.site import Site, open_site, settle
 from deploy.stack import Stack
-from tests.outside.node_tools import ensure_chromium, run_client
 from tests.telemetry.prometheus import watching
 
 pytestmark = [pytest.mark.anyio, pytest.mark.alone, pytest.mark.timeout(600)]
 RATE, PLAN = 20.0, Plan(begin=4.0, end=17.0, total=20.0)
-TOLD = "A backup store answered, because the main one did not."
 TOLD_BY = {
     "killed": {"PinwayFeedSideLeft"},
     "hangs": {"PinwayFeedSideLeft"},
@@ -74,40 +71,6 @@ async def test_no_request_fails_and_an_alert_tells(
     visits = [one for one in outcome.seen if one.kind == "home" and not one.fault]
     if not drill.may_fail:
         assert sum(one.degraded for one in visits) <= 0.01 * len(visits)
-
-
-async def test_a_person_scrolls_on_while_the_primary_is_killed_and_the_page_says_so(
-    site: Site,
-) -> None:
-    viewer = site.world.users["demo"]
-    primary = site.stack.services["hbase-primary-thrift"]
-    async with site.serving():
-        try:
-            seen = await asyncio.to_thread(
-                run_client,
-                "killed",
-                f"http://127.0.0.1:{site.port}",
-                site.tokens.issue(viewer),
-                USERNAME=f"{site.world.run}demo",
-                VICTIM=str(primary.pid),
-                CHROMIUM=str(ensure_chromium()),
-            )
-            assert primary.pid is None
-        finally:
-            await asyncio.to_thread(primary.start)
-            await asyncio.to_thread(primary.wait_ready)
-    pages, shown = seen["pages"], seen["shown"]
-    assert [error for page in pages for error in page["errors"]] == []
-    assert len(set(shown)) == len(shown) >= 75
-    # The first page after the kill may have been asked for before it.
-    before, after = pages[: seen["pagesBefore"]], pages[seen["pagesBefore"] + 1 :]
-    assert len(after) >= 4
-    assert any("PRIMARY" in page["health"].values() for page in before)
-    assert not any("PRIMARY" in page["health"].values() for page in after)
-    for moment in (seen["before"], seen["after"]):
-        told = moment["banner"].startswith(TOLD)
-        assert told is ("STANDBY" in moment["sides"]), moment
-    assert seen["pageErrors"] == []
 
 
 async def test_both_clusters_end_with_equal_rows(site: Site) -> None:
