@@ -48,8 +48,12 @@ def test_an_unknown_command_is_refused_without_a_traceback() -> None:
 
 def test_a_long_silent_command_is_told_of() -> None:
     code = (
-        "import bootstrap, sys; bootstrap.say = lambda line: (print(line, flush=True), "
-        "process.stdin.write(b'\\n'), process.stdin.close()); real = bootstrap.subprocess.Popen\n"
+        "import bootstrap, sys; real = bootstrap.subprocess.Popen\n"
+        "def say(line):\n"
+        "    print(line, flush=True)\n"
+        "    if not process.stdin.closed:\n"
+        "        process.stdin.write(b'\\n'); process.stdin.close()\n"
+        "bootstrap.say = say\n"
         "def begin(*given, **more):\n"
         "    global process; process = real(*given, stdin=-1, **more); return process\n"
         "bootstrap.subprocess.Popen = begin\n"
@@ -59,7 +63,9 @@ def test_a_long_silent_command_is_told_of() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == ["still compiling, after 0 s", "7"]
+    first, *_, last = done.stdout.splitlines()
+    assert first.startswith("still compiling, after ")
+    assert last == "7"
 
 
 def test_the_makefile_asks_for_nothing_that_make_3_81_lacks() -> None:
