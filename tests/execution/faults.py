@@ -156,13 +156,6 @@ FAULTS = (
         "flat: Sequence[Any] = lists[0]",
     ),
     Fault(
-        "a list that a resolver keeps is read when it is needed, in subtrees",
-        "fused/attempts.py",
-        "values = [value[:] if type(value) is list else value for value in values]",
-        "pass",
-        compiled=True,
-    ),
-    Fault(
         "a returned BaseException is an error",
         "run/leaves.py",
         "        try:\n            if isinstance(value, Exception):\n",
