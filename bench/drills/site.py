@@ -24,6 +24,7 @@ from datasources.protocols import Job, OutboxRow, Sides, Stores
 from deploy.stack import Stack
 from deploy.stack.layout import to_toml
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
+from feed_engine.feeds.trimming import CUT
 from feed_engine.outbox.jobs import run_job
 from gateway.auth import Tokens
 from gateway.installing import install
@@ -128,9 +129,15 @@ async def settle(settings: Settings) -> tuple[int, int]:
 
 
 async def _rows(sides: Sides, side: int, name: str) -> dict[bytes, int]:
-    """A hash of each row's cells."""
+    """A hash of each row's cells. The mark of a feed that was cut has the time at which its own
+    side cut it, so the two sides' stamps of it differ by the milliseconds between them."""
     table = next(t for t in TABLES_POOLS + TABLES_FEEDS if t.name == name)
-    return {row: hash(tuple(cells)) async for row, cells in sides[side].scan(table)}
+    return {
+        row: hash(
+            tuple((cell.column, cell.value) if cell.column == CUT else cell for cell in cells)
+        )
+        async for row, cells in sides[side].scan(table)
+    }
 
 
 async def _drain(stores: Stores) -> None:
