@@ -1,8 +1,10 @@
 """Work that follows a commit: `datasources.protocols.Outbox` over SQL."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from itertools import islice, zip_longest
+from typing import Any
 
 from datasources.errors import StoreError
 from datasources.protocols import Backlog, Due, OutboxEntry, OutboxRow, Parked, Places
@@ -100,86 +102,43 @@ class SqlOutbox:
 
     async def parked(self) -> Parked:
         count, reason = 0, b""
-        shards = self._router.topology.open_shards
-        for at in range(0, len(shards), SHARDS_AT_A_TIME):
-            parts = [
-                Part(
-                    self._router.place(shard),
-                    "COUNT(*), MAX(reason)",
-                    "FROM {db}.outbox WHERE attempts > 0",
-                    (),
-                )
-                for shard in shards[at : at + SHARDS_AT_A_TIME]
-            ]
-            found, _ = await self._router.read_reachable("outbox.parked", parts)
-            for [(some, why)] in filter(None, found):
+        where = "FROM {db}.outbox WHERE attempts > 0"
+        async for _, rows in self._read_each("outbox.parked", "COUNT(*), MAX(reason)", where):
+            for some, why in rows:
                 count, reason = count + some, reason or why or b""
         return Parked(count, reason.decode())
 
     async def backlog(self) -> Backlog:
         rows, parked, aside, oldest = 0, 0, 0, list[int]()
         lost: dict[str, StoreError] = {}
-        shards = self._router.topology.open_shards
-        for at in range(0, len(shards), SHARDS_AT_A_TIME):
-            parts = [
-                Part(
-                    place,
-                    "COUNT(*), COALESCE(SUM(attempts > 0), 0), "
-                    f"COALESCE(SUM(due = {SET_ASIDE}), 0), MIN(created)",
-                    "FROM {db}.outbox",
-                    (),
-                )
-                for shard in shards[at : at + SHARDS_AT_A_TIME]
-                if (place := self._router.place(shard)).server not in lost
-            ]
-            found, failed = await self._router.read_reachable("outbox.backlog", parts)
-            lost |= failed
-            for [(some, some_parked, some_aside, first)] in filter(None, found):
-                rows, parked, aside = (
-                    rows + int(some),
-                    parked + int(some_parked),
-                    aside + int(some_aside),
-                )
-                oldest += [] if first is None else [int(first)]
+        columns = (
+            "COUNT(*), COALESCE(SUM(attempts > 0), 0), "
+            f"COALESCE(SUM(due = {SET_ASIDE}), 0), MIN(created)"
+        )
+        read = self._read_each("outbox.backlog", columns, "FROM {db}.outbox", lost=lost)
+        async for _, [(some, some_parked, some_aside, first)] in read:
+            rows, parked = rows + int(some), parked + int(some_parked)
+            aside += int(some_aside)
+            oldest += [] if first is None else [int(first)]
         return Backlog(rows, parked, aside, min(oldest, default=None), lost)
 
     async def listing(self, limit: int, *, parked: bool) -> list[OutboxEntry]:
         where = "WHERE attempts > 0 " if parked else ""
+        rest = f"FROM {{db}}.outbox {where}ORDER BY id LIMIT ?"
         listed: list[OutboxEntry] = []
-        shards = self._router.topology.open_shards
-        for at in range(0, len(shards), SHARDS_AT_A_TIME):
-            some = shards[at : at + SHARDS_AT_A_TIME]
-            parts = [
-                Part(
-                    self._router.place(shard),
-                    f"{_DUE_COLUMNS}, reason",
-                    f"FROM {{db}}.outbox {where}ORDER BY id LIMIT ?",
-                    (limit - len(listed),),
-                )
-                for shard in some
-            ]
-            found, _ = await self._router.read_reachable("outbox.listing", parts)
-            for shard, rows in zip(some, found, strict=True):
-                listed += [_entry(shard, row) for row in rows or ()]
-            if len(listed) >= limit:
-                break
+        async with aclosing(
+            self._read_each("outbox.listing", f"{_DUE_COLUMNS}, reason", rest, (limit,))
+        ) as read:
+            async for shard, rows in read:
+                listed += [_entry(shard, row) for row in rows]
+                if len(listed) >= limit:
+                    break
         return listed[:limit]
 
     async def begun(self, limit: int) -> list[OutboxRow]:
-        shards = self._router.topology.open_shards
-        found: list[OutboxRow] = []
-        for at in range(0, len(shards), SHARDS_AT_A_TIME):
-            some = shards[at : at + SHARDS_AT_A_TIME]
-            rest = (
-                "FROM {db}.outbox WHERE progress IS NOT NULL AND due < ? ORDER BY id DESC LIMIT ?"
-            )
-            parts = [
-                Part(self._router.place(shard), codecs.OUTBOX_COLUMNS, rest, (SET_ASIDE, limit))
-                for shard in some
-            ]
-            read, _ = await self._router.read_reachable("outbox.begun", parts)
-            for shard, rows in zip(some, read, strict=True):
-                found += [codecs.outbox_row(shard, row) for row in rows or ()]
+        rest = "FROM {db}.outbox WHERE progress IS NOT NULL AND due < ? ORDER BY id DESC LIMIT ?"
+        read = self._read_each("outbox.begun", codecs.OUTBOX_COLUMNS, rest, (SET_ASIDE, limit))
+        found = [codecs.outbox_row(shard, row) async for shard, rows in read for row in rows]
         return sorted(found, key=lambda row: (-row.created, -row.id))[:limit]
 
     async def entry(self, shard: int, id: int) -> OutboxEntry | None:
@@ -220,6 +179,29 @@ class SqlOutbox:
                     session.at_commit("DELETE FROM {db}.outbox WHERE id = ?", (id,))
 
             await self._router.write(shard, "outbox.finish", run)
+
+    async def _read_each(
+        self,
+        operation: str,
+        columns: str,
+        rest: str,
+        args: tuple[Any, ...] = (),
+        *,
+        lost: dict[str, StoreError] | None = None,
+    ) -> AsyncGenerator[tuple[int, Sequence[Row]], None]:
+        """Each shard that can be reached, in order, and its rows. A failed server's error is noted
+        as lost, and the server is not asked again."""
+        lost = {} if lost is None else lost
+        shards = self._router.topology.open_shards
+        for at in range(0, len(shards), SHARDS_AT_A_TIME):
+            places = {shard: self._router.place(shard) for shard in shards[at:][:SHARDS_AT_A_TIME]}
+            asked = {shard: place for shard, place in places.items() if place.server not in lost}
+            parts = [Part(place, columns, rest, args) for place in asked.values()]
+            read, failed = await self._router.read_reachable(operation, parts)
+            lost |= failed
+            for shard, rows in zip(asked, read, strict=True):
+                if rows is not None:
+                    yield shard, rows
 
     async def _due(
         self,
