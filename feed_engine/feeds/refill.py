@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from datasources.errors import StoreUnavailable
-from datasources.ids import Kind, shard_of
-from datasources.protocols import Cell, ShardTx, Stores, WideColumnStore
+from datasources.ids import Kind
+from datasources.protocols import Cell, Stores, WideColumnStore
 from datasources.together import together
+from feed_engine.feeds.asking import ASK_AGAIN, ASKED, ask
 from feed_engine.feeds.content import load_pins, public_boards
 from feed_engine.feeds.follow_edges import FOLLOWS, followed
 from feed_engine.feeds.lanes import on_side
@@ -29,13 +30,10 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
 from feed_engine.feeds.trimming import CUT, cut_mark, mark_cut, trim_following
 from feed_engine.feeds.wide import read_row
-from feed_engine.outbox.change import Advance, Change, FeedShort, change
-from feed_engine.transactions.commit import commit
+from feed_engine.outbox.change import Advance, FeedShort
 
-REFILLED, ASKED = b"\x02", b"\x03"
-"""Columns of the row in FOLLOWING_APPLIED; the stamps: epoch ms of the last refill, and of when the
-last one was asked for."""
-ASK_AGAIN = 60_000  # ms, while the last refill isn't done
+REFILLED = b"\x02"
+"""Column of the row in FOLLOWING_APPLIED; the stamp: epoch ms of the last refill."""
 TRIES = 5  # of a refill whose follow edges change meanwhile
 LEAPS = (0, 60_000, 3_600_000, 86_400_000)
 """Milliseconds: how far above the clock a stamp is set when cells stay masked: the clock that gave
@@ -125,12 +123,8 @@ async def ask_refill(stores: Stores, store: WideColumnStore, viewer_id: int, now
     asked, refilled = (marks[c].stamp if c in marks else 0 for c in (ASKED, REFILLED))
     if asked > refilled and now - asked < ASK_AGAIN:
         return False
-    await store.put(FOLLOWING_APPLIED, {row: {ASKED: b""}}, max(1, now))
-
-    async def work(tx: ShardTx) -> Change:
-        return change(tasks=[FeedShort(viewer_id=viewer_id, at=now)])
-
-    await commit(stores, shard_of(viewer_id), work)
+    task = FeedShort(viewer_id=viewer_id, at=now)
+    await ask(stores, store, FOLLOWING_APPLIED, viewer_id, task, now)
     return True
 
 

@@ -10,23 +10,20 @@ which a follow or the first reader who comes to the row's end asks for.
 
 from collections.abc import Sequence
 
-from datasources.ids import shard_of
 from datasources.mappings import ListKey, Mapping
-from datasources.protocols import ShardTx, Stores, WideColumnStore
+from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
+from feed_engine.feeds.asking import ASK_AGAIN, ASKED, ask
 from feed_engine.feeds.content import load_pins, newest_pins, public_boards
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import POOLS, POOLS_APPLIED, id_row, interest_row, parse_pool
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings, epoch_ms
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.wide import due, put_both, read_row
-from feed_engine.outbox.change import Advance, Change, InterestShort, change
-from feed_engine.transactions.commit import commit
+from feed_engine.outbox.change import Advance, InterestShort
 
-FILLED, ASKED = b"\x02", b"\x03"
-"""Columns of an interest's row in POOLS_APPLIED; the stamps: epoch ms of the last filling, and of
-when the last one was asked for."""
-ASK_AGAIN = 60_000  # ms, while the filling isn't done
+FILLED = b"\x02"
+"""Column of an interest's row in POOLS_APPLIED; the stamp: epoch ms of the last filling."""
 LOWEST_STAMP = 1
 """The stamp of cells that are filled in: they bring back nothing that was taken out."""
 
@@ -93,14 +90,9 @@ async def fill(stores: Stores, interest_ids: Sequence[int], limit: int) -> None:
 async def ask_fill(stores: Stores, store: WideColumnStore, interest_id: int, now: int) -> bool:
     """Post the job that fills a row, if nothing filled it yet on this side and no job is on its
     way. Raises StoreError."""
-    row = id_row(interest_id)
-    marks = await store.get(POOLS_APPLIED, row, [FILLED, ASKED])
+    marks = await store.get(POOLS_APPLIED, id_row(interest_id), [FILLED, ASKED])
     if FILLED in marks or (ASKED in marks and now - marks[ASKED].stamp < ASK_AGAIN):
         return False
-    await store.put(POOLS_APPLIED, {row: {ASKED: b""}}, max(1, now))
-
-    async def work(tx: ShardTx) -> Change:
-        return change(tasks=[InterestShort(interest_id=interest_id, at=now)])
-
-    await commit(stores, shard_of(interest_id), work)
+    task = InterestShort(interest_id=interest_id, at=now)
+    await ask(stores, store, POOLS_APPLIED, interest_id, task, now)
     return True
