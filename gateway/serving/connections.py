@@ -66,17 +66,16 @@ class Connections:
 
     def admit(self, connection: Connection) -> str | None:
         """Take a new connection; or say why not."""
-        peer = connection.peer
-        counted = bool(peer) and not self._trusts(peer)
-        if counted and self._of_site[site(peer)] >= self._most_of_client:
+        client = self.client(connection.peer)
+        if client and self._of_site[client] >= self._most_of_client:
             self.refused["connections of the client"] += 1
             return f"a client may have {self._most_of_client} connections open"
         if self.open >= self.most and not self._make_room():
             self.refused["connections"] += 1
             return "the server has as many connections as it can serve: try again"
         self._new[connection] = None
-        if counted:
-            self._of_site[site(peer)] += 1
+        if client:
+            self._of_site[client] += 1
         return None
 
     def used(self, connection: Connection) -> None:
@@ -93,16 +92,14 @@ class Connections:
                 break
         else:
             return
-        peer = connection.peer
-        if peer and not self._trusts(peer):
-            name = site(peer)
-            self._of_site[name] -= 1
-            if self._of_site[name] <= 0:
-                del self._of_site[name]
+        if client := self.client(connection.peer):
+            self._of_site[client] -= 1
+            if self._of_site[client] <= 0:
+                del self._of_site[client]
 
     def hold(self, peer: str, more: int) -> bool:
         """Hold so many more bytes of a body that a client sends; False where that are too many."""
-        client = self._client(peer)
+        client = self.client(peer)
         held = self._bytes[client] + more
         most = self._most_bytes // CLIENTS_SHARE if client else self._most_bytes
         if held > most or self._bytes.total() + more > self._most_bytes:
@@ -112,7 +109,7 @@ class Connections:
 
     def let_go(self, peer: str, held: int) -> None:
         """The bytes of a body are not needed any more."""
-        client = self._client(peer)
+        client = self.client(peer)
         self._bytes[client] -= held
         if self._bytes[client] <= 0:
             del self._bytes[client]
@@ -122,7 +119,9 @@ class Connections:
         """The bytes of bodies that are held now."""
         return self._bytes.total()
 
-    def _client(self, peer: str) -> str:
+    def client(self, peer: str) -> str:
+        """The client that a connection from this address counts for; empty for a trusted proxy and
+        for a connection without an address."""
         return site(peer) if peer and not self._trusts(peer) else ""
 
     def _make_room(self) -> bool:

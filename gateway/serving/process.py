@@ -150,7 +150,7 @@ class Server(uvicorn.Server):
             most_bytes=settings.max_bodies_bytes,
         )
         self.connections.most, backlog = room_for(self.connections.most)
-        reading = Reading(shares or Shares(0), Proxies(settings.trusted_proxies).trusts)
+        reading = Reading(shares or Shares(0), self.connections.client)
         protocol = partial(
             Protocol, bounds=bounds_of(settings), connections=self.connections, reading=reading
         )

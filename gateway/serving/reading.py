@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Protocol
 
 from gateway.cost.shares import SOON, Shares
-from gateway.peers import site
 
 
 class Connection(Protocol):
@@ -25,15 +24,15 @@ class Connection(Protocol):
 class Reading:
     """The connections of one event loop that are not read for now."""
 
-    def __init__(self, shares: Shares, trusts: Callable[[str], bool]) -> None:
-        """`trusts` tells the proxies."""
-        self.shares, self._trusts = shares, trusts
+    def __init__(self, shares: Shares, client_of: Callable[[str], str]) -> None:
+        """`client_of` tells the client at an address; empty for a trusted proxy."""
+        self.shares, self._client_of = shares, client_of
         self._paused: dict[str, deque[Connection]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def client(self, peer: str) -> str:
         """The client that is charged for a connection from this address; empty for none."""
-        return site(peer) if self.shares.share and peer and not self._trusts(peer) else ""
+        return self._client_of(peer) if self.shares.share else ""
 
     def charge(self, client: str, seconds: float) -> bool:
         """Charge a client. Whether its connection may be read on; else `pause` it."""
