@@ -14,7 +14,7 @@ from datasources.replication.mover import Mover
 from datasources.replication.moves import Move
 from datasources.replication.sides import Report
 from datasources.topology import Topology
-from gateway.cli.options import Command, with_settings
+from gateway.cli.options import Command, with_dry_run, with_settings
 from gateway.cli.output import FOUND
 from gateway.cli.working import Work, run
 from gateway.settings import Settings
@@ -107,7 +107,7 @@ def with_move(command: Command) -> Command:
     help="Shards handed over at once.",
 )
 @click.option("--no-verify", is_flag=True, help="Don't compare both sides before.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@with_dry_run
 def move_command(
     settings: Settings,
     range: str,
@@ -152,7 +152,7 @@ def move_command(
 @click.command("rollback")
 @with_settings
 @with_move
-@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@with_dry_run
 def rollback_command(
     settings: Settings,
     range: str,
@@ -175,7 +175,7 @@ def rollback_command(
 @with_settings
 @with_move
 @click.option("--drop", is_flag=True, help="Delete the copies on the server that lost the shards.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@with_dry_run
 def close_command(
     settings: Settings,
     range: str,

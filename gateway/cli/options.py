@@ -33,6 +33,9 @@ def with_settings(command: Command) -> Command:
     return wrapped
 
 
+with_dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done.")
+
+
 def override(settings: Settings, **values: Any) -> Settings:
     """The settings with options of the command line that were given. Raises ConfigError."""
     given = {name: value for name, value in values.items() if value is not None}

@@ -13,7 +13,7 @@ from datasources.replication import moves, topologies
 from datasources.replication.checking import faults
 from datasources.replication.showing import ServerState, picture
 from datasources.together import together
-from gateway.cli.options import with_settings
+from gateway.cli.options import with_dry_run, with_settings
 from gateway.cli.working import Work, run
 from gateway.settings import Settings
 
@@ -103,7 +103,7 @@ def add_command(settings: Settings, name: str, url: str) -> None:
 @click.argument("range", metavar="RANGE")
 @click.option("--on", "host", required=True, metavar="HOST", help="The master of the new shards.")
 @click.option("--slave", help="Its slave; by default the slave of the shards that it has.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@with_dry_run
 @with_settings
 def open_command(
     settings: Settings, range: str, host: str, slave: str | None, dry_run: bool
@@ -136,7 +136,7 @@ def open_command(
 @shards.command("promote")
 @click.argument("host")
 @click.option("--accept-loss", is_flag=True, help="Also if HOST may lack acknowledged writes.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done.")
+@with_dry_run
 @with_settings
 def promote_command(settings: Settings, host: str, accept_loss: bool, dry_run: bool) -> None:
     """Make slave HOST the master of all that its master has, which may be dead or hang.

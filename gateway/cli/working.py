@@ -61,12 +61,13 @@ async def _means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]
     async with AsyncExitStack() as opened:
         source = open_topology(url)
         opened.push_async_callback(source.close)
-        _check(await source.load())
+        topology = await source.load()
+        _check(topology)
         operations = open_operations(url)
         opened.push_async_callback(operations.close)
         if purpose is not None:
             await opened.enter_async_context(operations.lock(purpose))
-        topology = await source.load()
+            topology = await source.load()  # another operation may have ended meanwhile
         from datasources.mysql.replication.admin import Admin
 
         def admin(name: str) -> Admin:
