@@ -12,7 +12,8 @@ import argparse
 import asyncio
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
 
@@ -26,6 +27,7 @@ from datasources.protocols import Stores
 from datasources.records import Pin
 from datasources.valkey import ValkeyServer
 from feed_engine import writes
+from feed_engine.feeds import batches
 from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.content import load_pins
 from feed_engine.feeds.fanout import pin_published
@@ -189,33 +191,35 @@ async def sorted_sets(valkey: ValkeyServer, count: int, rounds: int) -> list[Row
 
 async def _run(quick: bool) -> list[Row]:
     count, rounds, many, reads = (2_000, 3, 500, 100) if quick else (20_000, 7, 5_000, 1_000)
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory)
-        async with (
-            ValkeyServer(path) as valkey,
-            embedded_stores(embedded_config(path, valkey)) as stores,
-        ):
-            people = People(stores)
-            return [
-                *await fanout(stores, people, count, rounds),
-                *await pages(stores, people, many, reads),
-                *await sorted_sets(valkey, count, rounds),
-            ]
+    async with _embedded() as (valkey, stores):
+        people = People(stores)
+        return [
+            *await fanout(stores, people, count, rounds),
+            *await pages(stores, people, many, reads),
+            *await sorted_sets(valkey, count, rounds),
+        ]
 
 
 async def _outage(count: int) -> list[Row]:
+    async with _embedded() as (_, stores):
+        people = People(stores)
+        owner = await people.user()
+        board = await people.board(owner)
+        await _followers(stores, owner.id, count)
+        sides = [("feeds", "standby"), ("pools", "primary")]
+        return await outage(stores, board, sides, START)
+
+
+@asynccontextmanager
+async def _embedded() -> AsyncIterator[tuple[ValkeyServer, Stores]]:
+    """Empty stores in a temporary folder."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory)
         async with (
             ValkeyServer(path) as valkey,
             embedded_stores(embedded_config(path, valkey)) as stores,
         ):
-            people = People(stores)
-            owner = await people.user()
-            board = await people.board(owner)
-            await _followers(stores, owner.id, count)
-            sides = [("feeds", "standby"), ("pools", "primary")]
-            return await outage(stores, board, sides, START)
+            yield valkey, stores
 
 
 def main() -> None:
@@ -224,6 +228,10 @@ def main() -> None:
     parser.add_argument("--outage", action="store_true", help="an outage of one side")
     parser.add_argument("--followers", type=int, default=200_000, help="in an outage")
     args = parser.parse_args()
+    if args.outage and args.followers <= batches.BATCH:
+        parser.error(
+            f"--followers must be over {batches.BATCH:,}: fewer are delivered to in one batch"
+        )
     if args.outage:
         print(table(asyncio.run(_outage(args.followers))))
         return

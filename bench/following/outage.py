@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from bench.execution.openloop import percentile
 from bench.rows import Row
 from datasources.errors import StoreError
 from datasources.protocols import Job, OutboxRow, Sides, Stores
@@ -46,7 +47,7 @@ async def outage(
         began = time.perf_counter()
         order = await _catch_up(stores)
         took = time.perf_counter() - began
-        before, during = _p99(well), _p99(living)
+        before, during = (percentile([d.delay for d in some], 0.99) for some in (well, living))
         pins = list(dict.fromkeys(d.pin_id for d in living))
         newest = [order.index(pin_id) for pin_id in pins]
         name = f"embedded: {kind} {side} away"
@@ -129,7 +130,3 @@ def _without(stores: Stores, kind: str, side: str) -> Stores:
     sides: Sides = getattr(stores, kind)
     away: Any = Unwell(getattr(sides, side))
     return stores._replace(**{kind: sides._replace(**{side: away})})
-
-
-def _p99(found: Sequence[Delivered]) -> float:
-    return sorted(d.delay for d in found)[int(len(found) * 0.99)]

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from bench.execution.openloop import percentile
 from bench.rows import Row, table, write
 from tests.outside.node_tools import ensure_chromium, run_client
 from tests.serving import serving
@@ -62,24 +63,20 @@ def paint_rows(loads: list[dict[str, float]]) -> list[Row]:
 def scroll_rows(few: dict[str, Any], many: dict[str, Any]) -> list[Row]:
     rows = []
     for feed in (few, many):
-        name, frames = f"{feed['pins']:,} pins", sorted(feed["frames"])
+        name, frames = f"{feed['pins']:,} pins", feed["frames"]
         long = [task for task in feed["tasks"] if task > LONG_TASK]
         rows += [
             Row(f"{name}: cards in the page at most", feed["most"], ""),
             Row(f"{name}: frame, median", statistics.median(frames), "ms"),
-            Row(f"{name}: frame, p99", _p99(frames), "ms"),
+            Row(f"{name}: frame, p99", percentile(frames, 0.99), "ms"),
             Row(
                 f"{name}: tasks over {LONG_TASK} ms", len(long), "", "<= 0" if feed is many else ""
             ),
         ]
-    ratio = _p99(sorted(many["frames"])) / _p99(sorted(few["frames"]))
+    ratio = percentile(many["frames"], 0.99) / percentile(few["frames"], 0.99)
     against = f"{few['pins']:,} pins, in the same run"
     rows.append(Row(f"{many['pins']:,} pins: p99 of a frame over", ratio, "x", "<= 1.2", against))
     return rows
-
-
-def _p99(frames: list[float]) -> float:
-    return frames[int(0.99 * len(frames))]
 
 
 if __name__ == "__main__":
