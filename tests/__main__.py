@@ -5,6 +5,7 @@ one after the other. `make test ARGS="..."` runs pytest itself.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,8 @@ PARTS = {
     ),
     "the tests that have the machine to themselves": ("-m", "alone"),
 }
+NEEDED = 6
+"""GB of temporary files that the suite writes, with room to spare."""
 _KINDS = {"failure": "failed", "error": "failed", "skipped": "skipped"}
 
 
@@ -43,8 +46,15 @@ def read(report: Path) -> tuple[Counter[str], list[str]]:
         kind = min(kinds, default="passed")  # a failed test is not a skipped test, too
         ended[kind] += 1
         if kind == "failed":
-            failed.append(f"{case.get('classname')}::{case.get('name')}")
+            failed.append(f"{case.get('classname')}::{case.get('name')}{_reason(case)}")
     return ended, failed
+
+
+def _reason(case: ElementTree.Element) -> str:
+    """ ": " and the first line of what a failed test said, or nothing."""
+    said = [child.get("message") for child in case if _KINDS.get(child.tag) == "failed"]
+    line = next((message.splitlines()[0] for message in said if message), "")
+    return f": {line[:200]}" if line else ""
 
 
 def summary(ended: Counter[str]) -> str:
@@ -54,6 +64,13 @@ def summary(ended: Counter[str]) -> str:
 
 
 def main() -> int:
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    if free < NEEDED * 1e9:
+        print(
+            f"{tempfile.gettempdir()} has {free / 1e9:.1f} GB free, and the tests need {NEEDED} GB:"
+            " delete files there, or name another directory in TMPDIR."
+        )
+        return 1
     started, statuses, ended, failed = time.monotonic(), [], Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as folder:
         for number, (title, options) in enumerate(PARTS.items(), 1):

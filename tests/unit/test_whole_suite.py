@@ -13,7 +13,7 @@ from tests import lanes
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.a" name="passes"/>
-<testcase classname="tests.a" name="fails"><failure message="no"/></testcase>
+<testcase classname="tests.a" name="fails"><failure message="one&#10;two"/></testcase>
 <testcase classname="tests.a" name="errs"><error message="no"/></testcase>
 <testcase classname="tests.a" name="was skipped"><skipped message="no"/></testcase>
 <testcase classname="tests.a" name="fails after a skip"><skipped/><failure/></testcase>
@@ -25,7 +25,7 @@ def test_a_report_says_how_many_tests_ended_how_and_which_failed(tmp_path: Path)
     report.write_text(REPORT)
     ended, failed = whole.read(report)
     assert ended == {"passed": 1, "failed": 3, "skipped": 1}
-    assert failed == ["tests.a::fails", "tests.a::errs", "tests.a::fails after a skip"]
+    assert failed == ["tests.a::fails: one", "tests.a::errs: no", "tests.a::fails after a skip"]
 
 
 def test_the_last_line_counts_passed_and_failed_tests() -> None:
@@ -91,3 +91,11 @@ def test_every_file_that_asks_for_the_servers_is_in_their_lane() -> None:
     }
     assert asking
     assert {name for name in asking if lanes.lane(lanes.TESTS / name) != "servers"} == set()
+
+
+def test_a_full_disk_is_told_before_the_first_test(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(whole, "NEEDED", 10**9)
+    assert whole.main() == 1
+    assert "GB free, and the tests need 1000000000 GB" in capsys.readouterr().out
