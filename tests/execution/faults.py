@@ -145,7 +145,7 @@ FAULTS = (
     Fault(
         "attributes are read again when an attempt is given up",
         "fused/attempts.py",
-        "self.given.update(zip(node.leaves, leaves.columns(), strict=True))",
+        "self.resolved.update(zip(node.leaves, leaves.columns(), strict=True))",
         "pass",
         compiled=True,
     ),
@@ -200,7 +200,7 @@ FAULTS = (
     Fault(
         "compiled code steps all in one context",
         "tasks/stepped_in_c.pyx",
-        "        if changed(self._context, sink.base):\n            sink.set_apart(self)\n",
+        "        if changed(self._context, sink.base):\n            sink.keep_context(self)\n",
         "",
     ),
     Fault(

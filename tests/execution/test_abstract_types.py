@@ -177,7 +177,7 @@ def test_an_error_of_is_type_of_is_an_error_of_the_field(asynchronous: bool) -> 
     answer(zoo(recognize=recognize, asynchronous=asynchronous), "{ pets { name } dog { name } }")
 
 
-def test_what_a_type_resolver_sees() -> None:
+def test_a_type_resolver_gets_the_info_of_its_field() -> None:
     seen = []
 
     def resolve(value: Any, info: Any, type_: Any) -> str:

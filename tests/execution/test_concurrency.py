@@ -452,7 +452,7 @@ def test_no_field_starts_below_a_resolver_that_caught_its_cancellation() -> None
 
 
 @pytest.mark.parametrize("steps", range(12))
-def test_a_cancelled_request_leaves_nothing(steps: int) -> None:
+def test_a_cancelled_request_leaves_nothing_running(steps: int) -> None:
     """The request is cancelled after a number of turns of the event loop."""
     state = {"started": 0, "ended": 0}
 
@@ -498,7 +498,7 @@ def test_a_cancelled_request_leaves_nothing(steps: int) -> None:
     assert state["started"] == state["ended"]
 
 
-def test_a_request_that_times_out_leaves_nothing() -> None:
+def test_a_request_that_times_out_leaves_nothing_running() -> None:
     async def run() -> None:
         ended: list[str] = []
 

@@ -32,7 +32,9 @@ def test_the_engine_answers_as_graphql_core_does(part: int) -> None:
 
 
 @pytest.mark.parametrize("budget", [-1.0, 1.0], ids=["with rests", "without rests"])
-def test_slices_of_one_answer_the_same(budget: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slices_of_one_value_give_the_same_response(
+    budget: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every column and group of two is a large one, worked off by itself."""
     from gateway.execution.run import execution, large, lists, starting, waiting
 
@@ -133,7 +135,7 @@ ORACLE = """type Query { a: Box b: String } type Box { x: String! y: String! z: 
         ),
     ],
 )
-def test_the_oracle_allows_what_graphql_core_could_say_and_nothing_else(
+def test_the_oracle_allows_only_responses_that_graphql_core_could_give(
     document: str, sets: list[list[str]]
 ) -> None:
     class Failing:
@@ -168,7 +170,7 @@ async def _everything(schema: Any, document: str, root: Any) -> list[GraphQLErro
     return list(result.errors)
 
 
-def test_a_difference_is_found_and_told() -> None:
+def test_a_difference_is_found_and_reported() -> None:
     """The engine under test leaves out errors, or gives wrong data."""
 
     class Silent(ReferenceEngine):

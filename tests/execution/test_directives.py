@@ -48,7 +48,7 @@ def test_skipped_fields_are_absent_and_included_fields_present(where: str) -> No
 
 
 @pytest.mark.parametrize("value", [{}, {"x": True}, {"x": False}, {"x": None}])
-def test_a_variable_with_a_default_decides(value: dict[str, bool]) -> None:
+def test_the_default_of_a_variable_applies_to_skip_and_include(value: dict[str, bool]) -> None:
     root = SimpleNamespace(a="a", b="b")
     query = "query ($x: Boolean = false) { a b @include(if: $x) }"
     answer(SDL, query, root=root, variables=value)

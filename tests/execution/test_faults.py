@@ -18,7 +18,7 @@ SEEDS = ("fault", "a", "c")
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "-"))
-def test_a_fault_in_the_engine_is_caught(fault: Fault, tmp_path: Path) -> None:
+def test_the_differential_test_catches_each_fault(fault: Fault, tmp_path: Path) -> None:
     package = tmp_path / "gateway" / "execution"
     shutil.copytree(HERE / "gateway", tmp_path / "gateway", ignore=_not_python)
     fault.apply(package)
@@ -54,7 +54,7 @@ def test_a_fault_in_the_engine_is_caught(fault: Fault, tmp_path: Path) -> None:
     assert "1 failed" in ended.stdout, ended.stdout[-500:] + ended.stderr[-2000:]
 
 
-def test_each_fault_still_fits_the_engine(tmp_path: Path) -> None:
+def test_the_text_that_each_fault_replaces_is_in_the_source(tmp_path: Path) -> None:
     for number, fault in enumerate(FAULTS):
         package = tmp_path / str(number)
         shutil.copytree(HERE / "gateway" / "execution", package)

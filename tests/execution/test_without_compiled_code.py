@@ -37,7 +37,7 @@ def without(*arguments: str) -> None:
         " tests/execution/test_context_variables.py",
     ],
 )
-def test_the_same_tests_pass(tests: str) -> None:
+def test_the_executor_tests_pass_without_compiled_code(tests: str) -> None:
     without("pytest", "-q", "-p", "no:cacheprovider", *tests.split())
 
 

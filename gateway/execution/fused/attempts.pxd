@@ -25,22 +25,22 @@ cdef class FieldFetch:
     cdef public FieldOutput output
     cdef public bint can_wait, in_parts
 
-    cdef void ask(self, Attempt attempt, objs) except *
+    cdef void resolve(self, Attempt attempt, objs) except *
 
 
 cdef class Attempt(FieldReceiver):
     cdef public object positions, subtree
     cdef public State run
     cdef public list columns
-    cdef public dict given
+    cdef public dict resolved
     cdef public Py_ssize_t waits
     cdef object _resolver_context, _objs
     cdef Py_ssize_t _count
     cdef bint _over
 
-    cpdef begin(self)
+    cpdef execute(self)
     @cython.locals(fetch=FieldFetch)
-    cdef void ask(self, ObjectNode node, objs) except *
+    cdef void execute_selection(self, ObjectNode node, objs) except *
     cdef take(self, FieldFetch fetch, values)
     cpdef arrived(self, fetch, values)
     cpdef take_part(self, FieldFetch fetch, values, indexes, Py_ssize_t total)
@@ -48,7 +48,7 @@ cdef class Attempt(FieldReceiver):
     cpdef wanted(self)
     cpdef null_propagated(self)
     cdef list _alive(self)
-    cdef _go_on(self)
+    cdef _finish_if_complete(self)
     cdef _finish(self)
     cpdef give_up(self)
     cdef _give_up(self)

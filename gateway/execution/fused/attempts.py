@@ -87,7 +87,7 @@ class FieldFetch:
         """Whether values can stay unchecked until the last value arrives: nothing below them is
         awaited, and none of them can make a parent null."""
 
-    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
+    def resolve(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         """Fetch the values for these objects. The attempt takes them now, or when they arrive."""
         raise NotImplementedError
 
@@ -105,7 +105,7 @@ class Subtree:
         attempt was made. `positions` is parallel to `objs`."""
         if not self.promising():
             return False
-        Attempt(run, self, objs, positions).begin()
+        Attempt(run, self, objs, positions).execute()
         return True
 
     def promising(self) -> bool:
@@ -132,7 +132,7 @@ class Attempt(FieldReceiver):
 
     __slots__ = (
         *("_resolver_context", "_count", "_objs", "_over"),
-        *("columns", "given", "positions", "run", "subtree", "waits"),
+        *("columns", "resolved", "positions", "run", "subtree", "waits"),
     )
 
     def __init__(
@@ -141,7 +141,7 @@ class Attempt(FieldReceiver):
         self.run, self.subtree, self._objs, self.positions = run, subtree, objs, positions
         self.columns: list[Any] = [None] * subtree.size
         """The Leaves of each node, and the column of each fetched field, by number."""
-        self.given: dict[Field, Any] = {}
+        self.resolved: dict[Field, Any] = {}
         """The values of each fetched field, or the Pending column of its values."""
         self.waits = 0
         """The number of fields whose values are awaited."""
@@ -150,15 +150,16 @@ class Attempt(FieldReceiver):
         self._resolver_context = self.run.resolver_context
         self._over = False
 
-    def begin(self) -> None:
+    def execute(self) -> None:
+        """Execute the selection for the objects, as far as no awaited value is needed."""
         self.subtree.tried += 1
         try:
-            self.ask(self.subtree.root, self._objs)
-            self._go_on()
+            self.execute_selection(self.subtree.root, self._objs)
+            self._finish_if_complete()
         except Exception:
             self._give_up()
 
-    def ask(self, node: ObjectNode, objs: Sequence[Any]) -> None:
+    def execute_selection(self, node: ObjectNode, objs: Sequence[Any]) -> None:
         """Read the leaves of a node's objects, then fetch their other fields. Raises an Exception
         if a value is unusual."""
         leaves: Leaves = node.writer.read(objs, self.columns[node.number])
@@ -168,14 +169,14 @@ class Attempt(FieldReceiver):
         if not leaves.usual:
             raise FastPathMiss
         for fetch in node.fetches:
-            fetch.ask(self, objs)
+            fetch.resolve(self, objs)
 
     def take(self, fetch: FieldFetch, values: Sequence[Any]) -> None:
         """Take a field's values. Lists are copied: a resolver may change its list while other
         fields are awaited, and the plain path reads the lists if the attempt is given up."""
         if fetch.output.of_lists:
             values = [value[:] if type(value) is list else value for value in values]
-        self.given[fetch.field] = values
+        self.resolved[fetch.field] = values
         fetch.output.take(self, values)
 
     def arrived(self, fetch: FieldFetch, values: Sequence[Any]) -> None:
@@ -186,7 +187,7 @@ class Attempt(FieldReceiver):
         self.waits -= 1
         try:
             self.take(fetch, values)
-            self._go_on()
+            self._finish_if_complete()
         except Exception:
             self._give_up()
 
@@ -208,7 +209,7 @@ class Attempt(FieldReceiver):
             return
         self.waits -= 1
         try:
-            self._go_on()
+            self._finish_if_complete()
         except Exception:
             self._give_up()
 
@@ -227,7 +228,8 @@ class Attempt(FieldReceiver):
         """For each object, whether it is still in the response."""
         return [self.run.alive(self.positions, i) for i in range(len(self._objs))]
 
-    def _go_on(self) -> None:
+    def _finish_if_complete(self) -> None:
+        """Write the objects, unless values are still awaited."""
         if not self.waits:
             self._finish()
 
@@ -248,5 +250,7 @@ class Attempt(FieldReceiver):
         for node in self.subtree.nodes:
             leaves: Leaves | None = self.columns[node.number]
             if leaves is not None:
-                self.given.update(zip(node.leaves, leaves.columns(), strict=True))
-        self.run.make_again(self.subtree.root.selection, self._objs, self.positions, self.given)
+                self.resolved.update(zip(node.leaves, leaves.columns(), strict=True))
+        self.run.execute_plain(
+            self.subtree.root.selection, self._objs, self.positions, self.resolved
+        )

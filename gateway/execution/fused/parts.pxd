@@ -21,7 +21,7 @@ cdef class Composed(FieldOutput):
     cdef Py_ssize_t _number
     cdef public ObjectNode node
 
-    cdef void go_on(self, Attempt attempt, objs, set classes) except *
+    cdef void complete_objects(self, Attempt attempt, objs, set classes) except *
     cdef bint are_usual(self, objs, set classes) except -1
 
 
@@ -40,8 +40,8 @@ cdef class Read(FieldFetch):
 cdef class Bulked(FieldFetch):
     cdef Bulk _source
 
-    @cython.locals(goal=PendingField)
-    cdef void ask(self, Attempt attempt, objs) except *
+    @cython.locals(pending=PendingField)
+    cdef void resolve(self, Attempt attempt, objs) except *
 
 
 cdef tuple flattened(lists)

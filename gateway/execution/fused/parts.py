@@ -73,13 +73,13 @@ class Composed(FieldOutput):
         self._number, self._completer, self.node = number, completer, node
         self._is_of = None if completer.any_class else completer.is_of
 
-    def go_on(self, attempt: Attempt, objs: Sequence[Any], classes: set[type]) -> None:
+    def complete_objects(self, attempt: Attempt, objs: Sequence[Any], classes: set[type]) -> None:
         """Fetch the fields of these objects. `classes` are their classes. Raises FastPathMiss if an
         object is unusual."""
         if not self.are_usual(objs, classes):
             raise FastPathMiss
         if objs:
-            attempt.ask(self.node, objs)
+            attempt.execute_selection(self.node, objs)
 
     def are_usual(self, objs: Sequence[Any], classes: set[type]) -> bool:
         """Whether all objects are of the type, and none is awaitable or an exception. `classes` are
@@ -110,7 +110,7 @@ class One(Composed):
             ]
             classes.discard(NULL)
             values = [value for value in values if value is not None]
-        self.go_on(attempt, values, classes)
+        self.complete_objects(attempt, values, classes)
 
     def accepts(self, values: Sequence[Any]) -> bool:
         classes = classes_of(values)
@@ -135,7 +135,7 @@ class One(Composed):
                 number += 1
                 objs.append(value)
         if objs:
-            attempt.ask(self.node, objs)
+            attempt.execute_selection(self.node, objs)
 
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         writer.one(writer_of(self.node), self._number)
@@ -153,7 +153,7 @@ class Many(Composed):
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         flat, lengths = flattened(values)
         attempt.columns[self._number] = lengths
-        self.go_on(attempt, flat, classes_of(flat))
+        self.complete_objects(attempt, flat, classes_of(flat))
 
     def add_to(self, writer: JsonWriter, writer_of: WriterOf) -> None:
         writer.many(writer_of(self.node), self._number)
@@ -172,12 +172,12 @@ class Read(FieldFetch):
         )
         self.can_wait = isinstance(output, Values) and output.settled
 
-    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
+    def resolve(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         values: Sequence[Any] = self._source.start(attempt.run, self.field, objs, None)
         if type(values[0]) is CoroutineType and classes_of(values) == {CoroutineType}:
             waiting = PendingCalls(attempt, self, values)
-            if waiting.opened():
-                attempt.given[self.field] = waiting
+            if waiting.still_waits():
+                attempt.resolved[self.field] = waiting
                 attempt.waits += 1
                 return
             values = waiting.values
@@ -193,11 +193,11 @@ class Bulked(FieldFetch):
         FieldFetch.__init__(self, field, output)
         self._source = source
 
-    def ask(self, attempt: Attempt, objs: Sequence[Any]) -> None:
+    def resolve(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         found = start(attempt.run, self.field, self._source, objs, None)
         if isinstance(found, PendingField):
-            attempt.given[self.field] = goal = found
-            goal.attempt, goal.fetch = attempt, self
+            attempt.resolved[self.field] = pending = found
+            pending.attempt, pending.fetch = attempt, self
             attempt.waits += 1
         else:
             attempt.take(self, found)

@@ -23,7 +23,7 @@ class PendingCalls(PendingColumn):
     __slots__ = ("_attempt", "_fetch", "_taken", "_taken_indexes", "_together")
 
     def __init__(self, attempt: Attempt, fetch: FieldFetch, coros: Sequence[Any]) -> None:
-        PendingColumn.__init__(self, attempt.run, attempt.positions, _nowhere, len(coros))
+        PendingColumn.__init__(self, attempt.run, attempt.positions, _never_called, len(coros))
         self._attempt: Attempt | None = attempt
         self._fetch = fetch
         self._together = fetch.can_wait
@@ -37,12 +37,12 @@ class PendingCalls(PendingColumn):
             self.start_all(coros)
         self._run.restore_task()
 
-    def opened(self) -> bool:
+    def still_waits(self) -> bool:
         """Whether coroutines are still running. If not, `values` has all values, in order."""
-        if not (self.tasks or self._apart):
+        if not (self.tasks or self._changed_contexts):
             self.values, _ = self._take()
             return False
-        self._open_now()
+        self._mark_started()
         if self.values and not (self._together and self.tasks):
             self._run.has_values(self)
         return True
@@ -54,9 +54,9 @@ class PendingCalls(PendingColumn):
     def move(
         self, positions: Positions, completer: Completer
     ) -> tuple[Sequence[Any], Sequence[int]]:
-        told = bool(self.values) and not self._together
+        run_knows = bool(self.values) and not self._together
         self._together = False
-        if self.values and not told:
+        if self.values and not run_knows:
             self._run.has_values(self)
         self._attempt, self._positions = None, positions
         self._then = completing(completer, positions)
@@ -67,9 +67,9 @@ class PendingCalls(PendingColumn):
         if self._attempt is not None:
             self._attempt.null_propagated()
 
-    def first_or_last(self) -> None:
+    def notify_run(self) -> None:
         if not self._together:
-            PendingColumn.first_or_last(self)
+            PendingColumn.notify_run(self)
         elif not self.left:
             self._run.remove_pending(self)
             self.tasks = []
@@ -86,7 +86,7 @@ class PendingCalls(PendingColumn):
 
     def _give_to(self, attempt: Attempt) -> None:
         fetch, total = self._fetch, self._total
-        if self._apart is not None:
+        if self._changed_contexts is not None:
             attempt.give_up()
         elif len(self.values) == total:
             attempt.arrived(fetch, self._take()[0])
@@ -108,6 +108,6 @@ class PendingCalls(PendingColumn):
         )
 
 
-def _nowhere(run: Any, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
+def _never_called(run: Any, values: Sequence[Any], numbers: Sequence[int] | None) -> None:
     """Never called: an attempt takes the values itself."""
     raise AssertionError("an attempt takes its values itself")

@@ -244,7 +244,7 @@ class State:
         for each object, or the Pending column. None if the attempt did not resolve the field."""
         raise NotImplementedError
 
-    def make_again(
+    def execute_plain(
         self,
         selection: Selection,
         objs: Sequence[Any],

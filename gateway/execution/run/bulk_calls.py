@@ -74,7 +74,7 @@ def start(
         waiting = PendingBulk(run, PendingField(run, field, source, positions, len(objs)))
         waiting.start(0, values)
         run.restore_task()
-        if waiting.opened():
-            return waiting.goal
+        if waiting.still_waits():
+            return waiting.pending
         values = waiting.values[0]
     return each(values, len(objs), source)

@@ -29,7 +29,7 @@ cdef class PendingLoad(PendingField):
 
 
 cdef class PendingBulk(PendingColumn):
-    cdef public PendingField goal
+    cdef public PendingField pending
 
 
 cdef class PendingBatch(PendingColumn):
@@ -38,4 +38,4 @@ cdef class PendingBatch(PendingColumn):
     @cython.locals(task=SteppedTask)
     cpdef first_step(self)
     @cython.locals(load=PendingLoad, waiting=set)
-    cpdef first_or_last(self)
+    cpdef notify_run(self)

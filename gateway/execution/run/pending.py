@@ -78,13 +78,13 @@ class PendingField:
     def null_propagated(self) -> None:
         """Nothing to do: all values arrive together."""
 
-    def reach(self, given: Any) -> None:
+    def deliver(self, given: Any) -> None:
         """Deliver the resolver's return value (or its exception), in the resolver's context."""
         self._run.run_in_context(
-            self._resolver_context, self._deliver, each(given, self._count, self._source)
+            self._resolver_context, self._deliver_values, each(given, self._count, self._source)
         )
 
-    def _deliver(self, values: Sequence[Any]) -> None:
+    def _deliver_values(self, values: Sequence[Any]) -> None:
         if self.attempt is None or self.fetch is None:
             assert self._positions is not None
             self._run.complete_values(values, self._positions, self._field.completer)
@@ -141,8 +141,8 @@ class PendingLoad(PendingField):
     def flush(self) -> None:
         values, attempt = self.load.result(), self.attempt
         if attempt is None or self._resolver_context is not None or len(values) != self._count:
-            self.reach(values)
-        else:  # like `reach`, but without copying the list: nothing else has it
+            self.deliver(values)
+        else:  # like `deliver`, but without copying the list: nothing else has it
             attempt.arrived(self.fetch, values)
 
     def forget(self) -> None:
@@ -155,29 +155,29 @@ class PendingBulk(PendingColumn):
     """The column of one value: a bulk resolver's coroutine. Context variables that the coroutine
     sets are dropped at its end, as if it ran in a loader's task."""
 
-    __slots__ = ("goal",)
+    __slots__ = ("pending",)
 
-    def __init__(self, run: State, goal: PendingField) -> None:
-        self._run, self._total, self.goal = run, 1, goal
-        self._opened, self.left = False, 0
-        self._apart, self.base = None, None
+    def __init__(self, run: State, pending: PendingField) -> None:
+        self._run, self._total, self.pending = run, 1, pending
+        self._started, self.left = False, 0
+        self._changed_contexts, self.base = None, None
         self.tasks, self.indexes, self.values = [], [], []
 
-    def opened(self) -> bool:
+    def still_waits(self) -> bool:
         """Whether the coroutine is still running. If not, `values` has its result."""
         if self.values:
             return False
-        self._open_now()
+        self._mark_started()
         return True
 
-    def set_apart(self, task: ResolverTask) -> None:
+    def keep_context(self, task: ResolverTask) -> None:
         pass
 
     def flush(self) -> None:
-        self.goal.reach(self.values[0])
+        self.pending.deliver(self.values[0])
 
     def wanted(self, _: int) -> bool:
-        return self.goal.wanted(0)
+        return self.pending.wanted(0)
 
 
 class PendingBatch(PendingColumn):
@@ -187,7 +187,7 @@ class PendingBatch(PendingColumn):
     __slots__ = ("_of",)
 
     def __init__(self, run: State, batch: Batch, of: Sequence[PendingLoad | ResolverTask]) -> None:
-        self._run, self._total, self._opened, self._apart = run, 1, True, None
+        self._run, self._total, self._started, self._changed_contexts = run, 1, True, None
         self.left, self.indexes, self.values, self._of = 1, [], [], of
         task = ResolverTask(self._run.loop, batch.load(), self, 0)
         self.base, self.tasks = task._context, [task]
@@ -198,10 +198,10 @@ class PendingBatch(PendingColumn):
         task.first_step()
         return task
 
-    def set_apart(self, task: ResolverTask) -> None:
+    def keep_context(self, task: ResolverTask) -> None:
         pass
 
-    def first_or_last(self) -> None:
+    def notify_run(self) -> None:
         waiting, self.tasks = self._run.waiting, []
         waiting.discard(self)
         for each in self._of:

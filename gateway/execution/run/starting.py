@@ -83,7 +83,7 @@ class Starting(Response):
             waiting = PendingColumn(self, positions, then, len(values))
             waiting.start_all(values)
             self.restore_task()
-            return waiting.open()
+            return waiting.take_ready()
         some_wait: PendingColumn | None = None
         for i, value in enumerate(values):
             if type(value) is CoroutineType or is_awaitable(value):
@@ -100,7 +100,7 @@ class Starting(Response):
         if some_wait is None:
             return values, None
         self.restore_task()
-        return some_wait.open()
+        return some_wait.take_ready()
 
     def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
         """Note that `count` more values are awaited, the first of them at position `i`: see
@@ -144,7 +144,7 @@ class Starting(Response):
             fits = len(found) == len(objs)
         return self.resolved.pop(field) if fits else None
 
-    def make_again(
+    def execute_plain(
         self,
         selection: Selection,
         objs: Sequence[Any],

@@ -186,7 +186,7 @@ class Waiting(Starting):
             if not task.unwanted:
                 task.unwanted = True
                 self._unwanted += 1
-                task.sink.one_less()
+                task.sink.count_down()
             task.cancel()
 
     def columns(self) -> list[Any]:

@@ -3,6 +3,6 @@ cdef class Column:
     cdef public list indexes, tasks, values
     cdef public Py_ssize_t left
 
-    cpdef set_apart(self, task)
+    cpdef keep_context(self, task)
     cpdef arrived(self, task, value)
-    cpdef first_or_last(self)
+    cpdef notify_run(self)

@@ -25,7 +25,7 @@ class Column:
     values: list[Any]
     """The values that have arrived since the last flush."""
 
-    def set_apart(self, task: Any) -> None:
+    def keep_context(self, task: Any) -> None:
         """Complete a task's value in the task's own context."""
         raise NotImplementedError
 
@@ -33,7 +33,7 @@ class Column:
         """Take the value that a task returned, or the Exception that it raised."""
         raise NotImplementedError
 
-    def first_or_last(self) -> None:
-        """Called before a value is added that is the first one of this round, or the last one of
-        the column."""
+    def notify_run(self) -> None:
+        """Tell the run about the value that is added next, which is the first value of this round,
+        or the last value of the column."""
         raise NotImplementedError

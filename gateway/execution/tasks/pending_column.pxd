@@ -3,13 +3,13 @@ from gateway.execution.tasks.column cimport Column
 
 
 cdef class PendingColumn(Column):
-    cdef object _resolver_context, _apart, _positions, _then
+    cdef object _resolver_context, _changed_contexts, _positions, _then
     cdef State _run
-    cdef bint _opened
+    cdef bint _started
     cdef Py_ssize_t _total
 
-    cpdef first_or_last(self)
-    cpdef set_apart(self, task)
+    cpdef notify_run(self)
+    cpdef keep_context(self, task)
     cpdef arrived(self, task, value)
-    cdef _open_now(self)
+    cdef _mark_started(self)
     cdef _take(self)

@@ -27,13 +27,21 @@ class PendingColumn(Column):
     graphql-core, the fields below see the change, and no other field does.
     """
 
-    __slots__ = ("_apart", "_opened", "_positions", "_resolver_context", "_run", "_then", "_total")
+    __slots__ = (
+        "_changed_contexts",
+        "_positions",
+        "_resolver_context",
+        "_run",
+        "_started",
+        "_then",
+        "_total",
+    )
 
     def __init__(self, run: State, positions: Positions, then: Then, total: int) -> None:
         self._run, self._positions, self._then, self._total = run, positions, then, total
-        self._opened = False
+        self._started = False
         self._resolver_context = run.resolver_context
-        self._apart: dict[int, Context] | None = None
+        self._changed_contexts: dict[int, Context] | None = None
         """The contexts of tasks that changed a context variable, by index."""
         self.base = copy_context()
         self.left = 0
@@ -61,51 +69,51 @@ class PendingColumn(Column):
         self._run.release_only_task()
         start_all(self, self._run.loop, coros, ResolverTask)
 
-    def _open_now(self) -> None:
+    def _mark_started(self) -> None:
         """Note that all tasks have begun: values that arrive from now on are for a later round."""
-        self._opened = True
+        self._started = True
         self.left = len(self.tasks)
         if self.tasks:
             self._run.add_pending(self)
 
-    def open(self) -> tuple[list[Any], list[int] | None]:
+    def take_ready(self) -> tuple[list[Any], list[int] | None]:
         """Returns the values that arrived in the first steps, and their indexes (None: the whole
         column in order). Values that arrive later are for a later round."""
-        self._open_now()
-        apart = self._apart
-        if apart is None:
+        self._mark_started()
+        contexts = self._changed_contexts
+        if contexts is None:
             return self._take()
-        common = [n for n, index in enumerate(self.indexes) if index not in apart]
+        common = [n for n, index in enumerate(self.indexes) if index not in contexts]
         values, numbers = [self.values[n] for n in common], [self.indexes[n] for n in common]
-        self.values = [v for v, i in zip(self.values, self.indexes, strict=True) if i in apart]
-        self.indexes = [i for i in self.indexes if i in apart]
+        self.values = [v for v, i in zip(self.values, self.indexes, strict=True) if i in contexts]
+        self.indexes = [i for i in self.indexes if i in contexts]
         self._run.has_values(self)
         return values, numbers
 
-    def set_apart(self, task: ResolverTask) -> None:
+    def keep_context(self, task: ResolverTask) -> None:
         """Complete a task's value in the task's own context."""
-        if self._apart is None:
-            self._apart = {}
-        self._apart[task.index] = task._context
+        if self._changed_contexts is None:
+            self._changed_contexts = {}
+        self._changed_contexts[task.index] = task._context
 
     def arrived(self, task: ResolverTask, value: Any) -> None:
         """Take the value that a task returned, or the Exception that it raised."""
-        if self._opened:
+        if self._started:
             if task.unwanted:
                 drop(value)
                 self._run.unwanted_ended()
                 return
             self.left -= 1
             if not (self.left and self.indexes):
-                self.first_or_last()
+                self.notify_run()
         if changed(task._context, self.base):
-            self.set_apart(task)
+            self.keep_context(task)
         self.indexes.append(task.index)
         self.values.append(value)
 
-    def first_or_last(self) -> None:
-        """Called before a value is added that is the first one of this round, or the last one of
-        the column."""
+    def notify_run(self) -> None:
+        """Tell the run about the value that is added next, which is the first value of this round,
+        or the last value of the column."""
         if not self.left:
             self._run.remove_pending(self)
             self.tasks = []
@@ -117,11 +125,11 @@ class PendingColumn(Column):
         if task.unwanted:
             self._run.unwanted_ended()
             return
-        if self._opened:
-            self.one_less()
+        if self._started:
+            self.count_down()
         self._run.failed_with(error)
 
-    def one_less(self) -> None:
+    def count_down(self) -> None:
         """Stop waiting for a task that gives no value."""
         self.left -= 1
         if not self.left:
@@ -142,7 +150,7 @@ class PendingColumn(Column):
 
     def flush(self) -> None:
         """Complete the arrived values that still have a position in the response."""
-        apart, self._apart = self._apart, None
+        contexts, self._changed_contexts = self._changed_contexts, None
         values, numbers = self._take()
         run = self._run
         if run.nulled:
@@ -151,14 +159,14 @@ class PendingColumn(Column):
             if len(kept) < len(values):
                 drop([v for v, i in zip(values, arrived, strict=True) if not self.wanted(i)])
                 numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
-        if apart is not None:
+        if contexts is not None:
             arrived = range(len(values)) if numbers is None else numbers
             for index, value in zip(arrived, values, strict=True):
-                if index in apart:
+                if index in contexts:
                     if run.serial_chain:
-                        run.next_field_context = apart[index]
-                    run.run_in_context(apart[index], self._then, run, [value], [index])
-            kept = [n for n, index in enumerate(arrived) if index not in apart]
+                        run.next_field_context = contexts[index]
+                    run.run_in_context(contexts[index], self._then, run, [value], [index])
+            kept = [n for n, index in enumerate(arrived) if index not in contexts]
             numbers, values = [arrived[n] for n in kept], [values[n] for n in kept]
         if values:
             run.run_in_context(self._resolver_context, self._then, run, values, numbers)

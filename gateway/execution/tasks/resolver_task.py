@@ -40,7 +40,7 @@ class Sink(Protocol):
     def ended(self, task: Any, error: BaseException) -> None:
         """Note that a task was cancelled, or raised a BaseException that is not an Exception."""
 
-    def one_less(self) -> None:
+    def count_down(self) -> None:
         """Stop waiting for one task."""
 
 

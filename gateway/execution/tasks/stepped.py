@@ -79,10 +79,10 @@ class SteppedTask:
                 self._result = value = stop.value
                 sink = self.sink
                 if changed(self._context, sink.base):
-                    sink.set_apart(self)
+                    sink.keep_context(self)
                 sink.left -= 1
                 if not (sink.left and sink.indexes):
-                    sink.first_or_last()
+                    sink.notify_run()
                 sink.indexes.append(self.index)
                 sink.values.append(value)
         except BaseException as raised:
@@ -132,7 +132,7 @@ def start_all(
             else:
                 task.done_ = True
                 if changed(context, column.base):
-                    column.set_apart(task)
+                    column.keep_context(task)
                 indexes.append(i)
                 values.append(stop.value)
         except BaseException as error:

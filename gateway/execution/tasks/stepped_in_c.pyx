@@ -151,10 +151,10 @@ cdef class SteppedTask(Waiter):
         self._coro = None
         self._result = value
         if changed(self._context, sink.base):
-            sink.set_apart(self)
+            sink.keep_context(self)
         sink.left -= 1
         if not (sink.left and sink.indexes):
-            sink.first_or_last()
+            sink.notify_run()
         sink.indexes.append(self.index)
         sink.values.append(value)
 
@@ -189,7 +189,7 @@ def start_all(Column column, loop, coros, make):
             else:
                 task.done_ = True
                 if changed(task._context, column.base):
-                    column.set_apart(task)
+                    column.keep_context(task)
                 column.indexes.append(i)
                 column.values.append(value)
 

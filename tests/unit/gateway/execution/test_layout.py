@@ -41,12 +41,12 @@ class Frozen(msgspec.Struct, frozen=True, gc=False):
 
 
 @pytest.mark.parametrize("cls", [Slots, Struct, Frozen, type("Below", (Slots,), {"c": 1})])
-def test_slots_are_found(cls: Any) -> None:
+def test_slots_have_an_offset(cls: Any) -> None:
     owner = cls(a="first", b="second")
     assert (found(owner, "a"), found(owner, "b")) == ("first", "second")
 
 
-def test_values_are_found_in_whatever_order_they_were_set() -> None:
+def test_inline_values_are_found_in_any_order_of_assignment() -> None:
     names = [f"n{number}" for number in range(20)]
     cls: Any = type("Many", (Plain,), {})
     first = cls(**{name: f"1 {name}" for name in names})
@@ -62,7 +62,7 @@ def test_a_default_of_the_class_is_covered_by_the_objects_own_value() -> None:
     assert found(cls(), "a") is None
 
 
-def test_nothing_is_found_where_python_would_look_elsewhere() -> None:
+def test_attributes_that_python_looks_up_elsewhere_have_no_offset() -> None:
     asked: Any = type("Asked", (Plain,), {"a": property(lambda _: "a property's")})
     kept: Any = type("Kept", (Plain,), {"a": property(lambda _: "its", lambda o, v: o.keep(v))})
     kept.keep = lambda owner, value: setattr(owner, "elsewhere", value)
@@ -82,7 +82,7 @@ def test_nothing_is_found_where_python_would_look_elsewhere() -> None:
     assert found(Slots, "__name__") is None
 
 
-def test_a_slot_of_another_class_is_not_taken_for_ones_own() -> None:
+def test_a_slot_of_another_class_has_no_offset() -> None:
     other: Any = type("Other", (), {"__slots__": ("c", "d"), "a": vars(Slots)["a"]})
     owner = other()
     owner.c = owner.d = "another"
@@ -150,7 +150,7 @@ def test_objects_of_several_classes_in_turn() -> None:
         assert shown(made, *owners) == expected(*owners)
 
 
-def test_an_object_whose_dict_was_asked_for() -> None:
+def test_an_object_whose_dict_was_read() -> None:
     made, owners = form(), owners_of(Plain, 20)
     assert shown(made, *owners) == expected(*owners)
     for owner in owners[::2]:
@@ -210,7 +210,7 @@ def test_a_class_that_changes_while_an_object_is_written() -> None:
     ]
 
 
-def test_a_class_that_came_where_another_was() -> None:
+def test_a_class_at_the_address_of_a_freed_class() -> None:
     made = form()
     for number in range(50):
         names = ("a", "b", "c")[:: 1 if number % 2 else -1]
@@ -219,7 +219,7 @@ def test_a_class_that_came_where_another_was() -> None:
         assert shown(made, owner) == expected(owner)
 
 
-def test_what_is_read_is_neither_lost_nor_kept() -> None:
+def test_reading_leaves_the_reference_counts_unchanged() -> None:
     made = form()
     text = "".join(["a", "value"])
     owners = [Plain(a=text, b="b") for _ in range(10)]
@@ -231,7 +231,7 @@ def test_what_is_read_is_neither_lost_nor_kept() -> None:
     assert sys.getrefcount(text) == before
 
 
-def test_a_class_attribute_whose_class_is_given_a_set_later_goes_before_the_objects_own() -> None:
+def test_a_class_attribute_that_becomes_a_data_descriptor_takes_precedence() -> None:
     class Kept:
         def __get__(self, *_: Any) -> str:
             return "the class's"

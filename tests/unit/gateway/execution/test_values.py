@@ -62,7 +62,7 @@ def answering(type_: Any, value: Callable[[], Any]) -> GraphQLSchema:
     [2**70, {1: "a", None: 2, "b": {True: 2**64}}, "\ud800", ["x", ("\udfff", -(2**63) - 1)]],
 )
 @pytest.mark.parametrize("query", ["{at ats}", "{rows{read at late ats}}", "{rows{read}}"])
-async def test_what_orjson_cannot_encode_is_written_as_json_does(value: Any, query: str) -> None:
+async def test_the_json_module_encodes_values_that_orjson_refuses(value: Any, query: str) -> None:
     outcome = await ours(answering(ANY, lambda: value), query)
     assert not outcome.errors
     data = json.loads(outcome.data or b"")
@@ -78,7 +78,7 @@ async def test_a_lone_surrogate_in_a_string_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("value", [object(), {"a": {1, 2}}, {(1, 2): 3}])
-async def test_what_nothing_can_encode_is_an_error_of_its_field(value: Any) -> None:
+async def test_a_value_that_json_does_not_have_is_a_field_error(value: Any) -> None:
     outcome = await ours(answering(ANY, lambda: value), "{at rows{read late}}")
     assert json.loads(outcome.data or b"") == {
         "at": None,
@@ -109,7 +109,7 @@ async def test_a_gathered_cancellation_does_not_end_the_request() -> None:
     assert outcome.data == b'{"a":[null,7]}'
 
 
-async def test_an_error_without_a_text_is_the_fields_error() -> None:
+async def test_an_exception_whose_str_raises_is_a_field_error() -> None:
     class Mute(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no text")
@@ -143,11 +143,11 @@ LATER = GraphQLScalarType("Later", serialize=_serialized)
 @pytest.mark.parametrize("type_", [LATER, GraphQLNonNull(LATER)])
 @pytest.mark.parametrize("value", [1, "bad", None, {"a": [1]}])
 @pytest.mark.parametrize("query", ["{at}", "{ats}", "{rows{read late}}", "{late rows{at}}"])
-async def test_what_a_scalar_promises_is_awaited(type_: Any, value: Any, query: str) -> None:
+async def test_an_awaitable_from_a_scalar_is_awaited(type_: Any, value: Any, query: str) -> None:
     await both(answering(type_, lambda: Promising(value)), query)
 
 
-def test_a_wrapped_callable_is_not_taken_for_what_it_wraps() -> None:
+def test_a_wrapper_is_called_in_place_of_the_function_that_it_wraps() -> None:
     def inner(_: Any, info: Any) -> Any:
         return info.context
 
@@ -179,7 +179,7 @@ async def test_schema_extensions_are_refused() -> None:
         Engine(schema._schema)
 
 
-async def test_what_has_several_results_is_refused() -> None:
+async def test_operations_with_several_results_are_refused() -> None:
     field = GraphQLField(GraphQLInt, resolve=lambda *_: 1, args={"n": GraphQLArgument(GraphQLInt)})
     schema = GraphQLSchema(
         GraphQLObjectType("Query", {"a": field}),
@@ -244,7 +244,7 @@ class Sharing(Box):
     "fields", ["trouble items{id odd}", "items{odd id} trouble", "numbers trouble wrong"]
 )
 @pytest.mark.parametrize("query", ["{%s}", "{boxes{%s}}"])
-async def test_a_list_that_is_changed_later_is_answered_as_it_was(fields: str, query: str) -> None:
+async def test_a_resolver_may_change_its_list_later(fields: str, query: str) -> None:
     SHARED[:] = [Row(id=n) for n in (1, 2, 3, 4)]  # type: ignore[call-arg]
     NUMBERS[:] = [1, 2, 3, 4]
     outcome = await ours(strawberry.Schema(Sharing)._schema, query % fields, root=Box())
@@ -286,7 +286,7 @@ class Query:
         return [Item(n=0), Item(n=1)]  # type: ignore[call-arg]
 
 
-async def test_a_column_that_a_bulk_resolver_keeps_is_answered_as_it_was() -> None:
+async def test_a_bulk_resolver_may_change_its_list_later() -> None:
     outcome = await ours(strawberry.Schema(Query)._schema, "{items{n name change}}", root=None)
     first, second = json.loads(outcome.data or b"")["items"]
     assert (first["name"], second["name"]) == ("a", "b")

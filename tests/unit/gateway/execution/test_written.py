@@ -85,13 +85,13 @@ def test_texts_of_any_length_are_written_as_orjson_writes_them(size: int) -> Non
 
 
 @pytest.mark.parametrize(("kind", "value"), [(k, v) for k, vs in WRONG.items() for v in vs])
-def test_what_is_not_as_usual_is_not_written(kind: str, value: Any) -> None:
+def test_an_unusual_leaf_ends_the_writing(kind: str, value: Any) -> None:
     with pytest.raises(FastPathMiss):
         write(writer_of(kind, nonnull=True), [[SimpleNamespace(value=value)]])
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "other"])
-def test_null_is_not_written_where_none_may_be(kind: str) -> None:
+def test_null_of_a_non_null_leaf_is_refused(kind: str) -> None:
     with pytest.raises(FastPathMiss):
         write(writer_of(kind, nonnull=True), [[SimpleNamespace(value=None)]])
 
@@ -114,9 +114,7 @@ class Failing:
 
 @pytest.mark.parametrize("nonnull", [True, False])
 @pytest.mark.parametrize("unusual", [0, 2, 4])
-def test_the_values_are_kept_and_what_an_attribute_raises_is_one(
-    unusual: int, nonnull: bool
-) -> None:
+def test_the_exception_of_an_attribute_is_kept_as_its_value(unusual: int, nonnull: bool) -> None:
     writer = JsonWriter(0)
     for name in ("first", "value", "last"):
         writer.key(name)
@@ -217,7 +215,7 @@ def test_objects_lists_nulls_and_columns_are_written_in_their_order(rows: list[A
 
 
 @pytest.mark.parametrize("short", [1, 2, 3, 4, 5])
-def test_a_column_that_is_too_short_is_not_read_past_its_end(short: int) -> None:
+def test_a_column_that_is_too_short_is_refused(short: int) -> None:
     writer, item, single = nested()
     columns: list[Any] = [
         writer.read([SimpleNamespace(last="a")]),
@@ -237,7 +235,7 @@ def test_a_column_that_is_too_short_is_not_read_past_its_end(short: int) -> None
             writer.write(columns)
 
 
-def test_leaves_that_could_not_be_written_are_not_read_past_their_end() -> None:
+def test_leaves_that_could_not_be_written_are_refused() -> None:
     writer = writer_of("String", nonnull=True)
     leaves = writer.read([SimpleNamespace(value="a"), SimpleNamespace(value=1)])
     with pytest.raises(FastPathMiss):
@@ -245,13 +243,13 @@ def test_leaves_that_could_not_be_written_are_not_read_past_their_end() -> None:
 
 
 @pytest.mark.parametrize("count", range(6))
-def test_columns_that_are_not_there_are_not_read(count: int) -> None:
+def test_missing_columns_are_refused(count: int) -> None:
     writer = nested()[0]
     with pytest.raises(FastPathMiss):
         writer.write([writer.read([SimpleNamespace(last="a")])] * count)
 
 
-def test_a_list_that_a_property_changes_meanwhile_is_written_as_it_was() -> None:
+def test_a_list_that_a_property_changes_is_written_unchanged() -> None:
     objects: list[Any] = []
 
     class Clearing:
