@@ -1,8 +1,6 @@
 """The shards that one operation read from slaves, because their masters did not answer."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 
 Stale = dict[int, int]
 """Shard → the epoch ms since which its data may be stale."""
@@ -10,15 +8,20 @@ Stale = dict[int, int]
 _stale: ContextVar[Stale | None] = ContextVar("pinway_stale", default=None)
 
 
-@contextmanager
-def collecting() -> Iterator[Stale]:
-    """Collect what tasks that begin in this block mark."""
-    found: Stale = {}
-    token = _stale.set(found)
-    try:
-        yield found
-    finally:
-        _stale.reset(token)
+class Collecting:
+    """A context manager that collects the shards that are marked inside it, also by tasks that
+    begin inside it."""
+
+    __slots__ = ("_token",)
+    _token: Token[Stale | None]
+
+    def __enter__(self) -> Stale:
+        found: Stale = {}
+        self._token = _stale.set(found)
+        return found
+
+    def __exit__(self, *raised: object) -> None:
+        _stale.reset(self._token)
 
 
 def mark(shards: set[int], since: int) -> None:

@@ -8,9 +8,9 @@ can add a key: the executor then loads the batches at once.
 
 import asyncio
 from asyncio import AbstractEventLoop, Future, get_running_loop
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aiodataloader import DataLoader
 
@@ -96,8 +96,3 @@ class Loader(DataLoader[K, V]):
         task = self.loop.create_task(self.key_cache.load(self, batch))
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
-
-    def load_here(self, batch: Batch) -> Coroutine[Any, Any, None]:
-        """Load a batch in the current task. If that task is cancelled while other callers wait, a
-        new task loads the batch again."""
-        return self.key_cache.load(self, batch, True)

@@ -2,13 +2,15 @@ cimport cython
 
 
 cdef class Batch:
-    cdef public object singles, slots
-    cdef public list keys
+    cdef public object singles
+    cdef public list keys, slots
+    cdef public Py_ssize_t first
     cdef public bint asked, cleared, done
     cdef object _loader
     cdef dict _waiters
 
-    cpdef add(self, list keys, slots)
+    cpdef add(self, list keys, Py_ssize_t first, list slots=*)
+    cpdef all_slots(self)
     cpdef ask(self)
     cpdef load(self)
     cpdef wake(self, waiter, key)

@@ -23,13 +23,14 @@ class BatchLoader(Protocol):
     has_at_hand: bool
 
     @property
+    def key_cache(self) -> Any:
+        """The loader's `LoaderCache`."""
+
+    @property
     def loop(self) -> AbstractEventLoop: ...
 
     def dispatch(self, batch: Batch) -> None:
         """Load a batch in a new task."""
-
-    def load_here(self, batch: Batch) -> Coroutine[Any, Any, None]:
-        """Load a batch in the current task."""
 
     async def load_batch(self, keys: list[Any]) -> Sequence[Any]:
         """Returns a value or an exception for each key, parallel to `keys`."""
@@ -44,15 +45,17 @@ class Batch:
     """Keys that are loaded together."""
 
     __slots__ = (
-        *("_loader", "_waiters", "asked", "cleared", "done", "keys"),
+        *("_loader", "_waiters", "asked", "cleared", "done", "first", "keys"),
         *("singles", "slots"),
     )
 
     def __init__(self, loader: BatchLoader) -> None:
         self._loader: BatchLoader | None = loader
         self.keys: list[Any] = []
-        self.slots: Sequence[int] = ()
-        """The index of each key's value in `LoaderCache.values`, parallel to `keys`, ascending."""
+        self.first = 0
+        self.slots: list[int] | None = None
+        """The index of each key's value in `LoaderCache.values`, parallel to `keys`, ascending.
+        None: the slots are consecutive, from `first` on."""
         self.asked = False
         """Whether loading has begun or is scheduled."""
         self.done = False
@@ -63,13 +66,21 @@ class Batch:
         """The keys that were requested one by one. Their waiters are woken before `_waiters`."""
         self._waiters: dict[Any, list[Future[Any] | Load]] | None = None
 
-    def add(self, keys: list[Any], slots: Sequence[int]) -> None:
-        """Add keys. The batch owns the list `keys` from now on."""
-        if self.keys:
-            self.keys += keys
-            self.slots = [*self.slots, *slots]
-        else:
-            self.keys, self.slots = keys, slots
+    def add(self, keys: list[Any], first: int, slots: list[int] | None = None) -> None:
+        """Add keys, with these slots, or, if `slots` is None, with the slots from `first` on. The
+        batch owns the list `keys` from now on."""
+        if not self.keys:
+            self.keys, self.first, self.slots = keys, first, slots
+            return
+        more = range(first, first + len(keys)) if slots is None else slots
+        self.slots = [*self.all_slots(), *more]
+        self.keys += keys
+
+    def all_slots(self) -> Sequence[int]:
+        """The slots, parallel to `keys`."""
+        if self.slots is None:
+            return range(self.first, self.first + len(self.keys))
+        return self.slots
 
     def ask(self) -> None:
         """Schedule loading in the third turn of the event loop, unless it is scheduled already."""
@@ -85,7 +96,8 @@ class Batch:
         the batch again."""
         self.asked = True
         assert self._loader is not None
-        return self._loader.load_here(self)
+        loading: Coroutine[Any, Any, None] = self._loader.key_cache.load(self._loader, self, True)
+        return loading
 
     def wake(self, waiter: Future[Any] | Load, key: Any) -> None:
         """Wake a waiter when the batch is loaded. Waiters are woken in the order of their keys."""

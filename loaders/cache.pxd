@@ -13,7 +13,7 @@ cdef class LoaderCache:
     cpdef single(self, loader, key)
     cpdef close(self, Batch batch)
     cpdef fail(self, Batch batch, error)
-    @cython.locals(first=Py_ssize_t)
+    @cython.locals(next_slot=Py_ssize_t, values=list)
     cpdef end(self, Batch batch, given)
     cdef list _begin(self, Batch batch)
     cdef _loaded(self, Batch batch, list keys, given)

@@ -133,7 +133,7 @@ class LoaderCache:
     def fail(self, batch: Batch, error: BaseException) -> None:
         """Give the error to all callers of a batch that failed as a whole, and forget its keys, so
         that a later call loads them again."""
-        for key, slot in zip(batch.keys, batch.slots, strict=True):
+        for key, slot in zip(batch.keys, batch.all_slots(), strict=True):
             if self.slots.get(key) == slot:
                 del self.slots[key]
         self.end(batch, [error] * len(batch.keys))
@@ -142,9 +142,11 @@ class LoaderCache:
         """Store the values of a batch, and wake its waiters. `given` is parallel to its keys."""
         self.pending.remove(batch)
         slots, values = batch.slots, self.values
-        if type(slots) is range:
-            first = slots[0]
-            values[first : first + len(slots)] = given
+        if slots is None:
+            next_slot = batch.first
+            for value in given:
+                values[next_slot] = value
+                next_slot += 1
         else:
             for slot, value in zip(slots, given, strict=True):
                 values[slot] = value
@@ -178,13 +180,13 @@ class LoaderCache:
         slots = [self.slots[key] for key in others]
         for slot in slots:
             self.values[slot] = batch
-        batch.add(others, slots)
+        batch.add(others, 0, slots)
         return batch
 
     def _add_to(self, batch: Batch, keys: list[Any]) -> None:
         start = len(self.values)
         self.values += [batch] * len(keys)
-        batch.add(keys, range(start, start + len(keys)))
+        batch.add(keys, start)
 
     def _missing_batches(self, slots: list[int]) -> tuple[Batch, ...]:
         """The batches that will fill in the missing values of these slots."""

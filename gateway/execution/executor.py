@@ -7,7 +7,7 @@ from typing import Any
 
 from graphql import GraphQLError, OperationType
 
-from datasources.staleness import collecting
+from datasources.staleness import Collecting
 from gateway.cost.clients import Client
 from gateway.cost.refusals import Refusals, too_dear, too_large, too_often
 from gateway.execution.documents import Documents, PreparedOperation, Stats
@@ -152,44 +152,38 @@ class Executor:
         variables: dict[str, Any] | None,
         context: Context,
     ) -> Result:
-        with collecting() as stale:
-            result = await self._run_plan(operation, query, variables, context)
+        with Collecting() as stale:
+            try:
+                with self._deadlines.begin() as deadline:
+                    outcome = await operation.plan.run(
+                        context=context, variables=variables, again=context.again, deadline=deadline
+                    )
+            except TimeoutError:
+                result = _failed([b"null"], self._late())
+            except (
+                Exception
+            ) as raised:  # a bug in the executor: the client sees INTERNAL, we log it
+                error = GraphQLError("The operation could not be run.", original_error=raised)
+                result = _failed([b"null"], error)
+            else:
+                errors = outcome.errors
+                if errors and self.documents.hiding is not None:
+                    hide(self.documents.hiding, errors, query, variables)
+                if (fault := context.fault) is not None:
+                    errors.append(GraphQLError(str(fault), original_error=fault))
+                size = sum(map(len, outcome.parts or ())) if self._max_bytes else 0
+                if size > self._max_bytes:
+                    self.refusals.bytes += 1
+                    result = _failed([b"null"], too_large(size, self._max_bytes))
+                elif len(errors) > FEW:
+                    result = await _failed_in_slices(outcome.parts, errors)
+                else:
+                    result = (
+                        _failed(outcome.parts, *errors) if errors else Result(outcome.parts, [])
+                    )
         if stale:
             result.extend(told_stale(stale))
         return result
-
-    async def _run_plan(
-        self,
-        operation: PreparedOperation,
-        query: str,
-        variables: dict[str, Any] | None,
-        context: Context,
-    ) -> Result:
-        try:
-            with self._deadlines.begin() as deadline:
-                outcome = await operation.plan.run(
-                    context=context, variables=variables, again=context.again, deadline=deadline
-                )
-        except TimeoutError:
-            return _failed([b"null"], self._late())
-        except Exception as raised:  # a bug in the executor: the client sees INTERNAL, we log it
-            error = GraphQLError("The operation could not be run.", original_error=raised)
-            return _failed([b"null"], error)
-        if self._max_bytes and outcome.parts is not None:
-            size = sum(map(len, outcome.parts))
-            if size > self._max_bytes:
-                self.refusals.bytes += 1
-                return _failed([b"null"], too_large(size, self._max_bytes))
-        errors = outcome.errors
-        if errors and self.documents.hiding is not None:
-            hide(self.documents.hiding, errors, query, variables)
-        if (fault := context.fault) is not None:
-            errors.append(GraphQLError(str(fault), original_error=fault))
-        if not errors:
-            return Result(outcome.parts, [])
-        if len(errors) <= FEW:
-            return _failed(outcome.parts, *errors)
-        return await _failed_in_slices(outcome.parts, errors)
 
     def _late(self) -> GraphQLError:
         return GraphQLError(

@@ -182,8 +182,8 @@ FAULTS = (
     Fault(
         "a cancellation in the turn in which an awaited future completes is lost",
         "tasks/resolver_task.py",
-        "cancelled = type(raised) is CancelledError and not waits.cancelled()",
-        "cancelled = False",
+        "self._must_cancel = True\n",
+        "pass\n",
     ),
     Fault(
         "compiled code writes null for what is empty",

@@ -8,7 +8,7 @@ import pytest
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
-from datasources.staleness import collecting
+from datasources.staleness import Collecting
 from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import Pairs
 
@@ -99,7 +99,7 @@ async def test_while_a_master_hangs_its_slave_is_read_with_all_that_was_acknowle
             await gateway.read(id)
         await slave.run("START SLAVE SQL_THREAD")
         for _ in range(20):
-            with collecting() as stale:
+            with Collecting() as stale:
                 assert await gateway.read(id) == b"2"
             assert set(stale) == {0}
         with pytest.raises((StoreTimeout, StoreUnavailable)):
@@ -107,7 +107,7 @@ async def test_while_a_master_hangs_its_slave_is_read_with_all_that_was_acknowle
     finally:
         pairs.server(ranges.master).kill(signal.SIGCONT)
     while True:
-        with collecting() as stale:
+        with Collecting() as stale:
             assert await gateway.read(id) == b"2"
         if not stale:
             break

@@ -141,12 +141,12 @@ class Plan:
         try:
             try:
                 await run.execute()
-                parts = await _encoded(run)
+                parts = _in_one_part(run) or await encode(run.data)
             except CancelledError:
                 if deadline is None or not deadline.passed or not self.operation.serial:
                     raise
                 run.cut(deadline.seconds)
-                parts = await _encoded(run)
+                parts = _in_one_part(run) or await encode(run.data)
         finally:
             if len(run.deferred_free) > SLICES_AT_ONCE:
                 run.data = None
@@ -209,5 +209,6 @@ class Plan:
         return Outcome([dumps(result.data)] if started else None, errors, started)
 
 
-async def _encoded(run: Run) -> list[bytes]:
-    return [dumps(run.data)] if run.objects_made <= SMALL else await encode(run.data)
+def _in_one_part(run: Run) -> list[bytes] | None:
+    """Returns the JSON of small data; None for large data, which is encoded with rests."""
+    return [dumps(run.data)] if run.objects_made <= SMALL else None

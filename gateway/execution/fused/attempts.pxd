@@ -1,11 +1,13 @@
 cimport cython
 
+from gateway.execution.fused.json_writer cimport JsonWriter, Leaves
 from gateway.execution.model.state cimport State
 from gateway.execution.run.pending cimport FieldReceiver
 
 
 cdef class ObjectNode:
-    cdef public object writer, selection
+    cdef public JsonWriter writer
+    cdef public object selection
     cdef public Py_ssize_t number
     cdef public list fetches, leaves
     cdef public dict outputs
@@ -39,7 +41,7 @@ cdef class Attempt(FieldReceiver):
     cdef bint _over
 
     cpdef execute(self)
-    @cython.locals(fetch=FieldFetch)
+    @cython.locals(fetch=FieldFetch, leaves=Leaves)
     cdef void execute_selection(self, ObjectNode node, objs) except *
     cdef take(self, FieldFetch fetch, values)
     cpdef arrived(self, fetch, values)

@@ -6,7 +6,6 @@ are written as they are read; the fields below are inserted at the end. The byte
 the last.
 """
 
-cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.long cimport PyLong_AsLong, PyLong_AsLongAndOverflow
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
@@ -15,7 +14,6 @@ from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.string cimport memset
 
 from gateway.execution.fused.layout cimport (
-    Layout,
     fetch_object,
     fetch_place,
     fetch_value,
@@ -53,40 +51,10 @@ cdef enum: ROOM = 256  # bytes for an object, at first
 cdef enum: STEP = 4  # rows between one step of fetching and the next
 
 
-cdef struct Column:
-    PyObject **items  # NULL: it isn't there
-    PyObject *leaves  # of a column of objects
-    Py_ssize_t count
-    Py_ssize_t next  # of a column of objects: the row of the one that is written next
-
-
-cdef struct Field:
-    int code
-    int kind
-    bint nonnull
-    int number
-    const char *before  # the text before it
-    Py_ssize_t size
-    PyObject *name
-    PyObject *shown
-    PyObject *writer
-    Layout layout
-
-
-@cython.final
-@cython.freelist(16)
 cdef class Leaves:
     """The leaves of objects, which were read and written. For each object there is the text before
     each field that is not a leaf, and the text after the last field. The values are kept for the
     plain path."""
-
-    cdef Text text
-    cdef Py_ssize_t *ends  # of those texts, one after the other
-    cdef PyObject **values  # row after row
-    cdef int texts, fields  # of a row
-    cdef Py_ssize_t rows, begun, read  # rows; texts and values so far
-    cdef readonly bint usual
-    """Whether all leaves could be written."""
 
     def __cinit__(self):
         self.usual = True
@@ -99,7 +67,7 @@ cdef class Leaves:
         PyMem_Free(self.ends)
         PyMem_Free(self.values)
 
-    def columns(self):
+    cpdef list columns(self):
         """Returns a column for each leaf: the values that were read."""
         cdef Py_ssize_t row
         cdef int i
@@ -138,19 +106,8 @@ cdef class Leaves:
         return put(out, self.text.data + start, self.ends[text] - start)
 
 
-@cython.final
 cdef class JsonWriter:
     """The writer of the objects of one type at one place. It is told field by field, `end` last."""
-
-    cdef int number  # the objects' column
-    cdef int most  # the last column that is asked for
-    cdef int count
-    cdef int others  # fields that are not read from the objects
-    cdef Field *fields
-    cdef list held  # what the fields point to
-    cdef bytearray text
-    cdef bytes last
-    cdef Py_ssize_t room  # for an object with all that is below it
 
     def __init__(self, int number):
         self.number, self.most, self.room = number, number, ROOM
@@ -192,7 +149,7 @@ cdef class JsonWriter:
     def end(self):
         self.last = bytes(self.text) + b"}"
 
-    def read(self, objs, Leaves leaves=None):
+    cpdef Leaves read(self, objs, Leaves leaves=None):
         """Read and write the leaves of objects, each leaf once. Returns the Leaves; those given are
         extended. What a property raises is kept as its value. The first unusual value ends the
         writing, not the reading."""
@@ -206,7 +163,7 @@ cdef class JsonWriter:
         self.read_rows(leaves, PySequence_Fast_ITEMS(owners), count)
         return leaves
 
-    def write(self, list columns):
+    cpdef list write(self, list columns):
         """Write the writer's own objects, for orjson to include. `columns` has the Leaves of all
         objects. Raises an Exception where a value is unusual."""
         cdef Py_ssize_t n = len(columns), i
@@ -271,12 +228,13 @@ cdef class JsonWriter:
         cdef Field *field
         cdef Py_ssize_t row, kept = leaves.read
         cdef int i
-        for row in range(-3 * STEP if count > 1 else -STEP, 0):
+        for row in range(-3 * STEP if count > 1 else 0, 0):
             self.fetch(owners, row, count)
         try:
             if leaves.usual:
                 for row in range(count):
-                    self.fetch(owners, row, count)
+                    if row + STEP < count:
+                        self.fetch(owners, row, count)
                     for i in range(self.count):
                         field = &self.fields[i]
                         put(&leaves.text, field.before, field.size)

@@ -2,19 +2,19 @@ cdef class State:
     cdef public bint serial_chain, sliced, nulled
     cdef public dict resolved
     cdef public list deferred_free, loads
-    cdef public object resolver_context, context, next_field_context, only_task, loop, queue, root, variables
+    cdef public object resolver_context, context, next_field_context, loop, queue, root, variables, waiter
     cdef public set waiting
     cdef public Py_ssize_t objects_made, objects_since_rest
 
     cpdef complete_later(self, what, values, positions)
     cpdef count(self, Py_ssize_t made)
     cpdef hold_back(self, load)
-    cpdef keep_only_task(self, task)
     cpdef add_pending(self, column)
     cpdef remove_pending(self, column)
     cpdef fail(self, positions, Py_ssize_t i, error)
     cpdef alive(self, positions, i)
     cpdef place_root(self, dict made)
     cpdef has_values(self, waiting)
-    cpdef release_only_task(self)
+    cpdef bint was_cancelled(self)
+    cpdef cancel_tasks(self)
     cpdef restore_task(self)

@@ -7,7 +7,7 @@ class alone, which avoids a circle of imports, and lets compiled code read the f
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop
+from asyncio import AbstractEventLoop, Future
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
@@ -74,7 +74,6 @@ class State:
             "serial_chain",
             "deferred_free",
             "loads",
-            "only_task",
         ),
         *(
             "loop",
@@ -86,6 +85,7 @@ class State:
             "objects_since_rest",
             "variables",
         ),
+        "waiter",
         "waiting",
     )
 
@@ -116,17 +116,14 @@ class State:
     """Whether each awaitable of the current root field of a mutation was below the awaitable before
     it. graphql-core awaits such a chain in the request's own task, so that the next root field sees
     the context variables that the chain sets."""
-    only_task: Any
-    """The waiting task, as long as only one task waits. Its future has no callback yet, so that the
-    run can await it in the request's own task (`ResolverTask.carry`). When another task begins, the
-    first one is released: callbacks are then added in the same order as by asyncio.Task, and the
-    batches of loaders depend on that order."""
     objects_made: int
     """The number of objects made so far."""
     objects_since_rest: int
     """The number of objects made since the clock was last read."""
     sliced: bool
     """Whether a large level was executed in slices."""
+    waiter: Future[None] | None
+    """The future that the request's own task awaits while the run waits for values."""
     nulled: bool
     """Whether a null was propagated, so that an arriving value may have no position."""
 
@@ -153,10 +150,6 @@ class State:
     def hold_back(self, load: Resumable) -> None:
         """Hold back a load, or a task that awaits a load, until the end of the round."""
         self.loads.append(load)
-
-    def keep_only_task(self, task: Resumable) -> None:
-        """Hold back the only waiting task (see `only_task`)."""
-        self.only_task = task
 
     def add_pending(self, column: Pending) -> None:
         """Note that values of a column are awaited."""
@@ -231,8 +224,13 @@ class State:
         `serial_chain`."""
         raise NotImplementedError
 
-    def release_only_task(self) -> None:
-        """Stop holding back the only waiting task, if there is one."""
+    def was_cancelled(self) -> bool:
+        """Whether the request's own task was cancelled while it awaits `waiter`. It learns of that
+        later in this turn of the event loop."""
+        raise NotImplementedError
+
+    def cancel_tasks(self) -> None:
+        """Cancel all tasks that have not ended, as `asyncio.gather` does when it is cancelled."""
         raise NotImplementedError
 
     def restore_task(self) -> None:

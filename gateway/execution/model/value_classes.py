@@ -77,4 +77,11 @@ def _answers_to_any_name(kind: type) -> bool:
 
 
 def classes_of(values: Iterable[Any]) -> set[type]:
-    return set(map(type, values))
+    found: set[type] = set()
+    latest = None
+    for value in values:
+        kind = type(value)
+        if kind is not latest:  # most columns have one class
+            found.add(kind)
+            latest = kind
+    return found

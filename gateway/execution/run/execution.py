@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from types import CoroutineType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from graphql.execution.values import VariableValues
 from graphql.pyutils import is_awaitable
@@ -54,14 +54,13 @@ class Run(Waiting):
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
         self.queue, self.waiting, self.loads, self.deferred_free = deque(), set(), [], []
-        self.resolved = self.resolver_context = self.next_field_context = self.only_task = None
+        self.resolved = self.resolver_context = self.next_field_context = None
         self.serial_chain = self.sliced = False
         self.objects_made = self.objects_since_rest = 0
         self._done = (0, 0)
         """The number of steps that are done, and the number of errors after them."""
 
     def variable_values(self) -> VariableValues:
-        """The variables as graphql-core's VariableValues, made when first needed."""
         if self._values is None:
             self._values = self._in_full()
         return self._values
@@ -131,11 +130,11 @@ class Run(Waiting):
         if field is None or self.next_field_context is not None:
             self.queue.append((step, [self.root], None, self.next_field_context))
             return None
-        assert isinstance(field.source, Attribute | Call)
+        source = cast("Attribute | Call", field.source)
         group = Group(step, [self.root], None)
         group.out = [self.place_root({field.key: None})]
         positions = FieldPositions(group, field, field.nonnull)
-        (value,) = field.source.start(self, field, group.objs, positions)
+        (value,) = source.start(self, field, group.objs, positions)
         if type(value) is CoroutineType or is_awaitable(value):
             return field, value, positions
         field.completer.complete(self, [value], positions, {type(value)})
@@ -168,7 +167,6 @@ class Run(Waiting):
                 continue
             if not self._arrivals:
                 if not (self.waiting or self.loads):
-                    self.release_only_task()
                     return
                 batch = self._only_batch()
                 if batch is not None:
@@ -205,5 +203,5 @@ class Run(Waiting):
 def _only_field(step: Selection) -> Field | None:
     """The only field of a step, if it is resolved for each object by itself."""
     fields = step.fields
-    apart = len(fields) == 1 and isinstance(fields[0].source, Attribute | Call)
-    return fields[0] if apart else None
+    single = len(fields) == 1 and isinstance(fields[0].source, (Attribute, Call))
+    return fields[0] if single else None

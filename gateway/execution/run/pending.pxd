@@ -20,6 +20,8 @@ cdef class PendingField:
     cdef State _run
     cdef Py_ssize_t _count
 
+    cdef _begin(self, State run, field, Bulk source, positions, Py_ssize_t count)
+
 
 cdef class PendingLoad(PendingField):
     cdef public Load load

@@ -58,12 +58,14 @@ class PendingField:
         positions: Positions | None,
         count: int,
     ) -> None:
+        self._begin(run, field, source, positions, count)
+
+    def _begin(
+        self, run: State, field: Field, source: Bulk, positions: Positions | None, count: int
+    ) -> None:
         self._run, self._field, self._source = run, field, source
-        self._positions, self._count, self._resolver_context = (
-            positions,
-            count,
-            run.resolver_context,
-        )
+        self._positions, self._count = positions, count
+        self._resolver_context = run.resolver_context
         self.attempt = self.fetch = None
 
     def is_for(self, count: int) -> bool:
@@ -119,14 +121,7 @@ class PendingLoad(PendingField):
         count: int,
         load: Load,
     ) -> None:
-        # PendingField.__init__, inlined: most fields that a request awaits are loads.
-        self._run, self._field, self._source = run, field, source
-        self._positions, self._count, self._resolver_context = (
-            positions,
-            count,
-            self._run.resolver_context,
-        )
-        self.attempt = self.fetch = None
+        self._begin(run, field, source, positions, count)
         self.load = load
 
     def release(self) -> None:

@@ -32,18 +32,14 @@ class Response(State):
         self.nulled = False
 
     def place_root(self, made: dict[str, Any]) -> dict[str, Any]:
-        """Add root fields to the data, and return the data."""
         assert self.data is not None
         self.data.update(made)
         return self.data
 
     def fail(self, positions: Positions, i: int, error: Exception) -> None:
-        """Record a field error at a position."""
         self._failures.append((positions, i, error))
 
     def write_failures(self, failures: Sequence[Failure]) -> bool:
-        """Write failures as errors and nulls. The failures are in response order. Returns whether a
-        null was propagated to a parent."""
         propagated = False
         for positions, i, error in failures:
             path = self._path(positions, i)
@@ -71,7 +67,6 @@ class Response(State):
         return path
 
     def alive(self, positions: Positions, i: int) -> bool:
-        """Whether a position is still in the response: no null replaced it or a parent of it."""
         return not self.nulled or self._path(positions, i) is not None
 
     def _nullify(self, base: Base, i: int) -> bool:

@@ -2,6 +2,7 @@ from gateway.execution.run.arguments cimport Arguments
 from gateway.execution.model.state cimport State
 
 cpdef list read(getters, objs)
+cdef list read_one(get, objs)
 
 
 cdef class Attribute:

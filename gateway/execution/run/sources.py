@@ -43,7 +43,7 @@ class Attribute:
         self, run: State, field: Field, objs: Sequence[Any], positions: Positions | None
     ) -> Sequence[Any]:
         """A value, an awaitable or an exception for each object."""
-        return self.called(run, field, read([self.get], objs)[0], positions)
+        return self.called(run, field, read_one(self.get, objs), positions)
 
     def called(
         self, run: State, field: Field, values: Sequence[Any], positions: Positions | None
@@ -74,6 +74,8 @@ def read(getters: Sequence[Callable[[Any], Any]], objs: Sequence[Any]) -> list[l
     """Reads attributes of objects. Returns a column for each getter. All attributes of an object
     are read before the attributes of the next object. If reading raises an exception, it is the
     value."""
+    if len(getters) == 1:
+        return [read_one(getters[0], objs)]
     columns: list[list[Any]] = [[] for _ in getters]
     pairs = list(zip(getters, columns, strict=True))
     for obj in tuple(objs):
@@ -83,6 +85,17 @@ def read(getters: Sequence[Callable[[Any], Any]], objs: Sequence[Any]) -> list[l
             except Exception as error:
                 column.append(without_frame(error))
     return columns
+
+
+def read_one(get: Callable[[Any], Any], objs: Sequence[Any]) -> list[Any]:
+    """Reads one attribute of objects. If reading raises an exception, it is the value."""
+    column: list[Any] = []
+    for obj in tuple(objs):
+        try:
+            column.append(get(obj))
+        except Exception as error:
+            column.append(without_frame(error))
+    return column
 
 
 class Call:

@@ -45,11 +45,6 @@ class Starting(Response):
         completer: Completer,
         classes: set[type] | None = None,
     ) -> tuple[Sequence[Any], Sequence[int] | None, set[type] | None]:
-        """Start the awaitables of a column. Each is completed when it ends.
-
-        Returns the values that are not awaited, the index of each (None: the whole column), and
-        their classes if known; the caller completes these values.
-        """
         if classes is None:
             classes = set(map(type, values))
         if classes <= PLAIN or (CoroutineType not in classes and none_awaited(classes)):
@@ -59,7 +54,6 @@ class Starting(Response):
     def complete_values(
         self, values: Sequence[Any], positions: Positions, completer: Completer
     ) -> None:
-        """Complete values. An awaitable is completed when it ends."""
         if len(values) > SLICE:
             self.queue.append((completer, values, positions, self.resolver_context))
             return
@@ -69,8 +63,6 @@ class Starting(Response):
             completer.complete(self, ready, at, classes)
 
     def when_ready(self, values: Sequence[Any], positions: Positions, then: Then) -> None:
-        """Call `then` with the values that are not awaitable, and again whenever awaited values
-        have arrived."""
         ready, numbers = self._start_each(values, positions, then, set(map(type, values)))
         if ready:
             then(self, ready, numbers)
@@ -103,22 +95,17 @@ class Starting(Response):
         return some_wait.take_ready()
 
     def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
-        """Note that `count` more values are awaited, the first of them at position `i`: see
-        `State.serial_chain`."""
         path, above = ranks(positions, i), self._latest
         self.serial_chain = count == 1 and path[: len(above)] == above
         self._latest = path
 
     def restore_task(self) -> None:
-        """Make the request's task the event loop's current task again, after resolver tasks ran."""
         if self._task is None:
             leave(self.loop, None)
         else:
             enter(self.loop, self._task)
 
     def run_in_context(self, context: Context | None, do: Callable[..., None], *given: Any) -> None:
-        """Call a function in a resolver's context. Entries that the function queues keep the
-        context. None means the request's own context."""
         if context is None:
             do(*given)
             return
@@ -131,8 +118,6 @@ class Starting(Response):
     def take_resolved(
         self, field: Field, objs: Sequence[Any]
     ) -> Sequence[Any] | PendingField | PendingColumn | None:
-        """Take over the field's values for these objects from an attempt that was given up: a value
-        for each object, or the Pending column. None if the attempt did not resolve the field."""
         if self.resolved is None:
             return None
         found = self.resolved.get(field)
@@ -151,8 +136,6 @@ class Starting(Response):
         positions: Positions,
         resolved: dict[Field, Any],
     ) -> None:
-        """Execute the objects of an attempt that was given up on the plain path. `resolved` has the
-        values that the attempt's resolvers gave."""
         queue, self.queue, self.resolved = self.queue, deque(), resolved
         try:
             execute_group(self, selection, objs, positions)

@@ -8,13 +8,14 @@ from loaders.batches cimport Batch, Load
 
 cdef class Waiting(Starting):
     cdef list _arrivals
-    cdef object _waiter
+    cdef object _cancelled
     cdef Py_ssize_t _unwanted
     cdef double _since
 
+    cpdef bint was_cancelled(self)
+    cpdef cancel_tasks(self)
     cdef Batch _only_batch(self)
     @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)
-    cdef list _load_batches(self, list loads, bint alone)
-    cpdef release_only_task(self)
+    cdef list _load_batches(self, list loads)
     cpdef has_values(self, waiting)
     cdef _wake(self)

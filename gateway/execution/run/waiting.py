@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import CancelledError
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gateway.execution.model.state import Pending
@@ -23,7 +23,7 @@ BUDGET = 0.004
 class Waiting(Starting):
     """The part of a run that waits."""
 
-    __slots__ = ("_arrivals", "_since", "_unwanted", "_waiter")
+    __slots__ = ("_arrivals", "_cancelled", "_since", "_unwanted")
 
     def __init__(self) -> None:
         Starting.__init__(self)
@@ -31,23 +31,17 @@ class Waiting(Starting):
         """The pending columns whose values have arrived."""
         self._unwanted = 0
         """The number of cancelled tasks that have not ended yet."""
-        self._waiter: asyncio.Future[None] | None = None
+        self.waiter = None
+        self._cancelled: Sequence[ResolverTask] = ()
+        """The tasks that `cancel_tasks` cancelled."""
         self._since = 0.0
         """The time at which this turn of work began."""
 
-    def release_only_task(self) -> None:
-        """Stop holding back the only waiting task, if there is one."""
-        task = self.only_task
-        if task is not None:
-            self.only_task = None
-            task.release()
-
     async def _wait_for_more(self) -> None:
         """Wait until awaited values have arrived."""
-        only, self.only_task = self.only_task, None
         loads, self.loads = self.loads, []
         if loads:
-            tasks = self._load_batches(loads, only is None)
+            tasks = self._load_batches(loads)
             if tasks:
                 try:
                     await asyncio.sleep(0)
@@ -58,11 +52,6 @@ class Waiting(Starting):
                 for task in tasks:
                     task.next_step()
                 self.restore_task()
-        if only is not None:
-            if not loads:
-                await only.carry(self._task)
-                return
-            only.release()
         if self._arrivals:
             return
         if all(isinstance(column, PendingBatch) for column in self.waiting):
@@ -73,7 +62,7 @@ class Waiting(Starting):
 
     def _only_batch(self) -> Batch | None:
         """The only batch that the request waits for, if it is not scheduled yet; else None."""
-        if len(self.loads) == 1 and not (self.waiting or self.only_task or self._unwanted):
+        if len(self.loads) == 1 and not (self.waiting or self._unwanted):
             only = self.loads[0]
             if isinstance(only, PendingLoad):
                 batch = only.load.only_missing()
@@ -81,14 +70,12 @@ class Waiting(Starting):
                     return batch
         return None
 
-    def _load_batches(
-        self, loads: list[PendingLoad | ResolverTask], alone: bool
-    ) -> list[ResolverTask]:
+    def _load_batches(self, loads: list[PendingLoad | ResolverTask]) -> list[ResolverTask]:
         """Load the batches of these loads, which were held back.
 
-        If the request awaits nothing but loads (`alone`: no single task waits, either), nothing can
-        add a key to the batches, and the run loads them at once. Otherwise the loads are released,
-        and the loaders load them in their own turn.
+        If the request awaits nothing but loads, nothing can add a key to the batches, and the run
+        loads them at once. Otherwise the loads are released, and the loaders load them in their own
+        turn.
 
         Returns the tasks of the batches if each of them only yielded to the event loop in its first
         step: the caller runs their next step one turn later.
@@ -98,7 +85,7 @@ class Waiting(Starting):
             others += column.left
         for load in loads:
             others -= not isinstance(load, PendingLoad)
-        if not alone or self._unwanted or others:
+        if self._unwanted or others:
             for load in loads:
                 load.release()
             return []
@@ -136,10 +123,8 @@ class Waiting(Starting):
         return []
 
     async def rest(self) -> None:
-        """Yield to the event loop if this run has held it for longer than BUDGET."""
         self.objects_since_rest = 0
         if self.loop.time() - self._since > BUDGET:
-            self.release_only_task()
             loads, self.loads = self.loads, []
             for each in loads:
                 each.release()
@@ -149,19 +134,27 @@ class Waiting(Starting):
     async def _wait(self) -> None:
         if self._fatal is not None:
             return
-        self._waiter = self.loop.create_future()
+        self.waiter = self.loop.create_future()
         try:
-            await self._waiter
+            await self.waiter
         finally:
-            self._waiter = None
+            self.waiter = None
+
+    def was_cancelled(self) -> bool:
+        return self.waiter is not None and self.waiter.cancelled()
+
+    def cancel_tasks(self) -> None:
+        tasks = [task for column in self.waiting for task in column.tasks]
+        self._cancelled = [task for task in tasks if not (task.done_ or task.unwanted)]
+        for task in self._cancelled:
+            task.cancel()
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
 
     async def _abandon(self) -> None:
         """Cancel all pending tasks and loads, and wait until they have ended."""
-        self.release_only_task()
         for column in self.columns():
             if isinstance(column, PendingLoad):
                 column.forget()
@@ -171,14 +164,14 @@ class Waiting(Starting):
         tasks = [task for waiting in self.waiting for task in waiting.tasks]
         self._discard([task for task in tasks if not task.done_])
         while self._unwanted:
-            self._waiter = self.loop.create_future()
+            self.waiter = self.loop.create_future()
             try:
-                await self._waiter
+                await self.waiter
             except CancelledError:
                 for task in tasks:
                     task.cancel()
             finally:
-                self._waiter = None
+                self.waiter = None
 
     def _discard(self, tasks: list[ResolverTask]) -> None:
         """Cancel tasks whose value has no position in the response."""
@@ -187,19 +180,17 @@ class Waiting(Starting):
                 task.unwanted = True
                 self._unwanted += 1
                 task.sink.count_down()
-            task.cancel()
+            if task not in self._cancelled:
+                task.cancel()
 
     def columns(self) -> list[Any]:
-        """All pending columns, and the loads that are held back."""
         return [*self.waiting, *(load for load in self.loads if isinstance(load, PendingLoad))]
 
     def null_propagated(self) -> None:
-        """Call `null_propagated` of all pending columns."""
         for column in self.columns():
             column.null_propagated()
 
     def discard_unwanted(self, waiting: Iterable[Any]) -> None:
-        """Cancel the tasks and loads of these columns whose values have no position any more."""
         unwanted = []
         for column in waiting:
             if not isinstance(column, PendingLoad):
@@ -224,7 +215,6 @@ class Waiting(Starting):
             self._wake()
 
     def failed_with(self, error: BaseException) -> None:
-        """End the request with a BaseException that is not an Exception, as graphql-core does."""
         if self._fatal is None:
             self._fatal = error
         self._wake()

@@ -5,12 +5,17 @@ from __future__ import annotations
 from contextvars import Context
 from typing import Any
 
+from gateway.execution.model.state import State
+
 
 class Column:
     """The awaited values of a column: the tasks that are running, and the values that have
     arrived."""
 
-    __slots__ = ("base", "indexes", "left", "tasks", "values")
+    __slots__ = ("_run", "base", "indexes", "left", "tasks", "values")
+
+    _run: State
+    """The run that waits for the column, until values have arrived."""
 
     base: Context | None
     """The context with which all tasks began. A task whose context differs at its end has changed a

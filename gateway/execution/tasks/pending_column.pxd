@@ -1,10 +1,8 @@
-from gateway.execution.model.state cimport State
 from gateway.execution.tasks.column cimport Column
 
 
 cdef class PendingColumn(Column):
     cdef object _resolver_context, _changed_contexts, _positions, _then
-    cdef State _run
     cdef bint _started
     cdef Py_ssize_t _total
 

@@ -31,7 +31,6 @@ class PendingColumn(Column):
         "_changed_contexts",
         "_positions",
         "_resolver_context",
-        "_run",
         "_started",
         "_then",
         "_total",
@@ -51,22 +50,18 @@ class PendingColumn(Column):
         """Run an awaitable's first step. The caller then makes its own task current again."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
         run = self._run
-        run.release_only_task()
         task = ResolverTask(run.loop, coro, self, index)
         task.first_step()
         if not task.done_:
             self.tasks.append(task)
             if isinstance(task.waits, Load):
                 run.hold_back(task)
-            elif run.waiting or len(self.tasks) > 1:
-                task.release()
             else:
-                run.keep_only_task(task)
+                task.release()
 
     def start_all(self, coros: Sequence[Any]) -> None:
         """Run the first step of each coroutine, and release the tasks to the event loop. `coros` is
         the whole column."""
-        self._run.release_only_task()
         start_all(self, self._run.loop, coros, ResolverTask)
 
     def _mark_started(self) -> None:

@@ -17,7 +17,6 @@ import itertools
 import sys
 from asyncio import AbstractEventLoop, CancelledError, Future
 from collections.abc import Callable, Coroutine, Generator
-from types import coroutine
 from typing import Any, Protocol
 
 from gateway.execution.tasks.compiled import SteppedTask
@@ -65,53 +64,6 @@ class ResolverTask(SteppedTask):
         else:
             wrong = None if waits is None else self._bad_yield(waits)
             self._loop.call_soon(self._resume, wrong, context=self._context)
-
-    @coroutine
-    def carry(self, task: Any) -> Generator[Any, Any, None]:
-        """Run the coroutine to its end inside `task`, the current task, which waits for nothing
-        else. This saves one turn of the event loop: the awaited future wakes `task` directly."""
-        loop = self._loop
-        error: BaseException | None = None
-        while not self.done_:
-            waits, self.waits = self.waits, None
-            if waits is not None and self._fut_waiter is None:
-                error = self._bad_yield(waits)
-            else:
-                if waits is not None:
-                    waits._asyncio_future_blocking = True
-                try:
-                    yield waits
-                except BaseException as raised:
-                    # The coroutine reads a failed future's exception itself. If this task was
-                    # cancelled after the future was done, the cancellation is thrown in at the
-                    # await, as asyncio does.
-                    cancelled = type(raised) is CancelledError and not waits.cancelled()
-                    error = raised if self._fut_waiter is None or cancelled else None
-            if self._must_cancel and error is None:
-                error = self._cancelled()
-            self._fut_waiter = None
-            enter(loop, self)
-            try:
-                if error is None:
-                    waits = self._context.run(self._coro.send, None)
-                else:
-                    waits = self._context.run(self._coro.throw, error)
-            except StopIteration as stop:
-                self._stopped(stop.value)
-            except BaseException as raised:
-                self._raised(without_frame(raised))
-            else:
-                self.waits = waits
-                if waits is not None and self._may_wait(waits):
-                    self._fut_waiter = waits
-                    if self._must_cancel and waits.cancel(msg=self._message):
-                        self._must_cancel = False
-            finally:
-                error = None  # its traceback refers to this frame
-                if task is None:
-                    leave(loop, None)
-                else:
-                    enter(loop, task)
 
     def _resume(self, error: BaseException | None) -> None:
         """Continue after a bare yield, or throw an error into the coroutine."""

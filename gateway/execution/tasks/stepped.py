@@ -34,7 +34,7 @@ class SteppedTask:
         self.unwanted = False
         """Whether the task was cancelled because its value has no position in the response."""
         self.waits: Any = None
-        """The object that the first step awaits. None after `release` or `carry` has taken it."""
+        """The object that the first step awaits. None after `release` has taken it."""
 
     def first_step(self) -> None:
         """Run the first step. The caller then makes its own task current again."""
@@ -63,6 +63,8 @@ class SteppedTask:
         The coroutine reads the future's result or exception itself, in the future's `__await__`.
         """
         self._fut_waiter = None
+        if not self.sink.indexes and self.sink._run.was_cancelled():  # in this very turn
+            self.sink._run.cancel_tasks()
         if self._must_cancel:
             self._resume(self._cancelled_at(future))
             return

@@ -35,7 +35,7 @@ class Resolver:
 
 
 @pytest.mark.parametrize("run", [ours, theirs])
-@pytest.mark.parametrize("query", ["{a}", "{b{a}}"])
+@pytest.mark.parametrize("query", ["{a}", "{b{a}}", "{x:a y:a}"])
 async def test_a_cancellation_in_the_turn_of_the_value_is_not_lost(run: Any, query: str) -> None:
     resolver = Resolver()
     below = GraphQLObjectType("Below", {"a": GraphQLField(GraphQLInt, resolve=resolver)})

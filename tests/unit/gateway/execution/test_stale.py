@@ -5,7 +5,7 @@ import asyncio
 import orjson
 import pytest
 
-from datasources.staleness import collecting, mark
+from datasources.staleness import Collecting, mark
 from gateway.execution.executor import Result
 from gateway.execution.stale import told_stale
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_tasks_of_an_operation_mark_stale_shards_for_that_operation_alone() -> None:
     async def operation(*shards: int) -> dict[int, int]:
-        with collecting() as stale:
+        with Collecting() as stale:
             await asyncio.gather(*(asyncio.create_task(read(shard)) for shard in shards))
         return stale
 
