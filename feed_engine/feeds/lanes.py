@@ -23,6 +23,9 @@ from feed_engine.outbox.change import Advance
 
 FIRST_REST, LONGEST_REST = 0.25, 5.0  # seconds, doubling; each is cut at random by up to a half
 DONE = "done"
+LEFT = "left"
+"""The place of no lane: it names the only side that a job lacked when it failed, as in "pools
+standby". The job has no such place while it is under way."""
 
 Save = Callable[[str], Awaitable[None]]
 """Saves a lane's place."""
@@ -35,7 +38,7 @@ _PLACES = msgspec.json.Decoder(dict[str, str])
 async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advance: Advance) -> None:
     """Run each lane from its place to its end. Raises the first lane's StoreError when all have
     ended; the places of all are saved by then."""
-    saver = _Saver(dict(places), advance)
+    saver = _Saver({name: place for name, place in places.items() if name != LEFT}, advance)
 
     async def run(name: str, lane: Lane) -> None:
         async def save(place: str) -> None:
@@ -48,9 +51,11 @@ async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advanc
     try:
         await together([run(name, lane) for name, lane in waiting.items()])
     except StoreError:
-        if any(saver.places.get(name) == DONE for name in waiting):
-            for name in waiting:
-                saver.places.setdefault(name, "")
+        for name in waiting:
+            saver.places.setdefault(name, "")
+        if (side := _lacking(saver.places)) is not None:
+            saver.places[LEFT] = side
+        if DONE in saver.places.values() and saver.places != places:
             await saver.save_all()
         raise
 
@@ -61,13 +66,17 @@ def places_of(cursor: bytes) -> dict[str, str]:
 
 
 def lacking(cursor: bytes) -> str | None:
-    """The only side that lanes which are not done write to, as in "pools standby", where others are
-    done; None if there is no such side. Lanes are named "CONTENT SIDE": all but the feeds are in
-    the pools."""
+    """The only side that a job lacked when it failed; None if there is no such side, or the job is
+    under way."""
     try:
-        places = places_of(cursor)
+        return places_of(cursor).get(LEFT)
     except msgspec.MsgspecError:
         return None
+
+
+def _lacking(places: Mapping[str, str]) -> str | None:
+    """The only side that lanes which are not done write to, where others are done. Lanes are named
+    "CONTENT SIDE": all but the feeds are in the pools."""
     lanes = {name: place for name, place in places.items() if " " in name}
     left = {
         f"{'feeds' if content == 'feeds' else 'pools'} {side}"

@@ -15,9 +15,10 @@ from datasources.protocols import Job, OutboxRow, Stores
 from datasources.recording import current, parse_traceparent
 from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.ordering.spacing import SPACING, Spacing
+from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
 from feed_engine.outbox.completion import change_of, fulfill
-from feed_engine.outbox.newest_first import Progress, newer_fan_outs
+from feed_engine.outbox.newest_first import Progress, doing, is_late, newest_to_do
 from feed_engine.outbox.tasks import handlers, name_of
 
 log = logging.getLogger(__name__)
@@ -40,13 +41,19 @@ async def run_job(
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None or row.attempts >= SET_ASIDE_AFTER:
         return
-    does = handlers(spacing, settings)
-    for newer in await newer_fan_outs(stores, row):
-        if (found := await stores.shards.outbox.load(newer.shard, newer.id)) is not None:
-            await _try(stores, found, does)
-    if await newer_fan_outs(stores, row):
+    does, late = handlers(spacing, settings), False
+    for _ in range(newest_first.IN_PLACE):
+        async with newest_to_do(stores, row) as newer:
+            if newer is None:
+                break
+            await _try(stores, newer, does)
+            late = True
+    if late and (row := await stores.shards.outbox.load(job.shard, job.outbox_id)) is None:
+        return  # another job did it in its own place
+    if await is_late(stores, row):
         raise StoreUnavailable("newer fan-outs to the side that was away go first")
-    await _try(stores, row, does)
+    with doing(stores, row):
+        await _try(stores, row, does)
 
 
 async def _try(stores: Stores, row: OutboxRow, does: Mapping[str, Handler]) -> None:

@@ -4,10 +4,16 @@ While a side is away, each fan-out does its work on the other side and fails; it
 after growing pauses. So when the side is back, the fan-outs come in any order: the oldest of an
 hour's outage as likely as the newest. A fan-out that comes then does some newer ones in its place,
 which lack the same side, and is itself tried again later, until no newer ones are left.
+
+A job takes one fan-out at a time, the newest that no other job of this process is doing: jobs that
+run at once are all at the newest fan-outs, instead of each at a stretch of its own.
 """
 
+import asyncio
 import time
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -15,10 +21,11 @@ import msgspec
 from datasources.protocols import Outbox, OutboxRow, Stores
 from feed_engine.feeds.lanes import lacking
 
-LISTED = 500  # fan-outs
+LISTED = 500  # fan-outs: many more than jobs run at once
 LISTED_FOR = 2.0  # seconds, in which this process doesn't look for others
 IN_PLACE = 8  # newer fan-outs that a late one does
-SETTLED = 10_000  # ms: younger fan-outs may be under way on both sides
+
+_Age = tuple[int, int, int]
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,43 +35,96 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
     cursor: bytes | None = None
 
 
-class _Listed(NamedTuple):
-    until: float
-    rows: list[OutboxRow]  # the newest first
+@dataclass(slots=True)
+class _Listed:
+    """The fan-outs that lack a side, as an outbox last told, and the rows that this process is
+    doing."""
+
+    until: float = 0.0  # by the monotonic clock
+    rows: list[OutboxRow] = field(default_factory=list)  # the newest first
+    oldest: _Age | None = None  # there may be others, older than this; None: there are none
+    doing: set[_Age] = field(default_factory=set)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def newest(self, row: OutboxRow, side: str) -> OutboxRow | None:
+        """The newest that lacks the side, is newer than this row, and isn't being done."""
+        for other in self.rows:
+            if (age := _age(other)) <= _age(row):
+                return None
+            if age not in self.doing and _side(other) == side:
+                return other
+        return None
 
 
 _PROGRESS = msgspec.json.Decoder(Progress)
 _listed: WeakKeyDictionary[Outbox, _Listed] = WeakKeyDictionary()
 
 
-async def newer_fan_outs(stores: Stores, row: OutboxRow) -> list[OutboxRow]:
-    """The newest fan-outs that lack the same side as this one, and are newer. Each is named once:
-    the caller does them, and where the caller fails, their own jobs do."""
-    side = _side(row)
-    if side is None:
-        return []
-    outbox, now = stores.shards.outbox, time.monotonic()
-    listed = _listed.get(outbox)
-    if listed is None or now >= listed.until:
-        listed = _Listed(now + LISTED_FOR, await outbox.begun(LISTED))
-        _listed[outbox] = listed
-    settled = time.time_ns() // 1_000_000 - SETTLED
-    found = [
-        other
-        for other in listed.rows
-        if _age(row) < _age(other) and other.created <= settled and _side(other) == side
-    ][:IN_PLACE]
-    for other in found:
+@contextmanager
+def doing(stores: Stores, row: OutboxRow) -> Iterator[None]:
+    """While the row is being done, no other job of this process does it in its own place."""
+    now, age = _of(stores).doing, _age(row)
+    mine = age not in now
+    now.add(age)
+    try:
+        yield
+    finally:
+        if mine:
+            now.discard(age)
+
+
+@asynccontextmanager
+async def newest_to_do(stores: Stores, row: OutboxRow) -> AsyncIterator[OutboxRow | None]:
+    """The newest fan-out that lacks the same side as this one and is newer, to be done in the
+    block; None if there is none."""
+    side, listed = _side(row), _of(stores)
+    while side is not None and (other := await _next(stores, listed, row, side)) is not None:
         listed.rows.remove(other)
-    return found
+        with doing(stores, other):
+            found = await stores.shards.outbox.load(other.shard, other.id)
+            if found is not None and _side(found) == side:
+                yield found
+                return
+    yield None
 
 
-def _age(row: OutboxRow) -> tuple[int, int, int]:
+async def is_late(stores: Stores, row: OutboxRow) -> bool:
+    """Whether fan-outs that lack the same side as this one, and are newer, wait to be done, or
+    another job is doing this one in its own place."""
+    side, listed = _side(row), _of(stores)
+    if side is None:
+        return False
+    return await _next(stores, listed, row, side) is not None or _age(row) in listed.doing
+
+
+async def _next(stores: Stores, listed: _Listed, row: OutboxRow, side: str) -> OutboxRow | None:
+    async with listed.turn:  # jobs that come at once share a listing
+        if time.monotonic() >= listed.until:
+            await _list(stores, listed)
+        found = listed.newest(row, side)
+        if found is None and listed.oldest is not None and _age(row) < listed.oldest:
+            await _list(stores, listed)
+            found = listed.newest(row, side)
+        return found
+
+
+async def _list(stores: Stores, listed: _Listed) -> None:
+    begun = await stores.shards.outbox.begun(LISTED)
+    listed.rows = [row for row in begun if _side(row) is not None]
+    listed.oldest = _age(begun[-1]) if len(begun) == LISTED else None
+    listed.until = time.monotonic() + LISTED_FOR
+
+
+def _of(stores: Stores) -> _Listed:
+    return _listed.setdefault(stores.shards.outbox, _Listed())
+
+
+def _age(row: OutboxRow) -> _Age:
     return row.created, row.shard, row.id
 
 
 def _side(row: OutboxRow) -> str | None:
-    """The side that a fan-out lacks, if it lacks one and is done on the other."""
+    """The side that a fan-out lacked when it failed, if it was done on the other."""
     if row.cursor is None:
         return None
     try:

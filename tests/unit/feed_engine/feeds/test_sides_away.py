@@ -1,14 +1,17 @@
 """Fan-out while one side of a feed store is away: the other side gets everything."""
 
+import asyncio
+from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from datasources.errors import StoreError, StoreUnavailable
-from datasources.protocols import Job, Sides, Stores, WideColumnStore
+from datasources.protocols import Job, OutboxRow, Sides, Stores, WideColumnStore
 from datasources.records import Board, User
 from feed_engine.feeds.fanout import pin_published
-from feed_engine.feeds.lanes import FIRST_REST, on_side
+from feed_engine.feeds.lanes import DONE, FIRST_REST, on_side
 from feed_engine.feeds.rows import (
     FOLLOWING,
     POOLS,
@@ -118,12 +121,32 @@ async def test_a_side_that_failed_rests_and_is_tried_by_one_call_at_a_time() -> 
     assert [await attempt() for _ in range(3)] == [True] * 3
 
 
+class _Noting:
+    """A side of the feeds that notes which pins are put, in which order."""
+
+    def __init__(self, store: WideColumnStore) -> None:
+        self._store, self.put_pins = store, list[int]()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def put(self, table: Any, cells: Any, stamp: int) -> None:
+        for columns in cells.values():
+            self.put_pins.extend(parse_following(column).pin_id for column in columns)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        await self._store.put(table, cells, stamp)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("listed", [4, 500])
 async def test_a_side_that_was_away_catches_up_newest_first(
-    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch, workers: int, listed: int
 ) -> None:
-    """The jobs come again oldest first, as from a queue; each does some newer ones in its place."""
-    monkeypatch.setattr(newest_first, "SETTLED", -1000)
+    """The jobs come oldest first, as from a queue, moments after they failed; each does some newer
+    ones in its place. Workers that run at once are all at the newest pins."""
     monkeypatch.setattr(newest_first, "IN_PLACE", 2)
+    monkeypatch.setattr(newest_first, "LISTED", listed)
     board, viewers = await followed(feeding)
     pins = [await feeding.pin_at(board, START + 1000 * number) for number in range(9)]
     rows = await feeding.pending()
@@ -134,39 +157,55 @@ async def test_a_side_that_was_away_catches_up_newest_first(
     standby = feeding.stores.feeds.standby
     assert await reached(standby, "feeds", viewers, pins[-1].id) == [False] * 5
 
-    put = list[int]()
-
-    class Noting:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(standby, name)
-
-        async def put(self, table: Any, cells: Any, stamp: int) -> None:
-            for columns in cells.values():
-                put.extend(parse_following(column).pin_id for column in columns)
-            await standby.put(table, cells, stamp)
-
-    noting: Any = Noting()
+    noting: Any = _Noting(standby)
     back = feeding.stores._replace(feeds=feeding.stores.feeds._replace(standby=noting))
     order = sorted(rows, key=lambda row: (row.created, row.id))
     while order:
-        later = []
-        for row in order:
-            newest_first._listed.clear()
-            try:
-                await run_job(back, Job(row.shard, row.id))
-            except StoreError:
-                later.append(row)
+        waiting, later = iter(order), list[OutboxRow]()
+
+        async def work(waiting: Iterator[OutboxRow], later: list[OutboxRow]) -> None:
+            for row in waiting:
+                try:
+                    await run_job(back, Job(row.shard, row.id))
+                except StoreError:
+                    later.append(row)
+
+        await asyncio.gather(*(work(waiting, later) for _ in range(workers)))
         order = later
-    assert list(dict.fromkeys(put)) == [pin.id for pin in reversed(pins)]
+    left = [pin.id for pin in reversed(pins)]
+    put = list(dict.fromkeys(noting.put_pins))
+    assert sorted(put) == sorted(left)
+    for pin_id in put:
+        assert left.index(pin_id) < workers  # the newest that nobody else was doing
+        left.remove(pin_id)
     assert await feeding.pending() == []
     for pin in pins:
         assert await reached(standby, "feeds", viewers, pin.id) == [True] * 5
 
 
-async def test_fan_outs_that_lack_another_side_are_left_to_their_own_jobs(
-    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+async def test_a_fan_out_under_way_is_not_done_in_the_place_of_an_older_one(
+    feeding: Feeding,
 ) -> None:
-    monkeypatch.setattr(newest_first, "SETTLED", -1000)
+    """The newer fan-out's side is not away: that lane is a little behind the other."""
+    board, _ = await followed(feeding)
+    await feeding.pin_at(board, START)
+    [older] = await feeding.pending()
+    lame = without(feeding.stores, "feeds", "standby")
+    with pytest.raises(StoreError):
+        await run_job(lame, Job(older.shard, older.id))
+    await feeding.pin_at(board, START + 1000)
+    [newer] = [row for row in await feeding.pending() if row.id != older.id]
+    places = {"feeds primary": DONE, "feeds standby": '[0,"5",6]'}
+    progress = newest_first.Progress(0, msgspec.json.encode(places))
+    cursor = msgspec.json.encode(progress)
+    await feeding.stores.shards.outbox.advance(newer.shard, newer.id, cursor)
+    await run_job(feeding.stores, Job(older.shard, older.id))
+    assert [row.id for row in await feeding.pending()] == [newer.id]
+
+
+async def test_fan_outs_that_lack_another_side_are_left_to_their_own_jobs(
+    feeding: Feeding,
+) -> None:
     board, viewers = await followed(feeding)
     older = await feeding.pin_at(board, START)
     [row] = await feeding.pending()
