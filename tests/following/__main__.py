@@ -1,4 +1,5 @@
-"""Runs random schedules of the feeds on embedded stores that trim as RocksDB and as HBase.
+"""Runs random schedules of the feeds on embedded stores that trim as RocksDB and as HBase. Several
+processes share the work by their first seeds.
 
 python -m tests.following --schedules 50000 [--first 0] [--of following|visits] [--fault NAME]
 """
@@ -6,17 +7,15 @@ python -m tests.following --schedules 50000 [--first 0] [--of following|visits] 
 import argparse
 import asyncio
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
+import uvloop
 
-from datasources.valkey import ValkeyServer
-from tests.embedded import embedded_config, embedded_stores
 from tests.faulty import marking
 from tests.feeding import Feeding
 from tests.following.faults import FAULTS
+from tests.following.quick import quick_stores
 from tests.following.schedule import run_schedule
 from tests.following.visit_faults import VISIT_FAULTS
 from tests.following.visits import run_visits
@@ -37,16 +36,12 @@ async def _run(model: str, first: int, schedules: int) -> int:
 
 async def _some(model: str, seeds: range) -> int:
     wrong = 0
-    with tempfile.TemporaryDirectory() as directory:
-        async with (
-            ValkeyServer(Path(directory)) as valkey,
-            embedded_stores(embedded_config(Path(directory), valkey)) as stores,
-        ):
-            marked = stores._replace(feeds=marking(stores.feeds))
-            for seed in seeds:
-                for line in await MODELS[model](Feeding(marked if seed % 2 else stores), seed):
-                    wrong += 1
-                    print(line, flush=True)
+    async with quick_stores() as stores:
+        marked = stores._replace(feeds=marking(stores.feeds))
+        for seed in seeds:
+            for line in await MODELS[model](Feeding(marked if seed % 2 else stores), seed):
+                wrong += 1
+                print(line, flush=True)
     return wrong
 
 
@@ -58,10 +53,13 @@ def main() -> None:
     faults = FAULTS | VISIT_FAULTS
     parser.add_argument("--fault", choices=faults, help="a deliberate fault to be found")
     args = parser.parse_args()
-    with pytest.MonkeyPatch.context() as patch:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         if args.fault:
             faults[args.fault](patch)
-        wrong = asyncio.run(_run(args.of, args.first, args.schedules))
+        wrong = runner.run(_run(args.of, args.first, args.schedules))
     sys.exit(1 if wrong else 0)
 
 

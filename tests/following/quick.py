@@ -1,0 +1,68 @@
+"""Embedded stores of the model that answer at once: the stores' own code, without threads, disks,
+caches in another process, or a queue.
+
+A call of SQLite or RocksDB runs where it is submitted and is atomic there, as in its thread; its
+caller goes on at the loop's next turn. Pauses are the schedules' own (`tests.jittered`).
+"""
+
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor, Future
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasources.protocols import Stores
+from datasources.rocksdb import store as rocksdb
+from datasources.sqlite import engine as sqlite
+from datasources.valkey import ValkeyServer
+from tests.embedded import embedded_config, embedded_stores
+
+MEMORY = next((path for path in (Path("/dev/shm"),) if path.is_dir()), None)
+
+
+class Inline(Executor):
+    """Runs each call where it is submitted."""
+
+    def __init__(self, *_: Any) -> None: ...
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:
+            future.set_exception(error)
+        return future
+
+
+class Forgotten:
+    """Takes the place of the mapping cache and of the queue: drops everything that is put there.
+    Jobs are read from the outbox, and lists from their shards."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return self.nothing if name in {"enqueue", "drop", "move"} else getattr(self._store, name)
+
+    async def nothing(self, *_: Any, **__: Any) -> None: ...
+
+
+@asynccontextmanager
+async def quick_stores() -> AsyncIterator[Stores]:
+    """New stores, in memory where the machine has a file system there."""
+    with (
+        tempfile.TemporaryDirectory(dir=MEMORY) as directory,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(rocksdb, "ThreadPoolExecutor", Inline)
+        patch.setattr(sqlite, "ThreadPoolExecutor", Inline)
+        async with (
+            ValkeyServer(Path(directory)) as valkey,
+            embedded_stores(embedded_config(Path(directory), valkey)) as stores,
+        ):
+            forgotten: Any = Forgotten(stores.queue)
+            no_cache: Any = Forgotten(stores.mapping_cache)
+            yield stores._replace(queue=forgotten, mapping_cache=no_cache)
