@@ -4,8 +4,9 @@ that remembers what was acknowledged."""
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -109,7 +110,14 @@ class Pairs:
 @pytest.fixture(scope="session")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pairs]:
     """Two pairs, the shards made. A test leaves all servers running, with each master's slave."""
-    stack = Stack(tmp_path_factory.mktemp("pairs"), SHARDS, 2)
+    with started(tmp_path_factory.mktemp("pairs")) as made:
+        yield made
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Pairs]:
+    """Two pairs in `folder`, the shards made; stopped at the end."""
+    stack = Stack(folder, SHARDS, 2)
     stack.up(set_up_only=True)
     made = Pairs(stack, 2)
     names = ["zookeeper", *made.names]
