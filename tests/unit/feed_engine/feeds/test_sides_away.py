@@ -1,6 +1,7 @@
 """Fan-out while one side of a feed store is away: the other side gets everything."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from datasources.errors import StoreError, StoreUnavailable
 from datasources.protocols import Job, OutboxRow, Sides, Stores, WideColumnStore
 from datasources.records import Board, User
+from feed_engine import writes
 from feed_engine.feeds.fanout import pin_published
 from feed_engine.feeds.lanes import DONE, FIRST_REST, on_side
 from feed_engine.feeds.rows import (
@@ -24,6 +26,7 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import PinPublished
+from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from tests.faulty import Unwell
 from tests.feeding import START, Feeding
@@ -63,6 +66,31 @@ async def reached(
             row = await read_row(store, POOLS, pool_row(viewer.id, Source.FOLLOWED))
             found.append(pin_id in {parse_pool(cell.column).pin_id for cell in row})
     return found
+
+
+@pytest.mark.parametrize(("kind", "side"), AWAY)
+async def test_all_pins_of_a_board_that_becomes_public_reach_the_other_sides(
+    feeding: Feeding, kind: str, side: str
+) -> None:
+    board, viewers = await followed(feeding)
+    for secret in (True, False):
+        await writes.update_board(
+            feeding.stores, board.owner_id, board.id, writes.BoardChange(secret=secret)
+        )
+        if secret:
+            pins = await feeding.pins(board, 3)
+            await feeding.drain()
+    stores = without(feeding.stores, kind, side)
+    for _ in range(2):  # the first jobs post the pins, whose jobs fail on the side that is away
+        for row in await feeding.pending():
+            with contextlib.suppress(StoreError):
+                await run_job(stores, Job(row.shard, row.id))
+        await settle()
+    living = next(name for name in ("primary", "standby") if name != side)
+    for other in ("pools", "feeds"):
+        for pin in pins:
+            store = getattr(getattr(feeding.stores, other), living)
+            assert await reached(store, other, viewers, pin.id) == [True] * 5, (other, pin.id)
 
 
 @pytest.mark.parametrize(("kind", "side"), AWAY)
