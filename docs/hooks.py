@@ -51,6 +51,8 @@ BENCHMARKS = {
     "order": "Reorders: `make bench NAME=order`",
     "speculation": "The race of primary and standby: `make bench NAME=speculation`",
     "abuse": "Attacks by a stranger: `make bench NAME=abuse`",
+    "data": "Shards on real servers: `make bench NAME=data`",
+    "following": "The following feed: `make bench NAME=following`",
     "plan": "Constants of `pinway plan`: `make bench NAME=plan`",
     "telemetry": "Logs and traces: `make bench NAME=telemetry`",
     "drills": "Drills: `make drill`",

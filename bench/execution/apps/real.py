@@ -25,9 +25,11 @@ from feed_engine.outbox.jobs import run_job
 from gateway.app import create_app
 from gateway.auth import Tokens
 from gateway.collector import short_passes
+from gateway.cost.refusals import Refusals
 from gateway.demo.fill import fill_demo
 from gateway.execution import new_executor
-from gateway.execution.documents import Stats
+from gateway.execution.documents import Document, PreparedOperation, Stats
+from gateway.execution.executor import Result
 from gateway.installing import install
 from gateway.runtime import running
 from gateway.serving.process import Server
@@ -60,9 +62,12 @@ def query(page: str) -> str:
 class StockExecutor:
     """strawberry's own `Schema.execute`, with the interface of the gateway's executor."""
 
-    def __init__(self, asked: frozenset[str]) -> None:
-        self._asked = asked
-        self.stats = Stats()
+    max_cost = 0
+
+    def __init__(self, document: Document) -> None:
+        """`document` is the only document that is run."""
+        self._asked, self._operation = document.fields, document.operation(None)
+        self.stats, self.refusals = Stats(), Refusals()
 
     async def run(
         self,
@@ -72,29 +77,17 @@ class StockExecutor:
         context: Context,
         *,
         read_only: bool = False,
-    ) -> Any:
+        client: Any = None,
+    ) -> Result:
         context.asked = self._asked
-        result = await schema.execute(
+        response = await schema.execute(
             query, variables, context_value=context, operation_name=operation
         )
-        return _Answer(result)
-
-
-class _Answer:
-    started = True
-    by_post_only = False
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def body(self) -> bytes:
-        response = {"data": self._result.data}
-        if self._result.errors:
-            response["errors"] = [error.formatted for error in self._result.errors]
-        return orjson.dumps(response)
-
-    def parts(self) -> list[bytes]:
-        return [self.body()]
+        errors = [error.formatted for error in response.errors or ()]
+        result = Result([orjson.dumps(response.data)], [orjson.dumps(errors)] if errors else [])
+        assert isinstance(self._operation, PreparedOperation)
+        result.operation = self._operation
+        return result
 
 
 def settings_in(directory: Path) -> Settings:
@@ -157,7 +150,7 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
     settings = settings_in(directory)
     executor: Any = new_executor(settings)
     if kind == "stock":
-        executor = StockExecutor(executor.documents.get(query(page)).fields)
+        executor = StockExecutor(await executor.documents.read(query(page)))
     async with running(settings) as runtime:
         app = create_app(settings, runtime, executor)
         # Stock's is uvicorn as it comes, without what ours does about the collector.
