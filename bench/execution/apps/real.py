@@ -97,6 +97,7 @@ def settings_in(directory: Path) -> Settings:
         public_url="http://pinway.test",
         rate_cost=0,  # one viewer sends all of the load
         max_running=0,
+        max_running_cost=0,
         log_requests=False,  # as the peers
     )
 
