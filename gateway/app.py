@@ -24,6 +24,7 @@ from gateway.demo.images import images_app
 from gateway.execution import new_executor
 from gateway.execution.executor import Executor
 from gateway.http import FAILED, Front, GraphQLEndpoint
+from gateway.in_turn import InTurn
 from gateway.metrics import (
     ExecutorCollector,
     FeedCollector,
@@ -77,6 +78,7 @@ def create_site(
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
     executor, served = executor or new_executor(settings), Served()
+    clients = _clients(settings, runtime, executor.refusals, shares)
     endpoint = GraphQLEndpoint(
         executor,
         tokens,
@@ -84,7 +86,7 @@ def create_site(
         max_body_bytes=settings.max_body_bytes,
         max_body_values=settings.max_body_values,
         served=served,
-        clients=_clients(settings, runtime, executor.refusals, shares),
+        clients=clients,
         allowed_origins=settings.allowed_origins,
         requests=Requests(
             lines=request_lines(settings, process) if settings.log_requests else None,
@@ -137,7 +139,7 @@ def create_site(
         cast(Any, Starlette(routes=routes, exception_handlers={Exception: _failed})),
         list(settings.trusted_proxies),
     )
-    return Site(Front(endpoint, front, cors), admin.app(), admin.metrics)
+    return Site(Front(endpoint, InTurn(front, clients), cors), admin.app(), admin.metrics)
 
 
 def _clients(

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass
-from functools import partial
 from time import perf_counter
 
 from graphql import GraphQLError
@@ -14,7 +13,6 @@ from datasources.errors import Unauthenticated
 from gateway.auth import Tokens
 from gateway.cost.clients import Clients
 from gateway.cost.refusals import told, too_many
-from gateway.cost.shares import timed
 from gateway.csrf import check_get
 from gateway.execution.encode import PART
 from gateway.execution.executor import Executor, Result, refused, waiting
@@ -141,17 +139,8 @@ class GraphQLEndpoint:
         clients = self._clients
         if clients is None:
             return await self._answer(headers, text, peer, read_only, request, began)
-        name, shares = clients.name(headers, peer), clients.shares
-        if not clients.may_begin(name, len(text)):
-            await clients.turn(name, len(text))
-        begun = shares.begin(name)
-        try:
-            answering = self._answer(headers, text, peer, read_only, request, began)
-            if not name:
-                return await answering
-            return await timed(answering, shares.clock, partial(shares.charge, name))
-        finally:
-            shares.end(name, begun)
+        work = self._answer(headers, text, peer, read_only, request, began)
+        return await clients.in_turn(clients.name(headers, peer), len(text), work)
 
     async def _answer(
         self,

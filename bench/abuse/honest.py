@@ -1,5 +1,5 @@
-"""The honest client: the project's own operations at a fixed rate, whether or not others are
-answered.
+"""The honest clients: the project's own operations at a fixed rate, whether or not others are
+answered. Each viewer has an address of its own, as people have.
 
 `python -m bench.abuse.honest FACTS RATE SECONDS` prints {"took": [seconds, ...], "failed": [text,
 ...], "slowest": [operation, seconds]}. Each request has a connection to itself while it runs, so
@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import uvloop
 
@@ -32,14 +32,24 @@ IDLE_SECONDS = 2.0
 """How long a connection is kept unused; the gateway closes it after five seconds."""
 
 
-def feeds() -> Iterator[tuple[str, bytes]]:
+class Asked(NamedTuple):
+    """A request: the operation's name, the address that it comes from, and its bytes."""
+
+    name: str
+    address: str
+    request: bytes
+
+
+def feeds() -> Iterator[Asked]:
     """A page of ten pins of each viewer's home feed, for the peers, which answer nothing else."""
     rng = random.Random(1)
     while True:
-        yield "home-feed", post(body(10), {"authorization": f"Bearer {rng.randrange(VIEWERS)}"})
+        number = rng.randrange(VIEWERS)
+        request = post(body(10), {"authorization": f"Bearer {number}"})
+        yield Asked("home-feed", _address(number), request)
 
 
-def operations(facts: Facts) -> Iterator[tuple[str, bytes]]:
+def operations(facts: Facts) -> Iterator[Asked]:
     """The samples as requests, two reads of each kind to a write, each by a viewer drawn at
     random."""
     texts = {path.stem[2:]: path.read_text() for path in SAMPLES.glob("*.graphql")}
@@ -50,10 +60,17 @@ def operations(facts: Facts) -> Iterator[tuple[str, bytes]]:
             "follow-user",
             "create-pin",
         ):
-            viewer = rng.choice(facts.viewers)
+            number = rng.randrange(len(facts.viewers))
+            viewer = facts.viewers[number]
             variables = _variables(name, viewer, facts, rng)
             token = {"authorization": f"Bearer {viewer['token']}"}
-            yield name, post({"query": texts[name], "variables": variables}, token)
+            request = post({"query": texts[name], "variables": variables}, token)
+            yield Asked(name, _address(number), request)
+
+
+def _address(number: int) -> str:
+    """A viewer's address, which no attack uses."""
+    return f"127.1.{number // 250}.{number % 250 + 1}"
 
 
 def _variables(
@@ -81,14 +98,14 @@ class Honest:
     took: list[float] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     slowest: tuple[str, float] = ("", 0.0)
-    _idle: list[tuple[float, Connection]] = field(default_factory=list)
+    _idle: dict[str, list[tuple[float, Connection]]] = field(default_factory=dict)
 
-    async def send(self, name: str, request: bytes) -> None:
+    async def send(self, name: str, address: str, request: bytes) -> None:
         """Send one request; its time counts from now until its answer has come."""
         began = time.perf_counter()
         try:
             async with asyncio.timeout(PATIENCE):
-                connection = await self._connection()
+                connection = await self._connection(address)
                 status, body = await connection.ask(request)
         except (OSError, TimeoutError, EOFError) as error:
             self.failed.append(f"{type(error).__name__} {error}")
@@ -97,24 +114,23 @@ class Honest:
         self._add(name, time.perf_counter() - began)
         if status != 200 or b'"errors":[{' in body.replace(b" ", b""):
             self.failed.append(f"{status} {body[:300].decode(errors='replace')}")
-        self._idle.append((time.perf_counter(), connection))
+        self._idle.setdefault(address, []).append((time.perf_counter(), connection))
 
     def _add(self, name: str, took: float) -> None:
         self.took.append(took)
         self.slowest = max(self.slowest, (name, took), key=lambda each: each[1])
 
-    async def _connection(self) -> Connection:
-        while self._idle:
-            since, connection = self._idle.pop()
+    async def _connection(self, address: str) -> Connection:
+        idle = self._idle.get(address, [])
+        while idle:
+            since, connection = idle.pop()
             if time.perf_counter() - since < IDLE_SECONDS:
                 return connection
             connection.close()
-        return await Connection.open(self.port)
+        return await Connection.open(self.port, address)
 
 
-async def drive(
-    requests: Iterator[tuple[str, bytes]], port: int, rate: float, seconds: float
-) -> Honest:
+async def drive(requests: Iterator[Asked], port: int, rate: float, seconds: float) -> Honest:
     """Let requests begin at this rate for so long, and wait for all answers."""
     honest = Honest(port)
     clock = asyncio.get_running_loop().time

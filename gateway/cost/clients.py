@@ -4,17 +4,19 @@ many requests and operations of one client proceed at a time.
 A client is a viewer, or, for requests without a viewer, an address.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
+from typing import Any, TypeVar
 
 from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
 from gateway.cost.room import Room
-from gateway.cost.shares import Shares
+from gateway.cost.shares import Shares, timed
 from gateway.cost.turns import Turns
 from gateway.peers import Proxies, site
 from gateway.requests import Headers
 
+T = TypeVar("T")
 SIGN_UP = 3_600
 """The tokens of one account in a bucket that gets as many tokens a second as accounts an hour are
 allowed."""
@@ -105,14 +107,23 @@ class Clients:
         own requests, which are of many clients."""
         return "" if self._is_many(headers, peer) else site(self._proxies.client(peer, headers))
 
-    def may_begin(self, name: str, size: int) -> bool:
-        """Whether a request with a body of this size may begin in this turn of the event loop; else
-        `turn` waits."""
-        return not name or self._turns.begin(name, size)
-
-    async def turn(self, name: str, size: int) -> None:
-        """Wait until the request may begin."""
-        await self._turns.wait(name, size)
+    async def in_turn(self, name: str, size: int, work: Coroutine[Any, Any, T]) -> T:
+        """Do the work of a request with a body of this size: when it is the client's turn, and
+        charge its time to the client. An empty name has no turns and no share."""
+        if not name:
+            return await work
+        try:
+            if not self._turns.begin(name, size):
+                await self._turns.wait(name, size)
+        except BaseException:
+            work.close()
+            raise
+        shares = self.shares
+        begun = shares.begin(name)
+        try:
+            return await timed(work, shares.clock, partial(shares.charge, name))
+        finally:
+            shares.end(name, begun)
 
     def _is_many(self, headers: Headers, peer: str) -> bool:
         """Whether the request comes from a trusted proxy that doesn't name its client."""

@@ -4,7 +4,8 @@ Without shares, a flood of requests on 32 connections takes turns with every ste
 client's request, which then takes 32 times as long. Here the time of each step is charged to its
 client, and each client works its debt off at the rate `share`, in seconds a second. A client in
 debt has one request in progress at a time, and begins it only while no other client's request is in
-progress, or when its debt is worked off. A client that is alone is never in debt.
+progress, or when its debt is worked off. A client that is alone is never in debt. While the process
+has time to spare, debts are worked off faster, so that no time is lost.
 
 The idea is deficit round robin (Shreedhar and Varghese, 1995) over time in place of bytes. The
 process also works outside of the steps that are timed: in threads, in the kernel, in callbacks. So
@@ -25,6 +26,10 @@ MOST_DEBT = 0.5
 """Seconds of debt that are remembered: with a share of a quarter, a client waits two seconds."""
 WINDOW = 0.1
 """Seconds between two updates of the debts."""
+BUSY = 0.75
+"""The part of its time that the process may spend before debts are worked off at `share` again."""
+FASTER, SLOWER = 1.1, 0.8
+"""How the rate changes after each window in which the process had time to spare, or had none."""
 ALONE = 10.0
 """Seconds without a request of any other client after which a client is alone."""
 MOST_FACTOR = 3.0
@@ -73,6 +78,8 @@ class Shares:
         self._charged = 0.0
         """Seconds charged in this window, before they were multiplied."""
         self._factor = 1.0
+        self._rate = share
+        """The seconds of debt that are worked off in a second: `share`, up to 1."""
         self._began, self._used_before = clock(), used()
 
     def begin(self, client: str) -> Begun:
@@ -89,7 +96,7 @@ class Shares:
         account = self._account(client)
         account.running -= 1
         self._running -= 1
-        left = begun.advance - (account.seen - begun.at) * self.share
+        left = begun.advance - (account.seen - begun.at) * self._rate
         account.debt = max(account.debt - max(left, 0.0), 0.0)
         account.usual += (account.spent - account.usual) / 8
         account.spent = 0.0
@@ -112,7 +119,7 @@ class Shares:
         is_alone = len(self._accounts) == 1
         if over <= 0 or is_alone or not self._running:
             return 0.0
-        return min(max(over / self.share, SOON), LATER if account.running else SOON)
+        return min(max(over / self._rate, SOON), LATER if account.running else SOON)
 
     def _account(self, client: str) -> _Account:
         now = self.clock()
@@ -132,9 +139,12 @@ class Shares:
         if self._charged > 0:
             factor = (used - self._used_before) / self._charged
             self._factor = min(max(factor, 1.0), MOST_FACTOR)
+        is_busy = used - self._used_before > BUSY * elapsed
+        rate = self._rate * (SLOWER if is_busy else FASTER)
+        self._rate = min(max(rate, self.share), 1.0)
         self._began, self._used_before, self._charged = now, used, 0.0
         for client, account in list(self._accounts.items()):
-            account.debt = max(account.debt - elapsed * self.share, 0.0)
+            account.debt = max(account.debt - elapsed * self._rate, 0.0)
             if not account.running and now - account.seen > ALONE:
                 del self._accounts[client]
 

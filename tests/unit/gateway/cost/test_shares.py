@@ -12,16 +12,16 @@ SHARE = 0.25
 
 
 class Clock:
-    """A clock that is set by hand; the process has used as much time as was charged."""
+    """A clock that is set by hand, and a process that uses the part `busy` of its time."""
 
-    def __init__(self) -> None:
-        self.now = self.used = 0.0
+    def __init__(self, busy: float = 1.0) -> None:
+        self.now, self.busy = 0.0, busy
 
     def __call__(self) -> float:
         return self.now
 
     def shares(self) -> Shares:
-        return Shares(SHARE, clock=self, used=lambda: self.used)
+        return Shares(SHARE, clock=self, used=lambda: self.now * self.busy)
 
 
 def crowded(clock: Clock, debt: float) -> Shares:
@@ -60,6 +60,33 @@ def test_a_debt_is_worked_off_at_the_rate_of_the_share() -> None:
     assert shares.wait("a") > 0
     clock.now = BURST / SHARE + WINDOW
     assert shares.wait("a") == 0
+
+
+def waited(busy: float) -> float:
+    """The seconds for which a client with a large debt waits, in a process that is so busy."""
+    clock = Clock(busy)
+    shares = crowded(clock, MOST_DEBT)
+    while shares.wait("a"):
+        clock.now += WINDOW
+    return clock.now
+
+
+def test_a_debt_is_worked_off_faster_while_the_process_has_time_to_spare() -> None:
+    at_the_share = (MOST_DEBT - BURST) / SHARE
+    assert waited(busy=0.9) == pytest.approx(at_the_share, abs=WINDOW)
+    assert waited(busy=0.5) < 0.7 * at_the_share
+
+
+def test_a_busy_process_goes_back_to_the_share() -> None:
+    clock = Clock(busy=0.5)
+    shares = crowded(clock, MOST_DEBT)
+    while shares.wait("a"):
+        clock.now += WINDOW
+    clock.busy = 100.0  # from now on: the clock stands for the process's whole time
+    for _ in range(20):
+        clock.now += WINDOW
+        shares.wait("a")
+    assert shares._rate == SHARE
 
 
 def test_no_debt_lasts_longer_than_the_bound() -> None:
@@ -113,7 +140,7 @@ def test_charges_grow_with_the_time_that_no_step_accounts_for() -> None:
     shares = clock.shares()
     shares.begin("b")
     shares.charge("a", 0.02)
-    clock.now, clock.used = WINDOW, 0.06  # two thirds of the process's time were in threads
+    clock.now, clock.busy = WINDOW, 0.6  # two thirds of the process's time were in threads
     shares.wait("a")
     shares.charge("a", 0.02)
     assert shares.wait("a") > 0

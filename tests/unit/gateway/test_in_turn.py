@@ -1,0 +1,75 @@
+"""Pages and files wait for their client's turn, and their time is charged."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.cost.clients import Clients
+from gateway.cost.shares import BURST, MOST_DEBT, Shares
+from gateway.in_turn import InTurn
+from gateway.peers import Proxies
+
+pytestmark = pytest.mark.anyio
+
+
+class Page:
+    """An application whose requests take some time of a clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now, self.answered = 0.0, list[str]()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.now += 4 * BURST
+        self.answered.append(scope["client"][0])
+
+
+def clients_of(page: Page) -> Clients:
+    shares = Shares(0.25, clock=lambda: page.now, used=lambda: page.now)
+    return Clients(Proxies(()), None, 0, shares=shares)
+
+
+async def ask(app: ASGIApp, address: str, path: str = "/images/1", kind: str = "http") -> None:
+    scope = {"type": kind, "path": path, "headers": [], "client": (address, 1)}
+    no: Any = None
+    await app(scope, no, no)
+
+
+async def test_an_address_in_debt_waits_and_another_does_not() -> None:
+    page = Page()
+    clients = clients_of(page)
+    app = InTurn(page, clients)
+    begun = clients.shares.begin("10.0.0.3")  # somebody's request is in progress
+    await ask(app, "10.0.0.1")
+    task = asyncio.ensure_future(ask(app, "10.0.0.1"))
+    await asyncio.sleep(0.02)
+    await ask(app, "10.0.0.2")
+    assert page.answered == ["10.0.0.1", "10.0.0.2"]
+    clients.shares.end("10.0.0.3", begun)
+    async with asyncio.timeout(5):
+        await task
+    assert page.answered[2:] == ["10.0.0.1"]
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/graphql", "http"), ("/", "lifespan")])
+async def test_operations_and_what_is_no_request_pass(path: str, kind: str) -> None:
+    page = Page()
+    clients = clients_of(page)
+    clients.shares.begin("10.0.0.3")
+    clients.shares.charge("10.0.0.1", MOST_DEBT)
+    await ask(InTurn(page, clients), "10.0.0.1", path, kind)
+    assert page.answered == ["10.0.0.1"]
+
+
+async def test_a_request_that_is_cancelled_before_its_turn_does_nothing() -> None:
+    page = Page()
+    clients = clients_of(page)
+    clients.shares.begin("10.0.0.3")
+    clients.shares.charge("10.0.0.1", MOST_DEBT)
+    task = asyncio.ensure_future(ask(InTurn(page, clients), "10.0.0.1"))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert page.answered == []
