@@ -139,8 +139,11 @@ class GraphQLEndpoint:
         clients = self._clients
         if clients is None:
             return await self._answer(headers, text, peer, read_only, request, began)
+        name = clients.name(headers, peer)
         work = self._answer(headers, text, peer, read_only, request, began)
-        return await clients.in_turn(clients.name(headers, peer), len(text), work)
+        answer = await clients.in_turn(name, len(text), work)
+        clients.sent(name, answer.size)
+        return answer
 
     async def _answer(
         self,

@@ -1,9 +1,6 @@
 """Pages and files: each waits for its client's turn, and its time is charged to the client."""
 
-from collections.abc import Coroutine
-from typing import Any, cast
-
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.cost.clients import Clients
 from gateway.requests import headers_of
@@ -17,10 +14,17 @@ class InTurn:
         self._app, self._clients = app, clients
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        work = cast(Coroutine[Any, Any, None], self._app(scope, receive, send))
         if scope["type"] != "http" or scope["path"] == "/graphql":
-            await work
+            await self._app(scope, receive, send)
             return
-        peer = (scope.get("client") or ("",))[0]
-        name = self._clients.name(headers_of(scope["headers"]), peer)
-        await self._clients.in_turn(name, 0, work)
+        clients, peer = self._clients, (scope.get("client") or ("",))[0]
+        name = clients.name(headers_of(scope["headers"]), peer)
+
+        async def send_and_charge(message: Message) -> None:
+            clients.sent(name, len(message.get("body", b"")))
+            await send(message)
+
+        await clients.in_turn(name, 0, self._answer(scope, receive, send_and_charge))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)

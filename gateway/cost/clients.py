@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from gateway.cost.rate import Rate
 from gateway.cost.refusals import Refusals
 from gateway.cost.room import Room
-from gateway.cost.shares import Shares, timed
+from gateway.cost.shares import A_BYTE, Shares, timed
 from gateway.cost.turns import Turns
 from gateway.peers import Proxies, site
 from gateway.requests import Headers
@@ -124,6 +124,12 @@ class Clients:
             return await timed(work, shares.clock, partial(shares.charge, name))
         finally:
             shares.end(name, begun)
+
+    def sent(self, name: str, size: int) -> None:
+        """Charge the client for an answer of this size: it is sent outside of the request's
+        steps."""
+        if name:
+            self.shares.charge(name, size * A_BYTE)
 
     def _is_many(self, headers: Headers, peer: str) -> bool:
         """Whether the request comes from a trusted proxy that doesn't name its client."""

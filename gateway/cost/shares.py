@@ -39,7 +39,7 @@ SOON, LATER = 0.002, 0.05
 A_CONNECTION = 0.0002
 """Seconds that are charged for a new connection: the kernel's work and the server's."""
 A_BYTE = 1e-9
-"""Seconds that are charged for each byte received: the kernel copies it twice."""
+"""Seconds that are charged for each byte received or sent: the kernel copies it twice."""
 
 
 class _Account:

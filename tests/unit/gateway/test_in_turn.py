@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.cost.clients import Clients
 from gateway.cost.shares import BURST, MOST_DEBT, Shares
@@ -73,3 +73,19 @@ async def test_a_request_that_is_cancelled_before_its_turn_does_nothing() -> Non
     with pytest.raises(asyncio.CancelledError):
         await task
     assert page.answered == []
+
+
+async def test_the_bytes_of_an_answer_are_charged() -> None:
+    clients = clients_of(Page())
+    clients.shares.begin("10.0.0.3")
+
+    async def large(scope: Scope, receive: Receive, send: Send) -> None:
+        for _ in range(10):
+            await send({"type": "http.response.body", "body": bytes(10_000_000)})
+
+    async def send(message: Message) -> None: ...
+
+    no: Any = None
+    scope = {"type": "http", "path": "/", "headers": [], "client": ("10.0.0.1", 1)}
+    await InTurn(large, clients)(scope, no, send)
+    assert clients.shares.wait("10.0.0.1") > 0
