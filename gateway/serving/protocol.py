@@ -39,7 +39,7 @@ from gateway.serving.sending import Sending
 LINGER_SECONDS = 2.0
 """How long a client that was refused may go on sending: closing at once would take the answer
 from it."""
-LINGER_BYTES = 1 << 20
+LINGER_BYTES = 1 << 17
 """How much it may send meanwhile."""
 DRAIN_SECONDS = 1.0
 """How long an idle connection of a gateway that stops waits for one more request. A request that is

@@ -171,7 +171,7 @@ async def test_pipelined_requests_beyond_the_depth_are_dropped_and_end_the_conne
         await app.answering_now.wait()
         protocol.data_received(request("/steps") * 5_000)
         assert len(protocol.pipeline) == 3
-        protocol.data_received(request("/steps") * 5_000)
+        protocol.data_received(request("/steps") * 1_000)  # less than LINGER_BYTES
         assert len(protocol.pipeline) == 3
         app.wait.set()
         await until(lambda: transport.closed)
