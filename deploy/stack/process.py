@@ -49,9 +49,10 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
-def _stat(pid: int) -> _Stat | None:
+def _stat(pid: int, thread: str = "") -> _Stat | None:
+    part = f"task/{thread}/stat" if thread else "stat"
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        text = Path(f"/proc/{pid}/{part}").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The command's name stands in brackets and may itself hold blanks and brackets.
@@ -78,6 +79,28 @@ def is_paused(identity: Identity) -> bool:
     """Whether the process is stopped by a signal (SIGSTOP)."""
     stat = _stat(identity.pid)
     return stat is not None and stat.state in "Tt" and is_alive(identity)
+
+
+def wait_paused(identity: Identity, timeout: float) -> bool:
+    """Waits until every thread of the process has stopped; False after `timeout` seconds.
+
+    SIGSTOP goes to one thread of the process. The other threads run on until that one is scheduled.
+    """
+    deadline = time.monotonic() + timeout
+    while not _all_threads_paused(identity.pid):
+        if time.monotonic() > deadline or not is_alive(identity):
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+def _all_threads_paused(pid: int) -> bool:
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except FileNotFoundError:
+        return False
+    states = [_stat(pid, thread) for thread in threads]
+    return all(stat is None or stat.state in "TtZX" for stat in states)
 
 
 def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str]) -> Identity:

@@ -135,7 +135,8 @@ class Service:
             time.sleep(_POLL)
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """Sends a signal; after SIGKILL, returns when the process is gone.
+        """Sends a signal. Returns after SIGKILL when the process is gone, and after SIGSTOP when
+        all its threads have stopped.
 
         Raises StackError when the server is down.
         """
@@ -144,6 +145,8 @@ class Service:
             raise StackError(f"{self.name} is down: no process to signal.")
         if number == signal.SIGKILL:
             process.wait_gone(identity, timeout=10)
+        elif number == signal.SIGSTOP and not process.wait_paused(identity, timeout=10):
+            raise StackError(f"{self.name} did not stop within 10 s of SIGSTOP.")
 
     def stop(self) -> bool:
         """Stops the process and all it started; True if it ended by itself within its time."""

@@ -13,7 +13,10 @@ from deploy.stack.mariadb import MariaDB
 from tests.contract.shards import Deployment
 
 pytestmark = pytest.mark.anyio
-LIST = "SHOW FULL PROCESSLIST"
+WAITING = (
+    "SELECT COUNT(*) FROM information_schema.processlist "
+    "WHERE state LIKE 'Waiting for semi-sync ACK%' AND info LIKE '%COMMIT%'"
+)
 
 
 @pytest.mark.parametrize("how", ["deadline", "cancelled"])
@@ -45,8 +48,8 @@ async def _write_without_slave(shards: SqlShards, master: MariaDB, shard: int, h
         with pytest.raises(StoreTimeout):
             await write
         return
-    while "ACK" not in await asyncio.to_thread(master.query, LIST):
-        pass
+    while (await asyncio.to_thread(master.query, WAITING)).strip() == "0":
+        assert not write.done()
     write.cancel()
     with pytest.raises(asyncio.CancelledError):
         await write

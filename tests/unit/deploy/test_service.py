@@ -1,6 +1,5 @@
 """`deploy/stack/service.py`: one server's life, with small programs in a server's place."""
 
-import os
 import signal
 import sys
 import threading
@@ -86,7 +85,6 @@ def test_a_paused_server_shows_as_such_and_goes_on(program: Program) -> None:
     program.wait_ready()
     program.kill(signal.SIGSTOP)
     assert program.pid is not None
-    os.waitid(os.P_PID, program.pid, os.WSTOPPED | os.WNOWAIT)
     assert program.health().state is State.PAUSED
     program.kill(signal.SIGCONT)
     program.wait_ready()
