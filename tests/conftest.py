@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from tests import lanes
+from tests.overdue import pytest_pyfunc_call
 from tests.servers import stack
 from tests.serving import Serving, serving
 
-__all__ = ["anyio_backend", "stack"]
+__all__ = ["anyio_backend", "pytest_pyfunc_call", "stack"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

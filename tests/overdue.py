@@ -1,0 +1,70 @@
+"""Ends asynchronous tests whose time is over (`pytest-timeout`).
+
+pytest-timeout raises its failure from a signal, mostly while the event loop waits. So the failure
+leaves the loop, but the test's coroutine stays suspended there; as the tests of a session share a
+loop, it would go on under a later test, and raise what it raises in that one.
+"""
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+GRACE = 30.0
+"""Seconds that a test has to leave its contexts, when its time is over."""
+
+
+class _Ending:
+    """An asynchronous test function that can be ended when its failure has left the event loop."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._task: asyncio.Task[Any] | None = None
+        self._ended = asyncio.Event()
+        self._overdue = False
+
+    async def run(self, arguments: dict[str, Any]) -> None:
+        """Run the test. What it raises after its time is over concerns nobody."""
+        self._task = asyncio.current_task()
+        try:
+            await self._function(**arguments)
+        except BaseException as error:
+            if not self._overdue:
+                raise
+            if self._task is not None and isinstance(error, asyncio.CancelledError):
+                self._task.uncancel()
+        finally:
+            self._task = None
+            self._ended.set()
+
+    def end(self) -> None:
+        """Cancel the test if it is still suspended in the event loop."""
+        if self._task is None:
+            return
+        self._overdue = True
+        self._task.cancel()
+        ended = asyncio.wait_for(self._ended.wait(), GRACE)
+        self._task.get_loop().run_until_complete(ended)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
+    """Run a test; leave nothing of it in the event loop."""
+    function = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(function):
+        return (yield)
+    ending = _Ending(function)
+
+    @functools.wraps(function)
+    async def run(**arguments: Any) -> None:
+        await ending.run(arguments)
+
+    pyfuncitem.obj = run
+    try:
+        return (yield)
+    finally:
+        pyfuncitem.obj = function
+        ending.end()
