@@ -1,7 +1,7 @@
 cdef class State:
     cdef public bint serial_chain, sliced, nulled
     cdef public dict resolved
-    cdef public list deferred_free, loads
+    cdef public list deferred_free, loads, unchecked
     cdef public object resolver_context, context, next_field_context, loop, queue, root, variables, waiter
     cdef public set waiting
     cdef public Py_ssize_t objects_made, objects_since_rest

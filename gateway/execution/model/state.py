@@ -83,6 +83,7 @@ class State:
             "root",
             "sliced",
             "objects_since_rest",
+            "unchecked",
             "variables",
         ),
         "waiter",
@@ -99,6 +100,9 @@ class State:
     queue: deque[Entry]
     waiting: set[Any]
     """The `Pending` columns."""
+    unchecked: list[Any]
+    """The `Pending` columns that were added after a null was propagated, and not checked for values
+    without a position yet."""
     loads: list[Any]
     """The loads, and the tasks that await a load, that are held back (`hold_back`). At the end of
     the round the run knows whether it can load the batches itself."""
@@ -154,6 +158,8 @@ class State:
     def add_pending(self, column: Pending) -> None:
         """Note that values of a column are awaited."""
         self.waiting.add(column)
+        if self.nulled:
+            self.unchecked.append(column)
 
     def remove_pending(self, column: Pending) -> None:
         """Note that no value of a column is awaited any more."""

@@ -54,6 +54,7 @@ class Run(Waiting):
         self._values, self._in_full, self._again = values, in_full, again
         self.loop = asyncio.get_running_loop()
         self.queue, self.waiting, self.loads, self.deferred_free = deque(), set(), [], []
+        self.unchecked = []
         self.resolved = self.resolver_context = self.next_field_context = None
         self.serial_chain = self.sliced = False
         self.objects_made = self.objects_since_rest = 0
@@ -161,9 +162,11 @@ class Run(Waiting):
                     await self.rest()
             if self._failures:
                 await self._write_failures()
+            if self.nulled:
+                await self.check_started()
             if self._fatal is not None:
                 raise self._fatal
-            if queue or self._failures:  # an attempt was given up because of a propagated null
+            if queue or self._failures or self.unchecked:  # a null made an attempt give up
                 continue
             if not self._arrivals:
                 if not (self.waiting or self.loads):

@@ -205,6 +205,17 @@ class Waiting(Starting):
                     self.loads.remove(column)
         self._discard(unwanted)
 
+    async def check_started(self) -> None:
+        """Cancel the tasks and loads that were started below positions that a null had replaced
+        before. They are below a bulk field, whose values arrive together for all objects, or below
+        an attempt that was given up."""
+        started, self.unchecked = self.unchecked, []
+        started += [load for load in self.loads if isinstance(load, PendingLoad)]
+        for column in started:
+            column.null_propagated()
+            self.discard_unwanted([column])
+            await self.rest()
+
     def has_values(self, waiting: Pending) -> None:
         self._arrivals.append(waiting)
         self._wake()

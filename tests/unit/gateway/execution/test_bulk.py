@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
 import pytest
 import strawberry
 from strawberry.types import Info
 
+from gateway.execution.run import execution, large, lists, starting
+from gateway.execution.run.base_completer import SLICE
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
 from tests.unit.gateway.execution.engines import both, ours
@@ -91,3 +94,89 @@ async def test_a_bulk_resolver_is_called_once_for_a_level() -> None:
     calls = Calls()
     await ours(SCHEMA, "{items{nextOne{times nextOne{n}} times}}", context=calls)
     assert sorted(calls.sizes) == [4, 4, 5, 5]
+
+
+@dataclass
+class Failure:
+    """The context of a request in which a row fails before the bulk resolver beside it answers."""
+
+    failed: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: list[int] = field(default_factory=list)
+
+
+@bulk
+async def children(context: Failure, rows: Sequence[Row]) -> list[Any]:
+    await context.failed.wait()
+    for _ in range(3):  # the null has propagated by then
+        await asyncio.sleep(0)
+    return [Row(row.n) for row in rows]
+
+
+async def slow(context: Failure, row: Row) -> int:
+    if row.n != 1:
+        return row.n
+    try:
+        await asyncio.Event().wait()
+    finally:
+        context.ended.append(row.n)
+    return -1
+
+
+async def sound(context: Failure, row: Row) -> int:
+    if row.n == 1:
+        context.failed.set()
+        raise ValueError("unsound")
+    return row.n
+
+
+@strawberry.type
+class Child:
+    n: int
+    slow: int | None = field_of(slow, "Never there for row 1.")
+    twin: "Child | None" = field_of(children, "Its copy.")
+
+
+@strawberry.type
+class Parent:
+    n: int
+    child: Child | None = field_of(children, "Its child.")
+    sound: int = field_of(sound, "Fails for row 1.")
+
+    @strawberry.field
+    async def sound_at(self, info: Info) -> int:
+        assert info.path.key == "soundAt"
+        return await sound(info.context, self)
+
+
+@strawberry.type
+class Parents:
+    @strawberry.field
+    def parents(self, info: Info) -> list[Parent | None]:
+        return [Parent(n=n) for n in range(3)]  # type: ignore[call-arg]
+
+
+NULLED = strawberry.Schema(Parents)._schema
+
+
+@pytest.mark.parametrize("below", ["slow", "n slow", "n twin{slow}", "twin{twin{n slow}}"])
+@pytest.mark.parametrize("sound", ["sound", "soundAt"])
+@pytest.mark.parametrize("size", [1, SLICE])
+async def test_a_resolver_below_a_nulled_object_does_not_delay_the_response(
+    below: str, sound: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object becomes null while its bulk field is awaited. The resolver below that field never
+    ends by itself."""
+    for module in (large, lists, starting, execution):
+        monkeypatch.setattr(module, "SLICE", size)
+    context = Failure()
+    query = f"{{parents{{child{{{below}}} {sound}}}}}"
+    request = asyncio.ensure_future(ours(NULLED, query, context=context))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert request.done()
+    outcome = await request
+    assert outcome.data is not None
+    first, second, third = orjson.loads(outcome.data)["parents"]
+    assert (first[sound], second, third[sound]) == (0, None, 2)
+    assert [error.message for error in outcome.errors] == ["unsound"]
+    assert set(context.ended) <= {1}
