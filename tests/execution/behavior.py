@@ -542,6 +542,8 @@ def _settle(future: "asyncio.Future[Any]", value: Any, failed: bool) -> None:
 def _close(value: Any) -> None:
     if asyncio.iscoroutine(value):
         value.close()
+    elif isinstance(value, asyncio.Task):
+        value.cancel()
     elif isinstance(value, (list, tuple, deque)):
         for item in value:
             _close(item)
