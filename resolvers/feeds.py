@@ -1,20 +1,24 @@
 """The home feed and the following feed, as connections."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import msgspec
 
 from datasources.mappings import ListKey, Mapping
-from datasources.records import Pin
+from datasources.records import Pin, Record
 from feed_engine.feeds.following import following_page
 from feed_engine.feeds.rows import Reason
+from feed_engine.feeds.smart.candidates import SIBLINGS
+from feed_engine.feeds.smart.pools import followed_reason
 from feed_engine.feeds.smart.results import Health, HomePage
 from feed_engine.feeds.smart.service import home_page
 from feed_engine.speculation import Side
-from resolvers import visibility
+from resolvers import nodes, visibility
+from resolvers.bulk import bulk
+from resolvers.columns import Column
 from resolvers.context import ID, Context
 from resolvers.paging import PageInfo, page_size
 
@@ -28,10 +32,26 @@ _DATED = "staleSince"
 """The field that costs a read more, where a standby answers."""
 
 
+_CAUSES = "causes"
+"""The field for which more pins are loaded: other pins of the cards' pictures."""
+
+MOST_CAUSES = SIBLINGS + 1
+"""Causes of an edge at most."""
+
+
+class FeedCause(msgspec.Struct):
+    """A followed user, board or interest, and the pin that it brought."""
+
+    reason: Reason
+    followed_id: int
+    pin: Pin
+
+
 class FeedEdge(msgspec.Struct):
     cursor: str
     node: Pin
     reason: Reason | None = None
+    causes: list[FeedCause] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +105,25 @@ async def home_feed(
             visit=named,
             seen=seen,
             dated=_DATED in context.asked,
+            causes=_CAUSES in context.asked,
             visible=cards.visible,
             boards=cards.load_boards,
         )
 
     begins = visit is None and after is None
     page = await (context.visit.page(read) if begins else read(visit))
-    edges = [FeedEdge(item.cursor, item.pin, item.reason) for item in page.items]
+    edges = [
+        FeedEdge(item.cursor, item.pin, item.reason, [_cause(*cause) for cause in item.causes])
+        for item in page.items
+    ]
     info = _info(edges, page.has_next, after)
     return HomeFeed(edges, info, page.visit, _health(page.health, cards.lost))
+
+
+@bulk
+async def followed(context: Context, causes: Sequence[FeedCause]) -> Column[Record | None]:
+    found = await nodes.of_ids(context, dict.fromkeys(cause.followed_id for cause in causes))
+    return [found.get(cause.followed_id) for cause in causes]
 
 
 async def following_feed(
@@ -151,6 +181,10 @@ class Cards:
         heads = await self._context.loaders.heads.many(keys)
         pairs = zip(keys, heads, strict=True)
         return {key.from_id for key, head in pairs if isinstance(head, BaseException)}
+
+
+def _cause(followed_id: int, pin: Pin) -> FeedCause:
+    return FeedCause(followed_reason(followed_id), followed_id, pin)
 
 
 def _health(health: Health, lost: bool) -> FeedHealth:

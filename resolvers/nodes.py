@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,14 +34,19 @@ async def nodes(context: Context, *, ids: list[ID]) -> list[Record | BaseExcepti
     if len(ids) > MAX_PAGE:
         raise BadInput(f"ids has {len(ids)} entries: at most {MAX_PAGE} at once", "ids")
     numbers = [_number(id) for id in ids]
+    found = await of_ids(context, [number for number in numbers if number is not None])
+    return [None if number is None else found.get(number) for number in numbers]
+
+
+async def of_ids(context: Context, ids: Iterable[int]) -> visibility.Found[Any]:
+    """The objects of any types that the viewer may see; an error for each that can't be read."""
     by_kind = defaultdict[Kind, list[int]](list)
-    for number in numbers:
-        if number is not None:
-            by_kind[kind_of(number)].append(number)
-    found: dict[int, Record | BaseException] = {}
+    for id in ids:
+        by_kind[kind_of(id)].append(id)
+    found: dict[int, Any] = {}
     for some in await asyncio.gather(*(_READ[kind](context, of) for kind, of in by_kind.items())):
         found |= some
-    return [None if number is None else found.get(number) for number in numbers]
+    return found
 
 
 def _number(id: ID) -> int | None:

@@ -5,8 +5,10 @@ from enum import Enum
 
 import strawberry
 
-from schema.fields import named, plain
-from schema.nodes import PageInfo
+from resolvers import feeds
+from schema.costs import listed, reads
+from schema.fields import field, named, plain
+from schema.nodes import Node, PageInfo
 from schema.types import Pin
 
 
@@ -65,6 +67,23 @@ class FollowingFeedHealth:
     stale_since: datetime | None = plain("The time since which pins may be missing, if known.")
 
 
+@strawberry.type(
+    description="A user, board or interest that the viewer follows and that brought a picture into "
+    "the home feed."
+)
+class FeedCause:
+    reason: FeedReason = named(FeedReason, "reason", "The kind of the cause.")
+    followed: Node | None = field(
+        feeds.followed,
+        "The followed user, board or interest; null when its server is down.",
+        cost=reads(9, each=1),
+    )
+    pin: Pin = plain(
+        "The pin of the followed user, board or interest: the edge's own pin, or another pin of "
+        "the same picture, which has no edge of its own."
+    )
+
+
 @strawberry.type(description="A pin of the home feed.")
 class HomeFeedEdge:
     cursor: str = plain(
@@ -72,6 +91,12 @@ class HomeFeedEdge:
     )
     node: Pin = plain("The pin.")
     reason: FeedReason = named(FeedReason, "reason", "The reason why the pin is in the feed.")
+    causes: list[FeedCause] = plain(
+        "All that the viewer follows and that brought the picture: a picture and its repins have "
+        "one edge. The causes of the pin itself come first. Empty for a pin that came for another "
+        "reason, and for a pin that an earlier visit showed.",
+        cost=listed(12, 4, feeds.MOST_CAUSES),
+    )
 
 
 @strawberry.type(

@@ -1,6 +1,7 @@
 """The result of reading a page of the home feed."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -9,14 +10,22 @@ from feed_engine.feeds.rows import Reason
 from feed_engine.speculation import Side
 
 
+class Cause(NamedTuple):
+    """A followed user, board or interest, and the pin that it brought: the card's own, or another
+    pin of the same picture that the viewer may see."""
+
+    followed_id: int
+    pin: Pin
+
+
 class HomeItem(msgspec.Struct, frozen=True):
-    """A card. `causes`: what the viewer follows that brought a new pin, or another pin of the same
-    picture that they may see."""
+    """A card. `causes`: all that brought the picture of a new pin by a follow, the pin's own first;
+    empty if the page was read without causes."""
 
     pin: Pin
     reason: Reason
     cursor: str
-    causes: tuple[int, ...] = ()
+    causes: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

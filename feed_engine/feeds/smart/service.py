@@ -26,7 +26,7 @@ from feed_engine.feeds.smart.candidates import Candidates, LoadBoards, brought_b
 from feed_engine.feeds.smart.materialized import ShownPin
 from feed_engine.feeds.smart.pages import Saved, fill, visit_pins
 from feed_engine.feeds.smart.popular_page import popular_page
-from feed_engine.feeds.smart.results import Health, HomeItem, HomePage
+from feed_engine.feeds.smart.results import Cause, Health, HomeItem, HomePage
 from feed_engine.feeds.visible import Visible
 from feed_engine.feeds.visits import Chunk, Remembered
 from feed_engine.speculation import Side
@@ -45,6 +45,7 @@ async def home_page(
     visit: str | None = None,
     seen: str | None = None,
     dated: bool = False,
+    causes: bool = True,
     visible: Visible,
     boards: LoadBoards | None = None,
 ) -> HomePage:
@@ -53,8 +54,8 @@ async def home_page(
     Without `after`: the first page of a visit, which begins here unless `visit` names an earlier
     visit. The pools are read for a new visit; a named visit is looked for first. Without a viewer:
     popular pins. `seen`: the token of a write that a new visit waits for, as long as a feed's
-    deadline; `dated`: tell since when a standby may be stale. `boards` loads boards that `visible`
-    will ask for, at the same time as the pins.
+    deadline; `dated`: tell since when a standby may be stale; `causes`: tell what brought each new
+    pin. `boards` loads boards that `visible` will ask for, at the same time as the pins.
 
     Raises BadInput for an invalid cursor or token, or a cursor of another visit than `visit`. A
     store that fails shortens the answer, as `health` tells, and raises nothing, unless `visible`
@@ -65,7 +66,7 @@ async def home_page(
         check_token(seen, viewer_id)
     if viewer_id is None:
         return await popular_page(feeds, first, after, name or visits.new_name(), visible)
-    asked = _Asked(feeds, viewer_id, first, visible)
+    asked = _Asked(feeds, viewer_id, first, visible, causes)
     if after is not None:
         return await _later_page(asked, after, name)
     candidates = Candidates(feeds, viewer_id, visible, boards=boards, seen=seen, dated=dated)
@@ -80,6 +81,7 @@ class _Asked:
     viewer_id: int
     first: int
     visible: Visible
+    causes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
         page, has_next = await fill(pieces, asked.first, asked.visible)
     tail = told.name.encode()
     new = [pin.id for shown, pin in page if shown.place.generation == generation]
-    causes = await _causes(asked, this.chunk, new) if this else {}
+    causes = await _causes(asked, this.chunk, new) if this and asked.causes else {}
 
     def item(shown: ShownPin, pin: Pin) -> HomeItem:
         place = _CURSOR.pack(generation, *shown.place) + tail
@@ -208,14 +210,18 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
 
 async def _causes(
     asked: _Asked, chunk: Chunk, pin_ids: Sequence[int]
-) -> dict[int, tuple[int, ...]]:
+) -> dict[int, tuple[Cause, ...]]:
     """The causes of each pin. A cause is left out when the viewer can't see the pin that it brought
     any more, or when that pin is another user's, board's or interest's now."""
     told = {pin_id: chunk.causes.get(pin_id, ()) for pin_id in pin_ids}
     ids = list(dict.fromkeys(id for some in told.values() for _, id in some))
     pins = await asked.visible(ids) if ids else {}
     return {
-        pin_id: tuple(cause for cause, id in some if id in pins and brought_by(pins[id], cause))
+        pin_id: tuple(
+            Cause(followed_id, pins[id])
+            for followed_id, id in some
+            if id in pins and brought_by(pins[id], followed_id)
+        )
         for pin_id, some in told.items()
     }
 

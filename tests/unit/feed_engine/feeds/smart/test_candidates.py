@@ -16,6 +16,7 @@ from feed_engine.feeds.rows import (
 )
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart.candidates import Candidates
+from feed_engine.feeds.smart.results import HomeItem
 from tests.feeding import START, Feeding, pins_of, reader
 
 pytestmark = pytest.mark.anyio
@@ -75,6 +76,11 @@ async def repinned(
     return viewer, picture, repins
 
 
+def followed(card: HomeItem) -> set[int]:
+    """The ids of the causes of a card."""
+    return {cause.followed_id for cause in card.causes}
+
+
 @pytest.mark.parametrize("chain", [False, True])
 async def test_a_picture_and_its_repins_have_one_card_with_all_that_brought_it(
     feeding: Feeding, chain: bool
@@ -83,8 +89,8 @@ async def test_a_picture_and_its_repins_have_one_card_with_all_that_brought_it(
     page = await feeding.home(viewer, first=20)
     [card] = page.items
     assert card.pin.id == repins[-1].id
-    assert set(card.causes) == {picture.owner_id, *(pin.owner_id for pin in repins)}
-    assert card.causes[0] == card.pin.owner_id
+    assert followed(card) == {picture.owner_id, *(pin.owner_id for pin in repins)}
+    assert card.causes[0] == (card.pin.owner_id, card.pin)
     again = await feeding.home(viewer, first=20, visit=page.visit)
     assert again.items == page.items
 
@@ -120,7 +126,7 @@ async def test_cells_that_do_not_tell_the_root_give_one_card_as_well(feeding: Fe
         for popular in POPULAR_ROWS:
             await side.trim(POOLS, popular, 0)
     [card] = (await feeding.home(viewer, first=20)).items
-    assert set(card.causes) == {picture.owner_id, *(pin.owner_id for pin in repins)}
+    assert followed(card) == {picture.owner_id, *(pin.owner_id for pin in repins)}
 
 
 async def test_a_repin_that_the_viewer_may_not_see_is_no_cause(feeding: Feeding) -> None:
@@ -129,11 +135,11 @@ async def test_a_repin_that_the_viewer_may_not_see_is_no_cause(feeding: Feeding)
     first, second, _ = repins
     await writes.update_board(feeding.stores, first.owner_id, first.board_id, secret)
     page = await feeding.home(viewer, first=20)
-    assert first.owner_id not in page.items[0].causes
+    assert first.owner_id not in followed(page.items[0])
     assert len(page.items[0].causes) == 3
     await writes.update_board(feeding.stores, second.owner_id, second.board_id, secret)
     again = await feeding.home(viewer, first=20, visit=page.visit)
-    assert set(again.items[0].causes) == {picture.owner_id, repins[2].owner_id}
+    assert followed(again.items[0]) == {picture.owner_id, repins[2].owner_id}
 
 
 async def test_a_picture_that_is_gone_does_not_hide_its_repins(feeding: Feeding) -> None:

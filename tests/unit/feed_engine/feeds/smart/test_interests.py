@@ -82,7 +82,7 @@ async def test_a_pin_is_put_into_its_interests_row_once_however_many_follow_it(
         page = await feeding.home(viewer)
         assert pins_of(page) == ids(pins[:5])
         assert {item.reason for item in page.items} == {Reason.FOLLOWED_INTEREST}
-        assert page.items[0].causes == (interest.id,)
+        assert [cause.followed_id for cause in page.items[0].causes] == [interest.id]
     await feeding.drain()
     assert pins_of(await feeding.home(viewers[0]))[:2] == ids(pins[5:])
     assert await in_row(feeding, interest) == ids(pins)
@@ -126,7 +126,9 @@ async def test_of_very_many_interests_others_are_read_each_hour(feeding: Feeding
     for hour in range(12):
         feeding.now += 3_600_000
         page = await feeding.home(viewer, visit=f"hour {hour}", first=2)
-        read |= {i.causes[0] for i in page.items if i.reason is Reason.FOLLOWED_INTEREST}
+        read |= {
+            i.causes[0].followed_id for i in page.items if i.reason is Reason.FOLLOWED_INTEREST
+        }
         for row in await feeding.pending():
             await feeding.stores.shards.outbox.finish(row.shard, row.id)
     assert len(read) > 2
