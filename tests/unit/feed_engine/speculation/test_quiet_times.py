@@ -114,14 +114,15 @@ def test_probes_are_bounded_in_number_while_a_side_hangs() -> None:
 
 
 def test_late_probes_keep_a_side_away_and_probes_as_fast_as_the_standby_bring_it_back() -> None:
-    async def main(returns: float) -> str:
+    async def main(returns: float) -> tuple[str, int]:
         primary, standby = Store(lambda _: StoreUnavailable("down")), Store(takes(0.06), "s")
         raced = race(primary, standby, ADAPTIVE)
         await load(raced, rate=20, seconds=10)
         primary.act = takes(returns)
         await load(raced, rate=20, seconds=30)
         await raced.close()
-        return raced.report().sides[Side.PRIMARY].mode
+        report = raced.report()
+        return report.sides[Side.PRIMARY].mode, report.stats.outages
 
-    assert run(main(0.06)) == "well"
-    assert run(main(0.2)) == "left"
+    assert run(main(0.06)) == ("well", 1)
+    assert run(main(0.2)) == ("left", 1)
