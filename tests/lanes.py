@@ -1,8 +1,9 @@
 """Lanes: the tests that share a worker when several run the suite, and the order of beginning.
 
 A file's tests share its fixtures, so they stay on one worker. All tests of the real servers do, so
-that the servers start once, and all tests with Node do, so that a folder's packages are installed
-once. Files that take long come first, so that no worker ends much later than the others.
+that the servers start once; so do all tests of pairs of MariaDB servers, and all tests with Node,
+so that a folder's packages are installed once. Files that take long come first, so that no worker
+ends much later than the others.
 """
 
 import os
@@ -21,9 +22,17 @@ ON_SERVERS = (
     "run/test_workers.py",
 )
 WITH_NODE = ("outside",)
+ON_PAIRS = ("replication",)
 LONG = (
-    *("outside", "packaging", "faults", "execution/test_differential.py", "importing", "stack"),
-    *("execution", "security", "http", "run"),
+    *(
+        "outside",
+        "packaging",
+        "faults",
+        "execution/test_differential.py",
+        "importing",
+        "replication",
+    ),
+    *("stack", "execution", "security", "http", "run"),
 )
 
 
@@ -32,6 +41,8 @@ def lane(path: Path) -> str:
     name = path.relative_to(TESTS).as_posix()
     if name.startswith(WITH_NODE):
         return "node"
+    if name.startswith(ON_PAIRS):
+        return "pairs"
     return "servers" if name.startswith(ON_SERVERS) else name
 
 

@@ -4,7 +4,7 @@ that remembers what was acknowledged."""
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,11 +107,40 @@ class Pairs:
             await shards.close()
 
 
+class Kept:
+    """The servers that tests share, started when they are first needed."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders = folders
+        self._running = ExitStack()
+        self._pairs: Pairs | None = None
+
+    def get(self) -> Pairs:
+        if self._pairs is None:
+            self._pairs = self._running.enter_context(started(self._folders.mktemp("pairs")))
+        return self._pairs
+
+    def stop(self) -> None:
+        """Stop the servers; the next test gets new ones."""
+        self._pairs = None
+        self._running.close()
+
+
 @pytest.fixture(scope="session")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pairs]:
-    """Two pairs, the shards made. A test leaves all servers running, with each master's slave."""
-    with started(tmp_path_factory.mktemp("pairs")) as made:
-        yield made
+def kept_pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    kept = Kept(tmp_path_factory)
+    yield kept
+    kept.stop()
+
+
+@pytest.fixture
+def pairs(kept_pairs: Kept, request: pytest.FixtureRequest) -> Iterator[Pairs]:
+    """Two pairs, the shards made. A test leaves all servers running, with each master's slave, and
+    no move; the servers of a test that failed are replaced."""
+    failed = request.session.testsfailed
+    yield kept_pairs.get()
+    if request.session.testsfailed > failed:
+        kept_pairs.stop()
 
 
 @contextmanager
@@ -147,9 +176,11 @@ async def _install(pairs: Pairs) -> None:
 
 @dataclass
 class Load:
-    """Writers that insert a pin of its own number each, over all shards, again and again."""
+    """Writers that insert a pin of its own number each, over all shards, again and again, with
+    `pause` seconds after each write."""
 
     shards: MySqlShards
+    pause: float = 0.0
     acknowledged: dict[int, int] = field(default_factory=dict)  # number → id
     refused: set[int] = field(default_factory=set)  # certainly not written
     unknown: set[int] = field(default_factory=set)
@@ -216,3 +247,4 @@ class Load:
                 self.acknowledged[number] = id
                 self._more.set()
                 self.slowest = max(self.slowest, clock() - began)
+                await asyncio.sleep(self.pause)

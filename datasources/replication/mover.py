@@ -21,6 +21,7 @@ SETTLE_SECONDS = 1.0  # for the gateways' watches, after the topology named the 
 LOOK = 0.005  # seconds between two looks at a hand-over
 PAUSE = 0.5  # seconds until shards that were locked are tried again
 COPIES = 3  # in one run; a channel that dies again and again is a matter for people
+TELL_SECONDS = 10.0  # between two lines about one wait
 PATIENCE = 600.0  # seconds that locked groups, or a channel that is behind, are waited for
 
 Tell = Callable[[str], None]
@@ -304,6 +305,8 @@ class Mover:
     async def _wait(self, what: str) -> None:
         if self._waited >= PATIENCE:
             raise StoreConflict(f"{what}, after {PATIENCE:.0f} s; run the command again")
+        if self._waited and self._waited % TELL_SECONDS == 0:
+            self._tell(f"waiting for {self._waited:.0f} s: {what}")
         await self._sleep(PAUSE)
         self._waited += PAUSE
 

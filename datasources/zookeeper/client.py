@@ -22,10 +22,11 @@ SESSION_SECONDS = 10.0
 
 
 class Client:
-    """One session at `hosts` (host:port[,host:port]), renewed as often as it must be."""
+    """One session at `hosts` (host:port[,host:port]), renewed as often as it must be. ZooKeeper
+    ends it `session` seconds after it last heard of the client."""
 
-    def __init__(self, hosts: str, deadline: float) -> None:
-        self._hosts, self._deadline = hosts, deadline
+    def __init__(self, hosts: str, deadline: float, session: float = SESSION_SECONDS) -> None:
+        self._hosts, self._deadline, self._session = hosts, deadline, session
         self._client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._connected = asyncio.Event()
@@ -73,7 +74,7 @@ class Client:
             self._loop = asyncio.get_running_loop()
             self._client = KazooClient(
                 hosts=self._hosts,
-                timeout=SESSION_SECONDS,
+                timeout=self._session,
                 connection_retry=KazooRetry(max_tries=-1, delay=0.1, backoff=2, max_delay=2.0),
             )
             self._client.add_listener(lambda state: self._on_loop(lambda: self._turned(state)))

@@ -1,6 +1,6 @@
 """The lock of operators' work on the topology, and its records, in ZooKeeper beside the topology.
 
-The lock is an ephemeral node: it goes with the session of a process that was killed, within
+The lock is an ephemeral node: when a process is killed, its lock goes with its session, within
 `SESSION_SECONDS`. It keeps two people from working at the same time; what guards the data are the
 shards' fences, and the topology's own compare-and-set.
 """
@@ -15,30 +15,32 @@ from typing import Any
 from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, NoNodeError
 
 from datasources.errors import StoreConflict, StoreError, StoreUnavailable
-from datasources.zookeeper.client import SESSION_SECONDS, Client
+from datasources.zookeeper.client import Client
 
-PATIENCE = SESSION_SECONDS + 5
-PAUSE = 0.5
+SESSION_SECONDS = 4.0  # the least that ZooKeeper allows by default: two ticks of 2 s
+PATIENCE = SESSION_SECONDS + 10
+PAUSE = 0.2
 
 
 class ZooKeeperOperations:
-    """The lock at `path`.lock, and records below `path`.ops/."""
+    """The lock at `path`.lock; records below `path`.ops/, and observers' reports below
+    `path`.watch/."""
 
     def __init__(self, hosts: str, path: str, *, deadline: float = 5.0) -> None:
         self._path = "/" + path.strip("/")
-        self._client = Client(hosts, deadline)
+        self._client = Client(hosts, deadline, SESSION_SECONDS)
 
     @asynccontextmanager
     async def lock(self, purpose: str, *, patience: float = PATIENCE) -> AsyncIterator[None]:
         """Hold the lock. Raises StoreConflict, which names its holder, after `patience` s."""
         node = f"{self._path}.lock"
         data = f"{purpose} by process {os.getpid()} on {socket.gethostname()}".encode()
-        await self._take(node, data, patience)
+        made = await self._take(node, data, patience)
         try:
             yield
         finally:
             with suppress(StoreError, NoNodeError):
-                await asyncio.shield(self._call(lambda zk: zk.delete_async(node)))
+                await asyncio.shield(self._give_up(node, made))
 
     async def load(self, id: str) -> tuple[bytes, int] | None:
         """A record and its version."""
@@ -62,33 +64,66 @@ class ZooKeeperOperations:
         return int(stat.version)
 
     async def ids(self) -> list[str]:
+        return await self._children(f"{self._path}.ops")
+
+    async def report(self, observer: str, data: bytes) -> None:
+        node = f"{self._path}.watch/{observer}"
         try:
-            found = await self._call(lambda zk: zk.get_children_async(f"{self._path}.ops"))
+            await self._call(lambda zk: zk.set_async(node, data))
         except NoNodeError:
-            return []
-        return sorted(found)
+            with suppress(NodeExistsError):
+                await self._call(
+                    lambda zk: zk.create_async(node, data, ephemeral=True, makepath=True)
+                )
+
+    async def reports(self) -> dict[str, bytes]:
+        found = {}
+        for observer in await self._children(f"{self._path}.watch"):
+            with suppress(NoNodeError):
+                found[observer] = await self._data(f"{self._path}.watch/{observer}")
+        return found
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _take(self, node: str, data: bytes, patience: float) -> None:
+    async def _take(self, node: str, data: bytes, patience: float) -> int:
+        """The transaction that made the node."""
         give_up = asyncio.get_running_loop().time() + patience
         while True:
             try:
-                await self._call(lambda zk: zk.create_async(node, data, ephemeral=True))
+                _, stat = await self._call(
+                    lambda zk: zk.create_async(node, data, ephemeral=True, include_data=True)
+                )
             except NodeExistsError:
                 if asyncio.get_running_loop().time() > give_up:
                     raise StoreConflict(await self._holder(node)) from None
                 await asyncio.sleep(PAUSE)
             else:
-                return
+                return int(stat.czxid)
+
+    async def _give_up(self, node: str, made: int) -> None:
+        """Delete the lock, unless it was lost with a session and somebody else holds it now."""
+        _, stat = await self._call(lambda zk: zk.get_async(node))
+        if stat.czxid == made:
+            await self._call(lambda zk: zk.delete_async(node))
 
     async def _holder(self, node: str) -> str:
         try:
-            data, _ = await self._call(lambda zk: zk.get_async(node))
+            data = await self._data(node)
         except NoNodeError:
             return "the lock of the topology was given up just now: run the command again"
         return f"somebody else works on the topology ({data.decode()}): wait for its end"
+
+    async def _data(self, node: str) -> bytes:
+        data, _ = await self._call(lambda zk: zk.get_async(node))
+        return bytes(data)
+
+    async def _children(self, node: str) -> list[str]:
+        try:
+            found = await self._call(lambda zk: zk.get_children_async(node))
+        except NoNodeError:
+            return []
+        return sorted(found)
 
     def _record(self, id: str) -> str:
         return f"{self._path}.ops/{id}"

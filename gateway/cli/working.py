@@ -49,14 +49,15 @@ def run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable
     """Do an operation; one with a purpose changes the topology, and holds its lock."""
 
     async def work() -> None:
-        async with _means(settings, purpose) as means:
-            await act(means)
+        async with means(settings, purpose) as found:
+            await act(found)
 
     asyncio.run(work())
 
 
 @asynccontextmanager
-async def _means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
+async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
+    """Open what an operation needs, and hold the lock if there is a purpose."""
     url = topology_url(settings)
     async with AsyncExitStack() as opened:
         source = open_topology(url)

@@ -1,3 +1,3 @@
-from tests.pairs import pairs
+from tests.pairs import kept_pairs, pairs
 
-__all__ = ["pairs"]
+__all__ = ["kept_pairs", "pairs"]

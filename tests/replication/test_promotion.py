@@ -150,3 +150,20 @@ async def test_one_operation_at_a_time(pairs: Pairs) -> None:
         pass
     await one.close()
     await other.close()
+
+
+async def test_a_holder_that_lost_the_lock_leaves_it_to_the_next_one(pairs: Pairs) -> None:
+    lost, other, third = (
+        ZooKeeperOperations(pairs.zookeeper, "/pinway/topology") for _ in range(3)
+    )
+    holding = lost.lock("a test")
+    await holding.__aenter__()
+    # As when its session has ended, because the process was stopped for too long.
+    await lost._call(lambda zk: zk.delete_async("/pinway/topology.lock"))
+    async with other.lock("another"):
+        await holding.__aexit__(None, None, None)
+        with pytest.raises(StoreConflict, match="another by process"):
+            async with third.lock("a third", patience=0):
+                pass
+    for operations in (lost, other, third):
+        await operations.close()

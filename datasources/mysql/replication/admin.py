@@ -67,7 +67,8 @@ class Admin:
             "UNIX_TIMESTAMP(NOW(6)) - (SELECT variable_value FROM information_schema.global_status "
             "WHERE variable_name = 'UPTIME'), epoch, CAST(owner AS UNSIGNED), waits, "
             "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_ts) / 1e6 "
-            "FROM pinway.server WHERE id = 1"
+            "FROM pinway.server WHERE id = 1",
+            within=CONNECT_SECONDS,
         )
         id, read_only, semi_sync, booted, epoch, owner, waits, lease = row
         return Role(
