@@ -74,7 +74,7 @@ async def _as_of_one_position(
     name = channels.name
     await control.run(f"STOP SLAVE '{name}' SQL_THREAD")
     try:
-        async with snapshot(source) as position:
+        async with _snapshot_ahead_of(source, control, channels) as position:
             await _run_until(control, channels, position)
             async with snapshot(follower):
                 if not stays:
@@ -82,6 +82,32 @@ async def _as_of_one_position(
                 yield
     finally:
         await control.run(f"START SLAVE '{name}' SQL_THREAD")
+
+
+@asynccontextmanager
+async def _snapshot_ahead_of(
+    source: Admin, control: Admin, channels: Channels
+) -> AsyncIterator[Position]:
+    """A snapshot of the source that has everything that the stopped follower has applied. A write
+    is sent to the follower before it is visible on the source, which waits for its own slave's
+    receipt first; so the first snapshot may lack it."""
+    status = await channels.status(control)
+    if status is None:
+        raise StoreConflict(f"{control.name}: the channel {channels.name} is gone")
+    applied = status["Relay_Master_Log_File"], int(status["Exec_Master_Log_Pos"])
+    clock = asyncio.get_running_loop().time
+    give_up = clock() + STOP_SECONDS
+    while True:
+        async with snapshot(source) as position:
+            if (position.file, position.offset) >= applied:
+                yield position
+                return
+        if clock() > give_up:
+            raise StoreTimeout(
+                f"{source.name}: its writes get no receipt, so {control.name} is ahead of it: is "
+                "its slave dead?"
+            )
+        await asyncio.sleep(0.02)
 
 
 async def _run_until(control: Admin, channels: Channels, position: Position) -> None:
