@@ -10,7 +10,7 @@ export async function scroll(browser, seen) {
   page.on("response", async (response) => {
     if (operationOf(response.request())?.operationName !== "HomeFeed") return;
     const { data } = (await response.json().catch(() => null)) ?? {}; // the browser has closed
-    if (data) answered.push(data.homeFeed.edges.length);
+    if (data) answered.push(data.homeFeed.edges);
   });
   await page.goto(URL_BASE);
   await page.getByRole("link", { name: "Choose who you are" }).click();
@@ -34,12 +34,16 @@ export async function scroll(browser, seen) {
     const asked = answered.length;
     while (answered.length === asked) await scrollDown(page);
   }
-  // A window that all cards are near, so that all of them are in the document. A later visit
-  // repeats pins of the visits before: the client leaves those out.
   const pages = answered.slice(0, 6);
+  // A window that all cards are near. The client draws an answer a moment after it has come. Pins
+  // that an earlier visit showed are left out by the client when it begins another visit.
   await page.setViewportSize({ width: 1280, height: 16_000 });
-  await page.waitForFunction((few) => document.querySelectorAll("[data-pin]").length > few, most);
+  const fresh = pages.flat().filter(({ reason }) => reason !== "SHOWN_BEFORE");
+  await page.waitForFunction(
+    (ids) => ids.every((id) => document.querySelector(`.wall [data-pin="${id}"]`)),
+    fresh.map(({ node }) => node.id),
+  );
   const pins = await pinsOn(page, ".wall");
   await context.close();
-  return { pages, pins, reasons, mostInDocument: most, begun };
+  return { pages: pages.length, pins, reasons, mostInDocument: most, begun };
 }
