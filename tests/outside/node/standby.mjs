@@ -1,5 +1,5 @@
 // Reads the home feed in Chromium while the primary feed store dies between two pages.
-import { launch, newSeen, operationOf, pinsOn, profile, WIDE } from "./browser.mjs";
+import { launch, newSeen, operationOf, pinsOn, profile, scrollDown, WIDE } from "./browser.mjs";
 import { report, TOKEN, URL_BASE } from "./support.mjs";
 
 await report(async () => {
@@ -13,22 +13,29 @@ await report(async () => {
     page.on("response", async (response) => {
       if (operationOf(response.request())?.operationName !== "HomeFeed") return;
       const answer = await response.json().catch(() => null); // the browser has closed
-      pages.push({ errors: answer?.errors, health: answer?.data?.homeFeed?.health });
+      const { visitId, health, edges = [] } = answer?.data?.homeFeed ?? {};
+      pages.push({ errors: answer?.errors, visit: visitId, health, pins: edges.map(({ node }) => node.id) });
+    });
+    // The client asks for the second page as soon as it has drawn the first: the store dies before
+    // that request is sent.
+    let asked = 0;
+    let before = null;
+    await page.route("**/graphql", async (route) => {
+      if (operationOf(route.request())?.operationName === "HomeFeed" && ++asked === 2) {
+        before = await page.locator(".banner").allInnerTexts();
+        await fetch(`${URL_BASE}/test/kill`, { method: "POST" });
+      }
+      await route.fallback();
     });
     await page.goto(URL_BASE);
     await page.locator("[data-pin]").first().waitFor();
-    const before = await page.locator(".banner").allInnerTexts();
-    await fetch(`${URL_BASE}/test/kill`, { method: "POST" });
-    while (pages.length < 2) {
-      const answered = pages.length;
-      await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
-      while (pages.length === answered) await page.waitForTimeout(20);
-    }
+    const most = Number(process.env.PINS);
+    const answered = () => new Set(pages.flatMap(({ pins }) => pins)).size;
+    while (answered() < most) await scrollDown(page);
     await page.getByText("A backup store answered").waitFor();
     const banner = await page.locator(".banner").innerText();
     // A window that all cards are near, so that all of them are in the document.
-    await page.setViewportSize({ width: 1280, height: 6000 });
-    const most = Number(process.env.PINS);
+    await page.setViewportSize({ width: 1280, height: 100 * most });
     while ((await page.locator(".wall [data-pin]").count()) < most) await page.waitForTimeout(50);
     const pins = await pinsOn(page, ".wall");
     return { pages, before, banner, pins, pageErrors: seen.pageErrors };

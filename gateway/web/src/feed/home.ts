@@ -40,23 +40,35 @@ class HomeSource implements Source {
   #visit: string | null = null;
   #after: string | null = null;
   #visitEnded = false;
+  // The feed has begun another visit: what visits before it showed, this feed has shown.
+  #isLater = false;
 
   begin(seen: string | null): Promise<Page> {
     // Only a reload goes on with the visit before: whoever asks for a new feed gets new pins.
     const reloaded = this.#visit === null && seen === null;
+    this.#isLater = false;
     return this.#ask(reloaded ? sessionStorage.getItem(VISIT) : null, null, seen);
   }
 
-  next(): Promise<Page> {
-    return this.#visitEnded ? this.#nextVisit() : this.#ask(this.#visit, this.#after, null);
+  async next(): Promise<Page> {
+    if (this.#visitEnded) return this.#nextVisit();
+    const page = await this.#ask(this.#visit, this.#after, null);
+    if (!this.#isLater) return page;
+    const fresh = this.#freshOf(page);
+    return fresh.entries.length ? fresh : this.#nextVisit();
   }
 
-  // Only its new pins are wanted: what it showed before, this feed has shown.
   async #nextVisit(): Promise<Page> {
-    const page = await this.#ask(null, null, null);
+    this.#isLater = true;
+    const page = this.#freshOf(await this.#ask(null, null, null));
+    return { ...page, more: page.entries.length > 0 };
+  }
+
+  // A visit's new pins come first: behind them there is nothing to ask for.
+  #freshOf(page: Page): Page {
     const entries = page.entries.filter((entry) => entry.reason !== REASONS.SHOWN_BEFORE);
-    this.#visitEnded = entries.length < page.entries.length || !page.more;
-    return { ...page, entries, more: entries.length > 0 };
+    this.#visitEnded ||= entries.length < page.entries.length;
+    return { ...page, entries };
   }
 
   async #ask(visit: string | null, after: string | null, seen: string | null): Promise<Page> {

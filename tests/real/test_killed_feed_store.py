@@ -1,0 +1,35 @@
+"""HBase, the primary feed store, is killed while somebody scrolls in a browser."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from deploy.stack import Stack
+from tests.gateways import gateway_on
+from tests.outside import dying
+from tests.real.configurations import first_shard, real_settings
+from tests.servers import redis_url
+
+pytestmark = pytest.mark.anyio
+PINS = 75  # three visits' new pins
+DATABASE = 9  # in Redis: jobs of this test alone
+
+
+async def test_scrolling_goes_on_over_the_standby_when_hbase_is_killed(
+    stack: Stack, tmp_path: Path
+) -> None:
+    settings = real_settings(stack, tmp_path, first_shard()).model_copy(
+        update={"run_jobs": True, "queue": redis_url(stack, DATABASE)}
+    )
+
+    async def kill() -> None:
+        for name in ("hbase-primary-thrift", "hbase-primary"):
+            await asyncio.to_thread(stack.services[name].kill)
+
+    try:
+        async with gateway_on(settings) as found:
+            seen = await dying.scroll(found, settings, PINS, kill)
+    finally:
+        await asyncio.to_thread(stack.up)
+    dying.check(seen, PINS)
