@@ -6,15 +6,15 @@ caller goes on at the loop's next turn. Pauses are the schedules' own (`tests.ji
 """
 
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from datasources.protocols import Stores
+from datasources.protocols import Cell, Sides, Stores, Table, WideColumnStore
 from datasources.rocksdb import store as rocksdb
 from datasources.sqlite import engine as sqlite
 from datasources.valkey import ValkeyServer
@@ -48,6 +48,37 @@ class Forgotten:
         return self.nothing if name in {"enqueue", "drop", "move"} else getattr(self._store, name)
 
     async def nothing(self, *_: Any, **__: Any) -> None: ...
+
+
+class Apart:
+    """A side that several models share: each has rows of its own, which begin with its prefix."""
+
+    def __init__(self, store: WideColumnStore, prefix: bytes) -> None:
+        self._store, self._prefix = store, prefix
+
+    async def put(
+        self, table: Table, rows: Mapping[bytes, Mapping[bytes, bytes]], stamp: int
+    ) -> None:
+        await self._store.put(table, {self._prefix + row: rows[row] for row in rows}, stamp)
+
+    async def delete(self, table: Table, rows: Mapping[bytes, Sequence[bytes]], stamp: int) -> None:
+        await self._store.delete(table, {self._prefix + row: rows[row] for row in rows}, stamp)
+
+    async def read(
+        self, table: Table, row: bytes, *, after: bytes | None = None, limit: int
+    ) -> list[Cell]:
+        return await self._store.read(table, self._prefix + row, after=after, limit=limit)
+
+    async def get(self, table: Table, row: bytes, columns: Sequence[bytes]) -> dict[bytes, Cell]:
+        return await self._store.get(table, self._prefix + row, columns)
+
+    async def trim(self, table: Table, row: bytes, keep: int) -> None:
+        await self._store.trim(table, self._prefix + row, keep)
+
+
+def apart(sides: Sides, prefix: bytes) -> Sides:
+    """The sides, for a model with rows of its own."""
+    return Sides(*(cast(WideColumnStore, Apart(side, prefix)) for side in sides))
 
 
 @asynccontextmanager

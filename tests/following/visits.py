@@ -7,7 +7,8 @@ pin is in one chunk.
 
 import asyncio
 import random
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import msgspec
@@ -159,8 +160,15 @@ def _chunk(data: bytes) -> Chunk:
     return _CHUNK.decode(data)
 
 
-async def run_visits(feeding: Feeding, seed: int) -> list[str]:
-    """Run a schedule, in which the shard tells one saved visit and all unsaved ones."""
+@contextmanager
+def one_saved_visit() -> Iterator[None]:
+    """While schedules run, the shard tells one saved visit, and all unsaved visits."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(visits, "RECENT", 1)
+        yield
+
+
+async def run_visits(feeding: Feeding, seed: int) -> list[str]:
+    """Run a schedule; the visits that show something else than they must."""
+    with one_saved_visit():
         return await VisitSchedule(feeding, seed).run()

@@ -1,49 +1,69 @@
-"""A few random schedules of the following feed and of visits on two real HBase clusters, where
-trims and deletions leave markers."""
+"""Some hundred random schedules of the following feed and of visits on two real HBase clusters,
+where trims and deletions leave markers.
 
+Several models run at once, each with rows of its own: a schedule mostly waits for HBase.
+"""
+
+import asyncio
 import uuid
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 
 import pytest
 
 from datasources.protocols import Sides
-from datasources.valkey import ValkeyServer
 from deploy.stack import Stack
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 from tests.contract.wide_columns import drop_tables, hbase
-from tests.embedded import embedded_config, embedded_stores, flush, valkey
 from tests.feeding import Feeding
+from tests.following.quick import apart, quick_stores
 from tests.following.schedule import run_schedule
-from tests.following.visits import run_visits
+from tests.following.visits import VisitSchedule, one_saved_visit
 from tests.servers import hbase_primary, hbase_standby
 
-__all__ = ["valkey"]
 pytestmark = pytest.mark.anyio
+MODELS = 6  # at once
+SCHEDULES, VISITS = 200, 30
 
 
 @pytest.fixture(scope="module")
-async def feeding(
-    stack: Stack, valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Feeding]:
-    """Embedded shards, and pools and feeds in HBase."""
-    await flush(valkey)
-    directory: Path = tmp_path_factory.mktemp("schedules")
-    async with embedded_stores(embedded_config(directory, valkey)) as opened:
-        prefix = f"model_{uuid.uuid4().hex[:8]}_"
-        urls, tables = [hbase_primary(stack), hbase_standby(stack)], TABLES_POOLS + TABLES_FEEDS
-        sides = Sides(*(hbase(url, deadline=10.0, prefix=prefix) for url in urls))
-        for side in sides:
-            await side.create(tables)
-        yield Feeding(opened._replace(pools=sides, feeds=sides))
-        for side, url in zip(sides, urls, strict=True):
-            await side.close()
-            await drop_tables(url, [table._replace(name=prefix + table.name) for table in tables])
+async def models(stack: Stack) -> AsyncIterator[list[Feeding]]:
+    """Models with embedded shards, whose pools and feeds are in HBase."""
+    prefix = f"model_{uuid.uuid4().hex[:8]}_"
+    urls, tables = [hbase_primary(stack), hbase_standby(stack)], TABLES_POOLS + TABLES_FEEDS
+    sides = Sides(*(hbase(url, deadline=10.0, prefix=prefix) for url in urls))
+    for side in sides:
+        await side.create(tables)
+    async with AsyncExitStack() as opened:
+        found = []
+        for number in range(MODELS):
+            stores = await opened.enter_async_context(quick_stores())
+            own = apart(sides, b"%d/" % number)
+            found.append(Feeding(stores._replace(pools=own, feeds=own)))
+        yield found
+    for side, url in zip(sides, urls, strict=True):
+        await side.close()
+        await drop_tables(url, [table._replace(name=prefix + table.name) for table in tables])
 
 
-async def test_each_side_shows_the_newest_pins_of_what_is_followed(feeding: Feeding) -> None:
-    assert [line for seed in range(4) for line in await run_schedule(feeding, seed)] == []
+async def wrong_of(
+    models: list[Feeding], schedules: int, run: Callable[[Feeding, int], Awaitable[list[str]]]
+) -> list[str]:
+    """Runs schedules on all models; returns what they found to be wrong."""
+    seeds = iter(range(schedules))
+
+    async def work(feeding: Feeding) -> list[str]:
+        return [line for seed in seeds for line in await run(feeding, seed)]
+
+    found = await asyncio.gather(*(work(feeding) for feeding in models))
+    return [line for some in found for line in some]
 
 
-async def test_the_pages_of_visits_show_all_chunks_once(feeding: Feeding) -> None:
-    assert [line for seed in range(2) for line in await run_visits(feeding, seed)] == []
+async def test_each_side_shows_the_newest_pins_of_what_is_followed(models: list[Feeding]) -> None:
+    assert await wrong_of(models, SCHEDULES, run_schedule) == []
+
+
+async def test_the_pages_of_visits_show_all_chunks_once(models: list[Feeding]) -> None:
+    with one_saved_visit():
+        wrong = await wrong_of(models, VISITS, lambda model, seed: VisitSchedule(model, seed).run())
+    assert wrong == []
