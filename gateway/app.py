@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from feed_engine.feeds.counts import COUNTS
 from gateway import console
 from gateway.admin import Admin
 from gateway.auth import Tokens
@@ -28,6 +29,7 @@ from gateway.in_turn import InTurn
 from gateway.metrics import (
     ExecutorCollector,
     FeedCollector,
+    FeedRowCollector,
     HttpCollector,
     RefusalCollector,
     new_registry,
@@ -97,6 +99,7 @@ def create_site(
     )
     registry = new_registry(
         FeedCollector(runtime.races),
+        FeedRowCollector(COUNTS, settings.shown_days),
         ExecutorCollector(executor),
         HttpCollector(served),
         RefusalCollector(executor.refusals),

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
+from feed_engine.feeds.counts import FeedCounts
 from feed_engine.speculation import Race, Stats
 from gateway import metric_help
 from gateway.cost.refusals import Refusals
@@ -128,6 +129,41 @@ class FeedCollector(Collector):
                     if isfinite(seconds):  # measured
                         latency.add_metric([name, side.value, f"{share:g}"], seconds)
         yield from (budget, forced, mode, distrust, latency)
+
+
+class FeedRowCollector(Collector):
+    """The rows of popular pins, and the marks of shown pins, as this process' jobs write them."""
+
+    def __init__(self, counts: FeedCounts, shown_days: int) -> None:
+        self._counts, self._shown_days = counts, shown_days
+
+    def collect(self) -> Iterable[Metric]:
+        """`pinway_popular_*` and `pinway_shown_*`."""
+        writes = CounterMetricFamily(
+            "pinway_popular_writes",
+            "Cells that this process wrote to each row of popular pins, on both sides. The rows "
+            "grow evenly.",
+            labels=["row"],
+        )
+        for number, count in enumerate(self._counts.popular_writes):
+            writes.add_metric([str(number)], count)
+        moved = CounterMetricFamily(
+            "pinway_popular_moved",
+            "Cells that this process moved to these rows from the one row of earlier versions, on "
+            "both sides. It stands still when that row is empty.",
+        )
+        moved.add_metric([], self._counts.popular_moved)
+        horizon = GaugeMetricFamily(
+            "pinway_shown_horizon_seconds",
+            "Seconds for which a home feed remembers that it showed a pin (shown_days).",
+        )
+        horizon.add_metric([], self._shown_days * 24 * 3600)
+        forgotten = CounterMetricFamily(
+            "pinway_shown_forgotten",
+            "Marks of shown pins that this process removed because they were older, on both sides.",
+        )
+        forgotten.add_metric([], self._counts.shown_forgotten)
+        yield from (writes, moved, horizon, forgotten)
 
 
 class ExecutorCollector(Collector):

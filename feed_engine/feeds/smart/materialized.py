@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from datasources.protocols import Cell, Sides, WideColumnStore
+from feed_engine.feeds.counts import COUNTS
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     MATERIALIZED,
@@ -101,5 +102,6 @@ async def forget_shown(sides: Sides, user_id: int, before: int) -> None:
                 gone[cell.stamp].append(cell.column)
         for stamp, columns in gone.items():
             await store.delete(SHOWN, {row: columns}, stamp)
+            COUNTS.shown_forgotten += len(columns)
 
     await write_both(sides, forget)

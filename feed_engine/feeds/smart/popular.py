@@ -18,10 +18,12 @@ from weakref import WeakKeyDictionary
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Cell, Stores, WideColumnStore
 from datasources.records import Pin
+from feed_engine.feeds.counts import COUNTS
 from feed_engine.feeds.dual import write_both
 from feed_engine.feeds.rows import (
     FORMER_POPULAR_ROW,
     POOLS,
+    POPULAR_ROWS,
     POPULAR_SPREAD,
     POPULARITY,
     PoolColumn,
@@ -74,6 +76,7 @@ async def move_cell(
     place = popular_row(pin_id)
     await store.put(POPULARITY, {row: {inverted_version(version): column}}, stamp)
     await store.put(POOLS, {place: {column: value}}, stamp)
+    COUNTS.popular_writes[POPULAR_ROWS.index(place)] += 1
     _, *older = await read_row(store, POPULARITY, row)
     for cell in older:  # if it is the same column as the newest's, that one's stamp is higher
         gone = [cell.value]
@@ -99,6 +102,7 @@ async def spread(store: WideColumnStore) -> None:
             rows[popular_row(parse_pool(cell.column).pin_id)][cell.column] = cell.value
         await store.put(POOLS, rows, stamp)
         await store.delete(POOLS, {FORMER_POPULAR_ROW: [cell.column for cell in some]}, stamp)
+        COUNTS.popular_moved += len(some)
 
 
 def row_cap(settings: FeedSettings) -> int:

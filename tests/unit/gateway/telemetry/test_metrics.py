@@ -10,8 +10,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from datasources.protocols import Backlog, Lane, Sides
+from feed_engine.feeds.counts import FeedCounts
 from feed_engine.speculation import Race
-from gateway.metrics import FeedCollector
+from gateway.metrics import FeedCollector, FeedRowCollector
 from gateway.served import ANONYMOUS, FURTHER, MOST_NAMES, Served
 from gateway.telemetry.process import LOOK_SECONDS, ProcessHealth
 from gateway.telemetry.state import State, StateCollector
@@ -31,6 +32,20 @@ def samples(collector: Collector) -> dict[tuple[str, ...], float]:
 def test_what_could_not_be_learned_has_no_sample() -> None:
     told = samples(StateCollector(State(at=100.0)))
     assert told == {("pinway_ready",): 0.0}
+
+
+def test_the_rows_of_popular_pins_and_the_horizon_of_shown_pins_are_told() -> None:
+    counts = FeedCounts(popular_moved=3, shown_forgotten=5)
+    counts.popular_writes[2] = 7
+    told = samples(FeedRowCollector(counts, shown_days=2))
+    written = {name: value for name, value in told.items() if value}
+    assert written == {
+        ("pinway_popular_writes_total", "row=2"): 7.0,
+        ("pinway_popular_moved_total",): 3.0,
+        ("pinway_shown_horizon_seconds",): 172_800.0,
+        ("pinway_shown_forgotten_total",): 5.0,
+    }
+    assert len(told) == len(counts.popular_writes) + 3
 
 
 def test_the_state_is_told_in_seconds_and_rows() -> None:

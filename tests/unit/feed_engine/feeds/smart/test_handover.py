@@ -9,6 +9,7 @@ import pytest
 from datasources.errors import StoreError
 from datasources.protocols import Cell, Sides, Stores, Table, WideColumnStore
 from datasources.records import User
+from feed_engine.feeds.counts import COUNTS
 from feed_engine.feeds.rows import MATERIALIZED, POOLS, SHOWN, Source, id_row, pool_row
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart import handover
@@ -156,10 +157,12 @@ async def test_marks_of_shown_pins_are_kept_for_a_stated_time_and_then_forgotten
         assert rows[0] == rows[1]
         return sorted(int.from_bytes(cell.column, "big") for cell in rows[0])
 
+    before = COUNTS.shown_forgotten
     for _ in range(TRIM_EVERY):
         assert await visit(days=1) == sorted(shown)
     assert await visit(days=4) == sorted(shown[2:])  # the first is older than ten days
     assert await visit(days=90) == sorted(shown[12:])  # two visits, since the last trim, and this
+    assert COUNTS.shown_forgotten - before == 2 * 12  # on two sides
 
 
 async def test_one_job_hands_over_all_that_its_users_visits_left(feeding: Feeding) -> None:

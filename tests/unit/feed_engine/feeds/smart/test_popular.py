@@ -11,6 +11,7 @@ from datasources.protocols import Sides
 from datasources.records import Pin
 from feed_engine import writes
 from feed_engine.feeds import content
+from feed_engine.feeds.counts import COUNTS
 from feed_engine.feeds.rows import (
     FORMER_POPULAR_ROW,
     POOLS,
@@ -199,10 +200,13 @@ async def test_only_the_hottest_are_kept_when_there_are_too_many(feeding: Feedin
 
 
 async def test_popular_pins_are_spread_over_rows_and_read_as_one_pool(feeding: Feeding) -> None:
+    before = list(COUNTS.popular_writes)
     pins = await feeding.pins(await feeding.board(await feeding.user()), 40)
     await feeding.drain()
     [side, _] = feeding.stores.pools
     sizes = [len(await read_row(side, POOLS, row)) for row in POPULAR_ROWS]
+    written = [now - then for now, then in zip(COUNTS.popular_writes, before, strict=True)]
+    assert written == [2 * size for size in sizes]  # on two sides
     assert sum(sizes) == 40
     assert max(sizes) < 20
     page = await feeding.home(None, first=30)
@@ -216,6 +220,7 @@ async def test_pins_of_the_row_of_earlier_versions_are_read_and_move_to_their_ro
     feeding: Feeding,
 ) -> None:
     """A process of an earlier version puts all cells into one row, also while others don't."""
+    before = COUNTS.popular_moved
     pins = await feeding.pins(await feeding.board(await feeding.user()), 30)
     for row in await feeding.pending():
         await feeding.stores.shards.outbox.finish(row.shard, row.id)
@@ -235,4 +240,5 @@ async def test_pins_of_the_row_of_earlier_versions_are_read_and_move_to_their_ro
         popular._empty_until.clear()
         await spread(side)
         assert await read_row(side, POOLS, FORMER_POPULAR_ROW) == []
+    assert COUNTS.popular_moved - before == 2 * (len(pins) - 1)  # the liked pin's cell went
     assert await pool(feeding) == hot((pins[0], 9), *((pin, 0) for pin in pins[:0:-1]))
