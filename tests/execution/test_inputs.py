@@ -22,8 +22,11 @@ from graphql import (
     GraphQLScalarType,
     GraphQLSchema,
     GraphQLString,
+    OperationDefinitionNode,
+    parse,
 )
 
+from gateway.execution.compile.variables import Variables
 from tests.execution.answering import answer
 
 
@@ -262,6 +265,35 @@ def test_many_wrong_variables_are_all_reported_up_to_a_limit() -> None:
     outcome = ask("query ($v: [String]) { list(input: $v) }", variables=many, data=None)
     assert len(outcome.errors) == 51
     assert outcome.errors[-1].message.startswith("Too many errors processing variables")
+
+
+class Counted(dict[str, Any]):
+    """An input object that counts how often all of its fields are read."""
+
+    reads = 0
+
+    def __iter__(self) -> Any:
+        self.reads += 1
+        return super().__iter__()
+
+    def items(self) -> Any:
+        self.reads += 1
+        return super().items()
+
+
+@pytest.mark.parametrize(("type_", "field"), [("Inner", "inner"), ("Outer", "outer")])
+def test_unknown_fields_are_reported_up_to_a_limit_after_few_reads_of_the_object(
+    type_: str, field: str
+) -> None:
+    inner = Counted({f"unknown{n}": n for n in range(1_000)}, c="known")
+    variables = {"value": {"na": inner} if type_ == "Outer" else inner}
+    query = f"query ($value: {type_}) {{ {field}(input: $value) }}"
+    assert len(ask(query, variables=variables, data=None).errors) == 51
+    inner.reads = 0
+    [operation] = parse(query).definitions
+    assert isinstance(operation, OperationDefinitionNode)
+    Variables(SCHEMA, operation.variable_definitions).coerce(variables)
+    assert inner.reads == 1
 
 
 def test_a_resolver_sees_the_variables_in_its_info() -> None:

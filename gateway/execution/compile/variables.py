@@ -4,15 +4,19 @@ Variables of built-in scalar types are coerced here; graphql-core coerces all ot
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from graphql import (
     GraphQLBoolean,
     GraphQLError,
     GraphQLFloat,
     GraphQLID,
+    GraphQLInputObjectType,
+    GraphQLInputType,
     GraphQLInt,
+    GraphQLList,
     GraphQLNonNull,
     GraphQLScalarType,
     GraphQLSchema,
@@ -25,6 +29,9 @@ from graphql.pyutils import Undefined
 
 MAX_ERRORS = 50
 """The maximum number of errors: graphql-core's default."""
+
+_SHOWN = 10
+"""The number of fields of an input object that graphql-core's errors show at most."""
 
 _KINDS: tuple[tuple[GraphQLScalarType, type], ...] = (
     (GraphQLInt, int),
@@ -42,6 +49,9 @@ class Variables:
         self, schema: GraphQLSchema, definitions: tuple[VariableDefinitionNode, ...]
     ) -> None:
         self._schema, self._definitions = schema, definitions
+        typed = ((each.variable.name.value, each.type) for each in definitions)
+        types = ((name, type_from_ast(schema, type_)) for name, type_ in typed)
+        self._types = {name: cast(GraphQLInputType, type_) for name, type_ in types}
         self._simple = self._plan()
 
     def _plan(self) -> list[tuple[str, type, bool, Any]] | None:
@@ -89,11 +99,22 @@ class Variables:
             else:
                 return values, None, []
         found = get_variable_values(
-            self._schema, self._definitions, dict(inputs), max_errors=MAX_ERRORS
+            self._schema, self._definitions, self._pruned(inputs), max_errors=MAX_ERRORS
         )
         if isinstance(found, list):
             return {}, None, found
         return found.coerced, found, []
+
+    def _pruned(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the inputs without the unknown fields for which there is no error any more."""
+        pruned = dict(inputs)
+        try:
+            for name, type_ in self._types.items():
+                if name in pruned:
+                    pruned[name] = _pruned(pruned[name], type_)
+        except RecursionError:
+            return dict(inputs)  # graphql-core says that the values are nested too deeply
+        return pruned
 
     def in_full(self, inputs: Mapping[str, Any]) -> VariableValues:
         """Returns graphql-core's VariableValues for inputs that were coerced without an error."""
@@ -102,6 +123,31 @@ class Variables:
         )
         assert not isinstance(found, list)
         return found
+
+
+def _pruned(value: Any, type_: GraphQLInputType) -> Any:
+    """Returns the value with fewer unknown fields in its input objects: the fields that
+    graphql-core reports before it reaches `MAX_ERRORS`, and the last fields, which it shows.
+
+    graphql-core copies an input object for each of its errors. Without a bound, an object of 10,000
+    unknown fields takes that many steps 50 times.
+    """
+    while isinstance(type_, GraphQLNonNull):
+        type_ = type_.of_type
+    if isinstance(type_, GraphQLList) and isinstance(value, list):
+        return [_pruned(item, type_.of_type) for item in value]
+    if isinstance(type_, GraphQLList):
+        return _pruned(value, type_.of_type)
+    if not isinstance(type_, GraphQLInputObjectType) or not isinstance(value, dict):
+        return value
+    fields, names = type_.fields, list(value)
+    unknown = {*islice((name for name in names if name not in fields), MAX_ERRORS + 1)}
+    unknown.update(names[-_SHOWN:])
+    return {
+        name: _pruned(value[name], fields[name].type) if name in fields else value[name]
+        for name in names
+        if name in fields or name in unknown
+    }
 
 
 def _fits(value: Any, kind: type) -> bool:
