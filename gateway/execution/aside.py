@@ -1,8 +1,9 @@
 """Runs long work in one thread beside the event loop, the shortest piece first.
 
-Parsing, validating and compiling a new document of the largest size takes 100 ms of pure Python. In
-a thread, it delays concurrent requests by a few milliseconds, because the interpreter switches
-between the threads. On the event loop, it would delay each of them by 100 ms.
+Parsing, validating and compiling a new document of the largest size takes 100 ms of pure Python. On
+the event loop, it would delay each concurrent request by 100 ms. In a thread, it shares the
+interpreter with the loop, in equal parts while both have work: concurrent requests take twice as
+long. So the work pauses (`Aside.pause`) when it had to wait for the interpreter.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from threading import Lock, Thread
-from time import monotonic, sleep
+from time import monotonic, sleep, thread_time
 from typing import Any, TypeVar
 
 from graphql import GraphQLError
@@ -26,8 +27,12 @@ TURN = 0.0001
 long whenever it needs the interpreter back. uvloop needs it once for each readable socket, so that
 one turn of the loop may wait many times."""
 REST = 2.0
-"""The thread rests after each piece of work, for this multiple of the time that the piece took.
-With 2.0, a piece of 50 ms is followed by a rest of 100 ms, in which requests run undisturbed."""
+"""The thread rests after its work, for this multiple of the time that the work took. With 2.0, 50
+ms of work are followed by a rest of 100 ms, in which requests run undisturbed."""
+SLICE = 0.001
+"""Seconds of work after which the thread may rest before its piece is done."""
+ALONE = 0.8
+"""The part of a slice in which the thread runs, at least, while the loop has nothing to do."""
 WAITING = 256
 """The maximum number of waiting pieces. If there are more, the longest piece is dropped."""
 
@@ -97,10 +102,16 @@ class Aside:
         waiting: int = WAITING,
         *,
         clock: Callable[[], float] = monotonic,
+        ran: Callable[[], float] = thread_time,
         sleep: Callable[[float], None] = sleep,
     ) -> None:
+        """`ran` is the processor time of the calling thread in seconds."""
         self._most, self._numbers = waiting, count()
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._ran, self._sleep = clock, ran, sleep
+        self._since = self._ran_since = 0.0
+        """When the current slice began, by both clocks."""
+        self._unrested = 0.0
+        """Seconds of work in earlier slices, after which the thread has not rested."""
         self._rests_until = 0.0
         self._lock = Lock()
         self._waiting: list[_Piece] = []
@@ -127,6 +138,22 @@ class Aside:
         result: T = await piece.future
         return result
 
+    def pause(self) -> None:
+        """Rest, if the slice is over and the loop had work in it. The work calls this in its
+        thread, as often as it can."""
+        now = self._clock()
+        took = now - self._since
+        if took < SLICE:
+            return
+        self._unrested += took
+        if self._ran() - self._ran_since < ALONE * took:
+            self._sleep(REST * self._unrested)
+            self._unrested = 0.0
+        self._begin_slice()
+
+    def _begin_slice(self) -> None:
+        self._since, self._ran_since = self._clock(), self._ran()
+
     def _work(self) -> None:
         while True:
             with self._lock:
@@ -143,13 +170,14 @@ class Aside:
                 continue
             result: Any = None
             error: BaseException | None = None
-            began = self._clock()
+            self._begin_slice()
             try:
                 with _collected_after():
                     result = piece.work()
             except BaseException as raised:
                 error = raised
             ended = self._clock()
-            self._rests_until = ended + REST * (ended - began)
+            self._rests_until = ended + REST * (self._unrested + ended - self._since)
+            self._unrested = 0.0
             piece.settle(result, error)
             del piece, result, error

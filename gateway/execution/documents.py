@@ -8,6 +8,7 @@ documents are.
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -199,7 +200,8 @@ class Documents:
     async def _beside(self, text: str) -> Document:
         own = self._reading.get(text)
         try:
-            document = await self._engine.aside.do(len(text), lambda: self._new(text))
+            aside = self._engine.aside
+            document = await aside.do(len(text), lambda: self._new(text, aside.pause))
         except Overloaded as overloaded:
             return Document(self._engine, None, [overloaded.error()])
         finally:
@@ -210,10 +212,10 @@ class Documents:
     def _now(self, text: str) -> Document:
         return self._kept(text, self._new(text))
 
-    def _new(self, text: str) -> Document:
+    def _new(self, text: str, pause: Callable[[], None] | None = None) -> Document:
         """Read a text. If the document has a single operation, its plan is made, too. May be called
-        in any thread."""
-        read = self._reader.read(text)
+        in any thread; `pause` lets other threads run."""
+        read = self._reader.read(text, pause)
         document = Document(self._engine, read.ast, read.errors, read.fields, read.selections)
         if read.ast is not None:
             document.bytes += read.nodes * BYTES_A_NODE + 2 * len(text)

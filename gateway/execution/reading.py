@@ -1,13 +1,17 @@
 """Reads a document: parses its text, checks the limits, validates it.
 
-Nothing here uses the event loop or the cache, so documents may be read in any thread.
+Nothing here uses the event loop or the cache, so documents may be read in any thread. A reading
+calls `pause` at each token, and at each node that it validates (`gateway/execution/aside.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphql import (
+    ASTValidationRule,
     DocumentNode,
     FieldNode,
     GraphQLError,
@@ -54,6 +58,28 @@ class Read:
     """The number of nodes of the tree."""
 
 
+class _Tokens(Lexer):
+    """A lexer that pauses at each token."""
+
+    def __init__(self, source: Source, pause: Callable[[], None]) -> None:
+        super().__init__(source)
+        self._pause = pause
+
+    def advance(self) -> Token:
+        self._pause()
+        return super().advance()
+
+
+def _pausing(pause: Callable[[], None]) -> type[ASTValidationRule]:
+    """A validation rule that all documents obey, and that pauses at each node."""
+
+    class Pausing(ASTValidationRule):
+        def enter(self, *_: Any) -> None:
+            pause()
+
+    return Pausing
+
+
 class Reader:
     """Reads documents for one schema."""
 
@@ -62,14 +88,16 @@ class Reader:
         self.hiding = None if suggestions else Hiding(schema)
         """Removes the schema's names from errors; None if suggestions are allowed."""
 
-    def read(self, text: str) -> Read:
-        lexer = Lexer(Source(text))
+    def read(self, text: str, pause: Callable[[], None] | None = None) -> Read:
+        """Read a text, in a thread with `pause`."""
+        lexer = _Tokens(Source(text), pause) if pause else Lexer(Source(text))
+        rules = (*RULES, _pausing(pause)) if pause else RULES
         try:
-            return self._read(text, lexer)
+            return self._read(text, lexer, rules)
         finally:
             _unlink(lexer.token)
 
-    def _read(self, text: str, lexer: Lexer) -> Read:
+    def _read(self, text: str, lexer: Lexer, rules: Sequence[type[ASTValidationRule]]) -> Read:
         limits = self._limits
         try:
             parser = Parser(
@@ -86,7 +114,7 @@ class Reader:
         errors = counts.errors(limits) or validate(
             self._schema,
             ast,
-            RULES,
+            rules,
             max_errors=ERRORS,
             hide_suggestions=self.hiding is not None,
         )

@@ -102,7 +102,7 @@ class Variant:
         """Compile all parts in a thread, once for all concurrent requests. Raises Overloaded."""
         preparing = self._preparing
         if preparing is None:
-            work = aside.do(self._size, self._prepare)
+            work = aside.do(self._size, lambda: self._prepare(aside.pause))
             preparing = self._preparing = asyncio.ensure_future(work)
             preparing.add_done_callback(self._end)
         await asyncio.shield(preparing)
@@ -112,13 +112,15 @@ class Variant:
         self.unprepared = preparing.cancelled() or preparing.exception() is not None
         self._charge_taken()
 
-    def _prepare(self) -> None:
+    def _prepare(self, pause: Callable[[], None] | None = None) -> None:
         left = list(self.steps)
         seen = set(left)
         most = 4 * self._size  # below an interface, each possible type has its own selection
         while left and len(self._made) < most:
             selection = left.pop()
             for below in prepared(selection):
+                if pause is not None:
+                    pause()
                 if below not in seen:
                     seen.add(below)
                     left.append(below)

@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 
-from gateway.execution.aside import REST, Aside, Overloaded
+from gateway.execution.aside import REST, SLICE, Aside, Overloaded
 
 pytestmark = pytest.mark.anyio
 
@@ -100,3 +100,28 @@ async def test_the_thread_rests_in_proportion_to_the_time_of_its_work() -> None:
     await aside.do(1, lambda: work(1.0))
     await aside.do(1, lambda: work(0.0))
     assert rests == [REST * 0.25, REST * 1.0]
+
+
+async def test_work_rests_in_between_once_it_waited_for_the_interpreter() -> None:
+    now, ran, rests = 0.0, 0.0, list[float]()
+
+    def rest(seconds: float) -> None:
+        nonlocal now
+        rests.append(seconds)
+        now += seconds
+
+    def work() -> None:
+        nonlocal now, ran
+        for part in (1.0, 1.0, 0.5, 1.0, 0.5):  # the part of a slice in which the thread runs
+            now += SLICE
+            ran += part * SLICE
+            aside.pause()
+        now += SLICE / 2
+        ran += SLICE / 2
+        aside.pause()  # the slice is not over
+
+    aside = Aside(clock=lambda: now, sleep=rest, ran=lambda: ran)
+    await aside.do(1, work)
+    assert rests == pytest.approx([REST * 3 * SLICE, REST * 2 * SLICE])
+    await aside.do(1, lambda: None)
+    assert rests[2:] == pytest.approx([REST * SLICE / 2])

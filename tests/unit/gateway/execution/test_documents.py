@@ -4,6 +4,7 @@ import asyncio
 import gc
 import tracemalloc
 import weakref
+from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -64,9 +65,9 @@ async def test_requests_for_one_new_text_share_a_reading(monkeypatch: pytest.Mon
     cache, texts = documents(), []
     read = cache._reader.read
 
-    def counted(text: str) -> Read:
+    def counted(text: str, pause: Callable[[], None] | None = None) -> Read:
         texts.append(text)
-        return read(text)
+        return read(text, pause)
 
     monkeypatch.setattr(cache._reader, "read", counted)
     names = "abab" * 5
