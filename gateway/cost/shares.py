@@ -26,7 +26,7 @@ MOST_DEBT = 0.5
 """Seconds of debt that are remembered: with a share of a quarter, a client waits two seconds."""
 WINDOW = 0.1
 """Seconds between two updates of the debts."""
-BUSY = 0.75
+BUSY = 0.5
 """The part of its time that the process may spend before debts are worked off at `share` again."""
 FASTER, SLOWER = 1.1, 0.8
 """How the rate changes after each window in which the process had time to spare, or had none."""

@@ -6,8 +6,9 @@ from contextlib import suppress
 
 log = logging.getLogger("pinway")
 
-BACKLOG = 1024
-"""Connections that the system accepts before the process has taken them."""
+BACKLOG = 4096
+"""Connections that the system accepts before the process has taken them, where it allows so many.
+When the queue is full, a client waits a second until it asks again."""
 
 _SPARE = 64
 """Descriptors for files and stores' connections that are opened later."""

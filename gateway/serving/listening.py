@@ -3,6 +3,7 @@
 import socket
 
 from datasources.errors import ConfigError
+from gateway.serving.descriptors import BACKLOG
 from gateway.settings import Settings
 
 
@@ -24,7 +25,7 @@ def _listen(host: str, port: int, options: str) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(1024)
+        listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
         named = isinstance(error, socket.gaierror)

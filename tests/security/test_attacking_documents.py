@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import tracemalloc
+from collections.abc import Callable
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
@@ -107,10 +108,10 @@ async def test_known_documents_are_answered_while_a_new_one_is_read(
     reader, begun, go_on = executor.documents._reader, asyncio.Event(), Event()
     loop, read = asyncio.get_running_loop(), reader.read
 
-    def held(text: str) -> Read:
+    def held(text: str, pause: Callable[[], None] | None = None) -> Read:
         loop.call_soon_threadsafe(begun.set)
         go_on.wait()
-        return read(text)
+        return read(text, pause)
 
     monkeypatch.setattr(reader, "read", held)
     reading = asyncio.ensure_future(errors(executor, MERGING))
@@ -126,9 +127,9 @@ async def test_a_document_that_is_read_too_long_is_late(monkeypatch: pytest.Monk
     executor = new_executor(Settings(request_timeout=0.01))
     go_on, read = Event(), executor.documents._reader.read
 
-    def held(text: str) -> Read:
+    def held(text: str, pause: Callable[[], None] | None = None) -> Read:
         go_on.wait()
-        return read(text)
+        return read(text, pause)
 
     monkeypatch.setattr(executor.documents._reader, "read", held)
     (error,) = await errors(executor, MERGING)
