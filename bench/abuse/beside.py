@@ -19,6 +19,9 @@ from bench.rows import Row
 
 RATIO, WORST = 2.0, 250.0
 """The goals: of p99 with over p99 without, and of the worst in milliseconds."""
+A_SITE = 10
+"""Attacks on one site. Home feeds take longer after each visit of the same viewer, because more pins
+were shown. On one site for all attacks, the honest clients would become the load."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,8 @@ class Course:
 
 def measure(folder: Path, prepared: Path, names: Sequence[str], effort: Effort) -> list[Row]:
     """The gateway beside each attack."""
-    with site(prepared, folder, ahead_of_others()) as one:
-        course = Course(folder / "facts.json", effort)
-        course.run(one, names)
-        return course.rows("beside: ")
+    course = Course(folder / "facts.json", effort)
+    for first in range(0, len(names), A_SITE):
+        with site(prepared, folder, ahead_of_others()) as one:
+            course.run(one, names[first : first + A_SITE])
+    return course.rows("beside: ")
