@@ -20,8 +20,8 @@ from bench.rows import Row
 RATIO, WORST = 2.0, 250.0
 """The goals: of p99 with over p99 without, and of the worst in milliseconds."""
 A_SITE = 10
-"""Attacks on one site. Home feeds take longer after each visit of the same viewer, because more pins
-were shown. On one site for all attacks, the honest clients would become the load."""
+"""Attacks on one site. Home feeds take longer after each visit of a viewer, because more pins were
+shown. On one site for all attacks, the honest clients would become the load."""
 
 
 @dataclass(frozen=True)
