@@ -624,6 +624,13 @@ class Operations(Protocol):
 
     async def ids(self) -> list[str]: ...
 
+    async def report(self, observer: str, data: bytes) -> None:
+        """Show what an observer sees to the others, in place of its last report. It goes with the
+        observer's process."""
+
+    async def reports(self) -> dict[str, bytes]:
+        """The reports of all observers that live, by observer."""
+
     async def close(self) -> None: ...
 
 

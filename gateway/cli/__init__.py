@@ -17,6 +17,7 @@ from gateway.cli.operating import config, doctor_command, plan_command
 from gateway.cli.serving import init_command, run_command, serve_command, worker_command
 from gateway.cli.shards import shards
 from gateway.cli.tools import schema, token_command
+from gateway.cli.watching import watch_command
 
 
 class Commands(click.Group):
@@ -40,7 +41,10 @@ def main() -> None:
     """
 
 
-for command in (move_command, verify_command, rollback_command, close_command):
+for command in (
+    *(move_command, verify_command, rollback_command, close_command),
+    watch_command,
+):
     shards.add_command(command)
 
 for command in (

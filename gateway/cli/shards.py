@@ -14,6 +14,7 @@ from datasources.replication.checking import faults
 from datasources.replication.showing import ServerState, picture
 from datasources.together import together
 from gateway.cli.options import with_dry_run, with_settings
+from gateway.cli.promoting import promoted
 from gateway.cli.working import Work, run
 from gateway.settings import Settings
 
@@ -145,30 +146,12 @@ def promote_command(settings: Settings, host: str, accept_loss: bool, dry_run: b
     """
 
     async def promote(work: Work) -> None:
-        from datasources.mysql.replication.promotion import Promotion
-
         topologies.check_server(work.topology, host)
-        old = topologies.master_over(work.topology, host)
         if dry_run:
+            old = topologies.master_over(work.topology, host)
             click.echo(f"would make {host} the master of all shards of {old}")
             return
-        promotion = Promotion(
-            work.topology,
-            work.admin(host),
-            work.admin(old),
-            lambda: work.admin(host),
-            tell=click.echo,
-            accept_loss=accept_loss,
-        )
-        await work.save(await promotion.run())
-        await promotion.finish()
-        for move, version in (await work.moves()).values():
-            if (renamed := moves.succeeded(move, old, host)) != move:
-                await work.operations.save(move.id, moves.encode(renamed), version)
-        click.echo(
-            f"{host} has no slave, so its writes are on one server alone: "
-            f"`pinway shards attach {old}` makes {old} its slave"
-        )
+        await promoted(work, host, click.echo, accept_loss=accept_loss)
 
     run(settings, f"promote {host}", promote)
 

@@ -1,10 +1,12 @@
-"""Asks a server what it is, for `pinway shards show`."""
+"""Asks a server what it is, for `pinway shards show` and `watch`."""
 
 from datasources.errors import StoreError
-from datasources.mysql.replication.admin import Admin
+from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
 from datasources.mysql.replication.promotion import shard_databases
 from datasources.replication.checking import VARIABLES
 from datasources.replication.showing import ServerState
+from datasources.replication.watching import Sight
+from datasources.together import together
 
 _SIZES = (
     "SELECT COALESCE(SUM(data_length + index_length), 0) "
@@ -17,6 +19,25 @@ async def state_of(admin: Admin) -> ServerState:
         return await _state_of(admin)
     except StoreError as error:
         return ServerState(admin.name, fault=str(error))
+
+
+async def look(master: Admin, slave: Admin) -> Sight:
+    """A pair as an observer sees it now, after `CONNECT_SECONDS` at most."""
+
+    async def ask(admin: Admin, sql: str) -> str | None:
+        try:
+            [[value]] = await admin.run(sql, within=CONNECT_SECONDS)
+        except StoreError:
+            return None
+        return str(value)
+
+    answer, lease = await together(
+        (
+            ask(master, "SELECT @@server_id"),
+            ask(slave, "SELECT CAST(lease_ts AS DOUBLE) FROM pinway.server WHERE id = 1"),
+        )
+    )
+    return Sight(answer is not None, lease)
 
 
 async def variables_of(admin: Admin) -> dict[str, str]:

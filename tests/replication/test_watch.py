@@ -1,0 +1,166 @@
+"""`pinway shards watch` on real servers: observers that promote a dead master's slave, once."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from datasources.mysql.replication.promotion import Promotion
+from datasources.replication import watching
+from datasources.replication.watching import Pair, Record, Rules
+from datasources.zookeeper import ZooKeeperOperations, ZooKeeperTopology
+from gateway.cli.watching import watch
+from gateway.settings import read_settings
+from tests.pairs import Load, Pairs
+
+pytestmark = pytest.mark.anyio
+AFTER, EVERY = 2.0, 0.2
+
+
+class Killed(Exception):
+    """Stands for the end of an observer's process."""
+
+
+class Watched:
+    """Observers in this process, and what they told."""
+
+    def __init__(self, pairs: Pairs, rules: Rules) -> None:
+        self.told: list[str] = []
+        self._pairs, self._rules = pairs, rules
+        self._end = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def add(self) -> None:
+        settings = read_settings(self._pairs.stack.settings_file)
+        self._tasks.append(
+            asyncio.create_task(watch(settings, self._rules, EVERY, self.told.append, self._end))
+        )
+
+    async def until(self, text: str, times: int = 1) -> None:
+        async with asyncio.timeout(60):
+            while sum(text in line for line in self.told) < times:
+                for task in self._tasks:
+                    assert not task.done(), task.exception()
+                await asyncio.sleep(0.05)
+
+    async def stop(self) -> None:
+        self._end.set()
+        await asyncio.gather(*self._tasks)
+
+
+@asynccontextmanager
+async def watched(pairs: Pairs, rules: Rules, observers: int) -> AsyncIterator[Watched]:
+    made = Watched(pairs, rules)
+    for _ in range(observers):
+        made.add()
+    try:
+        yield made
+    finally:
+        await made.stop()
+
+
+async def current(pairs: Pairs) -> tuple[str, str | None]:
+    """The master and the slave of the shards."""
+    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
+    topology = await source.load()
+    await source.close()
+    return topology.shards[0].master, topology.shards[0].slave
+
+
+async def reattach(pairs: Pairs, dead: str) -> None:
+    """Start a dead server again, as the slave of the master that took its place."""
+    pairs.server(dead).start()
+    pairs.server(dead).wait_ready()
+    status, output = await asyncio.to_thread(pairs.run, "attach", dead)
+    assert status == 0, output
+
+
+async def test_a_quorum_of_observers_promotes_once_and_not_again_in_the_cool_down(
+    pairs: Pairs,
+) -> None:
+    first, second = await current(pairs)
+    assert second is not None
+    rules = Rules(promotes=True, quorum=2, after=AFTER)
+    async with pairs.gateway(deadline=5.0) as shards, watched(pairs, rules, 1) as observers:
+        load = Load(shards, pause=0.04)
+        async with load.running():
+            await load.acknowledge(50)
+            pairs.server(first).kill()
+            await observers.until("1 of 1 observers say so; 2 are needed")
+            assert await current(pairs) == (first, second)
+            observers.add()
+            observers.add()
+            await observers.until(f"promoting {second}")
+            await observers.until(f"{second} has no slave")
+            await load.acknowledge(50)
+            assert await current(pairs) == (second, None)
+            await reattach(pairs, first)
+            await load.acknowledge(20)
+            # The new master hangs, and nobody promotes the old one again so soon.
+            pairs.server(second).kill(signal.SIGSTOP)
+            await observers.until(f"{second} was promoted less than 600 s ago", times=3)
+            pairs.server(second).kill(signal.SIGCONT)
+            await observers.until(f"{second} answers again", times=3)
+            await load.acknowledge(50)
+        await load.check()
+        assert await current(pairs) == (second, first)
+        assert sum("has no slave" in line for line in observers.told) == 1
+
+
+async def test_a_refused_promotion_is_not_tried_again_for_the_same_cause(pairs: Pairs) -> None:
+    """The slave was restarted while its master hung, and may lack acknowledged writes."""
+    master, slave = await current(pairs)
+    assert slave is not None
+    rules = Rules(promotes=True, quorum=1, after=AFTER, cool_down=0.0)
+    async with watched(pairs, rules, 1) as observers:
+        await observers.until("watching")
+        pairs.server(master).kill(signal.SIGSTOP)
+        try:
+            pairs.server(slave).kill()
+            pairs.server(slave).start()
+            await observers.until("its promotion was refused")
+            await asyncio.sleep(AFTER)  # several looks more
+            assert sum("is not promoted:" in line for line in observers.told) == 1
+        finally:
+            pairs.server(master).kill(signal.SIGCONT)
+        pairs.server(slave).wait_ready()
+        await observers.until(f"{master} answers again")
+    assert await current(pairs) == (master, slave)
+
+
+async def test_a_promotion_whose_observer_died_is_finished_by_another_one(pairs: Pairs) -> None:
+    master, slave = await current(pairs)
+    assert slave is not None
+    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
+    operations = ZooKeeperOperations(pairs.zookeeper, "/pinway/topology")
+    pair = Pair(master, slave)
+    _, version = await operations.load(pair.id) or (b"", None)
+    await operations.save(pair.id, watching.encode(Record(master, slave, "1", 0.0)), version)
+
+    async def die(name: str) -> None:
+        if name == "owned":
+            raise Killed
+
+    new, old = pairs.admin(slave), pairs.admin(master)
+    with pytest.raises(Killed):
+        await Promotion(await source.load(), new, old, lambda: pairs.admin(slave), seam=die).run()
+    for opened in (new, old, source, operations):
+        await opened.close()
+    async with watched(pairs, Rules(promotes=True, quorum=2), 1) as observers:
+        await observers.until(f"{slave} has no slave")
+    assert await current(pairs) == (slave, None)
+    await reattach(pairs, master)
+
+
+async def test_without_the_option_a_watch_only_tells(pairs: Pairs) -> None:
+    master, slave = await current(pairs)
+    async with watched(pairs, Rules(quorum=1, after=1.0), 1) as observers:
+        pairs.server(master).kill(signal.SIGSTOP)
+        try:
+            await observers.until(f"run `pinway shards promote {slave}`")
+        finally:
+            pairs.server(master).kill(signal.SIGCONT)
+        await observers.until(f"{master} answers again")
+    assert await current(pairs) == (master, slave)
