@@ -1,7 +1,7 @@
-"""Runs what an outbox row asks for: the rest of its write, then its tasks one by one.
+"""Runs what an outbox row asks for: the rest of its write, then its task.
 
-How far the tasks came is kept in the row, so a killed job resumes there; a task that runs twice
-does no harm.
+Several tasks of a row get a row each (`feed_engine.outbox.splitting`). How far a task came is kept
+in the row, so a killed job resumes there; a task that runs twice does no harm.
 """
 
 import logging
@@ -19,6 +19,7 @@ from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import KIND, Advance, Handler, WholeRow
 from feed_engine.outbox.completion import change_of, fulfill
 from feed_engine.outbox.newest_first import Progress, doing, is_late, newest_to_do
+from feed_engine.outbox.splitting import split
 from feed_engine.outbox.tasks import handlers, name_of
 
 log = logging.getLogger(__name__)
@@ -81,12 +82,11 @@ async def _complete(stores: Stores, row: OutboxRow, does: Mapping[str, Handler])
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: no job for {unknown[0]}")
     if row.cursor is None:
         await fulfill(stores, change)
-    for number in range(progress.task, len(change.tasks)):
-        task = change.tasks[number]
-        cursor = progress.cursor if number == progress.task else None
-        await does[name_of(task)](stores, task, cursor, _advance(stores, row, number))
-        if number + 1 < len(change.tasks):
-            await _save(stores, row, Progress(number + 1))
+    if len(change.tasks) > 1:
+        await split(stores, row, change, progress)
+        return
+    for task in change.tasks[progress.task :]:
+        await does[name_of(task)](stores, task, progress.cursor, _advance(stores, row, 0))
     await stores.shards.outbox.finish(row.shard, row.id)
 
 

@@ -17,9 +17,9 @@ from datasources.errors import (
 )
 from datasources.ids import shard_of
 from datasources.mappings import Edge, ListKey, Mapping
-from datasources.protocols import Answer, Job, OutboxRow, ShardTx, Stores
+from datasources.protocols import Answer, OutboxRow, ShardTx, Stores
 from feed_engine.outbox.change import KIND, AnyTask, Change, change, encode
-from feed_engine.outbox.completion import acknowledge, change_of, keep
+from feed_engine.outbox.completion import acknowledge, change_of
 from feed_engine.transactions.inputs import Input
 from feed_engine.transactions.validation import idempotency_key
 
@@ -164,23 +164,14 @@ async def mutate(
 
 
 async def commit(stores: Stores, shard: int, work: Callable[[ShardTx], Awaitable[Change]]) -> None:
-    """A write that nobody waits to be answered (a part of a job): committed, then completed.
+    """A write that nobody waits to be answered (a part of a job): committed, then completed."""
 
-    Each of several tasks gets a row of its own: a task that fails holds up no other task.
-    """
+    async def run(tx: ShardTx) -> tuple[int, Change]:
+        following = await work(tx)
+        return await tx.post(KIND, encode(following)), following
 
-    async def run(tx: ShardTx) -> tuple[int, Change, list[Job]]:
-        following, jobs = await work(tx), list[Job]()
-        if len(following.tasks) > 1:
-            for task in following.tasks:
-                jobs.append(Job(shard, await tx.post(KIND, encode(change(tasks=[task])))))
-            following = msgspec.structs.replace(following, tasks=())
-        return await tx.post(KIND, encode(following)), following, jobs
-
-    outbox_id, following, jobs = await stores.shards.objects.transact(shard, run)
+    outbox_id, following = await stores.shards.objects.transact(shard, run)
     await acknowledge(stores, OutboxRow(shard, outbox_id, KIND, b"", None, 0), following)
-    if jobs:
-        keep(stores.queue.enqueue(jobs))
 
 
 async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:
