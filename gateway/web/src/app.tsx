@@ -1,9 +1,10 @@
 // The header and the screen of each address. gateway/web_client.py serves the same addresses.
 import { Link, Route, Switch, useLocation } from "wouter-preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { endSession } from "./api/session";
 import { session } from "./api/viewer";
 import { Toasts } from "./components/Toasts";
+import { focusMain } from "./focus";
 import { BoardScreen } from "./screens/Board";
 import { FollowingScreen } from "./screens/Following";
 import { HomeScreen } from "./screens/Home";
@@ -41,7 +42,12 @@ export function App() {
 
 function Header() {
   const [path] = useLocation();
+  const shown = useRef(path);
   useEffect(() => {
+    if (shown.current === path) return;
+    shown.current = path;
+    // Else a screen reader would not tell that there is another screen.
+    focusMain();
     // Feeds keep their pins, so going back to a feed keeps its place; a new object begins on top.
     if (/^\/(pin|board|user)\//.test(path)) scrollTo(0, 0);
   }, [path]);

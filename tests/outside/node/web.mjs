@@ -3,12 +3,13 @@ import { launch, newSeen, signIn } from "./browser.mjs";
 import { report } from "./support.mjs";
 import { arrange } from "./web/board.mjs";
 import { follow } from "./web/follow.mjs";
+import { useKeys } from "./web/keyboard.mjs";
 import { look } from "./web/looks.mjs";
 import { join } from "./web/newcomer.mjs";
 import { usePins } from "./web/pins.mjs";
 import { scroll } from "./web/scroll.mjs";
 
-const PARTS = { scroll, join, board: arrange, follow, pins: usePins, looks: look };
+const PARTS = { scroll, join, board: arrange, follow, pins: usePins, keys: useKeys, looks: look };
 
 await report(async () => {
   const seen = newSeen();

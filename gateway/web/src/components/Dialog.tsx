@@ -1,6 +1,8 @@
-// A modal dialog: the browser's own keeps the focus inside and closes with Escape.
+// A modal dialog: the browser's own keeps the focus inside and closes with Escape. The focus goes
+// back to where it was, also when the dialog is taken out of the page without being closed.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { isFocusLost } from "../focus";
 
 interface Props {
   title: string;
@@ -11,7 +13,11 @@ interface Props {
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const before = document.activeElement;
     dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && isFocusLost()) before.focus({ preventScroll: true });
+    };
   }, []);
   return (
     <dialog

@@ -17,8 +17,17 @@ export function onHidden(listener: () => void): () => void {
 }
 
 export function hide(id: string): void {
+  const next = cell(id)?.nextElementSibling?.querySelector("a");
   write([...hidden, id]);
-  announce("The pin is hidden in this browser.", "done", { label: "Undo", run: () => show(id) });
+  const undo = () => {
+    show(id);
+    requestAnimationFrame(() => cell(id)?.querySelector("a")?.focus());
+  };
+  announce("The pin is hidden in this browser.", "done", { label: "Undo", run: undo }, () => next?.focus());
+}
+
+function cell(id: string): Element | null {
+  return document.querySelector(`[data-pin="${id}"]`);
 }
 
 function show(id: string): void {

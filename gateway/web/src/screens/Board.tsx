@@ -15,6 +15,7 @@ import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
 import type { PinCardFragment } from "../gen/graphql";
 import { Absent } from "./Pin";
+import { useTitle } from "../title";
 
 const BoardPage = graphql(`
   query BoardPage($id: ID!, $after: String) {
@@ -56,6 +57,7 @@ interface Held {
 export function BoardScreen({ id }: { id: string }) {
   const { data, loading, error, fetchMore } = useQuery(BoardPage, { variables: { id } });
   const board = data?.board;
+  useTitle(board?.name);
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const [held, hold] = useState<Held | null>(null);
   const [moving, setMoving] = useState<string[] | null>(null);

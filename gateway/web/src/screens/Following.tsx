@@ -4,8 +4,10 @@ import { SignInFirst } from "../components/SignInFirst";
 import { PeopleToFollow } from "../components/PeopleToFollow";
 import { FeedWall } from "../components/FeedWall";
 import { followingFeed } from "../feed/following";
+import { useTitle } from "../title";
 
 export function FollowingScreen() {
+  useTitle("Following");
   if (!session) return <SignInFirst what="see the pins of people you follow" />;
   return <FeedWall feed={followingFeed} title="Following feed" empty={<Nobody />} />;
 }

@@ -4,8 +4,10 @@ import { session } from "../api/viewer";
 import { FeedWall } from "../components/FeedWall";
 import { PeopleStrip } from "../components/PeopleToFollow";
 import { homeFeed } from "../feed/home";
+import { useTitle } from "../title";
 
 export function HomeScreen() {
+  useTitle("");
   return (
     <>
       {session ? <PeopleStrip /> : <Welcome />}

@@ -11,6 +11,7 @@ import { Picture, type PictureImage } from "../components/Picture";
 import { SignInFirst } from "../components/SignInFirst";
 import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
+import { useTitle } from "../title";
 
 const Gallery = graphql(`
   query Gallery {
@@ -39,6 +40,7 @@ const Gallery = graphql(`
 `);
 
 export function NewPinScreen() {
+  useTitle("Create a pin");
   const [title, setTitle] = useState("");
   const [picture, setPicture] = useState<PictureImage | null>(null);
   const [link, setLink] = useState("");

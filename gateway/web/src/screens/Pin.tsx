@@ -17,6 +17,7 @@ import { PinWall } from "../components/PinWall";
 import { SaveDialog } from "../components/SaveDialog";
 import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
+import { useTitle } from "../title";
 
 const PinPage = graphql(`
   query PinPage($id: ID!) {
@@ -107,6 +108,7 @@ export function PinScreen({ id }: { id: string }) {
   const { data, loading, error } = useQuery(PinPage, { variables: { id } });
   const [dialog, open] = useState<"save" | "move" | null>(null);
   const pin = data?.pin;
+  useTitle(pin ? pin.title || "A pin without a title" : undefined);
   if (!pin?.title && pin?.title !== "") return <Absent loading={loading} failed={error !== undefined} what="pin" />;
   const title = pin.title || "A pin without a title";
   const owned = pin.board?.viewerCanEdit ?? false;
@@ -241,6 +243,7 @@ function RelatedPins({ id }: { id: string }) {
 function noMore(): void {}
 
 export function Absent({ loading, failed, what }: { loading: boolean; failed: boolean; what: string }) {
+  useTitle(loading ? undefined : "Not found");
   if (loading) return <p class="feed-end">Loading…</p>;
   return (
     <>

@@ -10,6 +10,7 @@ import { FollowButton } from "../components/FollowButton";
 import { PinWall } from "../components/PinWall";
 import { graphql } from "../gen";
 import { Absent } from "./Pin";
+import { useTitle } from "../title";
 
 const ProfilePage = graphql(`
   query ProfilePage($name: String!) {
@@ -66,6 +67,7 @@ const NO_EDGES: never[] = [];
 export function ProfileScreen({ name }: { name: string }) {
   const { data, loading, error } = useQuery(ProfilePage, { variables: { name } });
   const user = data?.user;
+  useTitle(user ? user.fullName || user.username : undefined);
   if (!user) return <Absent loading={loading} failed={error !== undefined} what="person" />;
   const own = user.username === session?.username;
   const shown = user.fullName || user.username;

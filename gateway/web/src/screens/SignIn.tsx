@@ -8,6 +8,7 @@ import { demoViewer, signInAs, startSession } from "../api/session";
 import { Avatar } from "../components/Avatar";
 import { announce } from "../components/Toasts";
 import { graphql } from "../gen";
+import { useTitle } from "../title";
 
 const People = graphql(`
   query People($offered: String!) {
@@ -50,6 +51,7 @@ const SignUp = graphql(`
 `);
 
 export function SignInScreen() {
+  useTitle("Sign in");
   const [offered, setOffered] = useState<string | null | undefined>(undefined);
   const { data } = useQuery(People, { variables: { offered: offered ?? "" }, skip: !offered });
   useEffect(() => void demoViewer().then(setOffered), []);

@@ -1,0 +1,106 @@
+// Signs in, follows somebody, makes a board and orders its pins with the keyboard alone.
+import { operationOf, pinsOn, profile, WIDE } from "../browser.mjs";
+import { URL_BASE } from "../support.mjs";
+
+const MOST = 150; // presses of Tab that a person may need to reach something
+
+// What has the focus, as a screen reader names it: "" where nothing has.
+const focused = (page) =>
+  page.evaluate(() => {
+    const at = document.activeElement;
+    if (!at || at === document.body) return "";
+    const label = at.getAttribute("aria-label");
+    if (label) return label;
+    const copy = at.cloneNode(true);
+    for (const part of copy.querySelectorAll("[aria-hidden=true]")) part.remove();
+    return copy.textContent.trim().replace(/\s+/g, " ");
+  });
+
+// Presses Tab until something has the focus whose name is as wanted; its name.
+async function tabTo(page, wanted, key = "Tab") {
+  for (let presses = 0; presses < MOST; presses += 1) {
+    await page.keyboard.press(key);
+    const name = await focused(page);
+    if (wanted.test(name)) return name;
+  }
+  throw new Error(`no ${wanted} within ${MOST} presses of ${key}`);
+}
+
+const answer = (page, name) =>
+  page.waitForResponse((response) => operationOf(response.request())?.operationName === name);
+
+// `lost`: where nothing had the focus after a step.
+export async function useKeys(browser, seen) {
+  const context = await profile(browser, WIDE, null, seen);
+  const page = await context.newPage();
+  const lost = [];
+  const look = async (step) => {
+    if (!(await focused(page))) lost.push(step);
+  };
+  const board = `Keys ${Date.now()}`;
+  await page.goto(URL_BASE);
+  await tabTo(page, /^Choose who you are$/);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Who are you?" }).waitFor();
+  await page.locator(".people button").nth(3).waitFor();
+  await look("another screen");
+  await tabTo(page, /@demo$/);
+  await page.keyboard.press("Enter");
+
+  await page.locator(".follow-card").first().waitFor();
+  const follow = await tabTo(page, /^Follow /);
+  const followed = answer(page, "FollowUser");
+  await page.keyboard.press("Enter");
+  await followed;
+  const name = follow.replace("Follow ", "");
+  const following = page.locator(".follow-card").getByRole("button", { name: `Following ${name}` });
+  await following.waitFor();
+  const follows = await focused(page);
+
+  // The first pin makes the board, the second joins it.
+  for (const place of [0, 1]) {
+    await page.locator(".wall [data-pin]").nth(place + 1).waitFor();
+    const save = await tabTo(page, /^Save /);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    const repinned = answer(page, "Repin");
+    if (place === 0) {
+      await tabTo(page, /^Name of a new board$/);
+      await page.keyboard.type(board);
+    } else await tabTo(page, new RegExp(`^${board}$`));
+    await page.keyboard.press("Enter");
+    await repinned;
+    if ((await focused(page)) !== save) lost.push(`saving ${place}`);
+  }
+
+  // A pin that is hidden is brought back.
+  const hide = await tabTo(page, /^Hide /);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await look("hiding");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: hide }).waitFor();
+  const back = (await tabTo(page, /^Hide /)) === hide;
+
+  await page.reload();
+  await page.getByRole("link", { name: "Profile" }).waitFor();
+  await tabTo(page, /^Profile$/);
+  await page.keyboard.press("Enter");
+  await page.locator(".board-card", { hasText: board }).waitFor();
+  await look("a profile");
+  await tabTo(page, new RegExp(`^${board}`));
+  await page.keyboard.press("Enter");
+  await page.locator(".grid [data-pin]").nth(1).waitFor();
+  await look("a board");
+  const before = await pinsOn(page, ".grid");
+  await tabTo(page, /^Change the place of /);
+  const saved = answer(page, "ReorderPins");
+  for (const key of ["Space", "ArrowRight", "Space"]) await page.keyboard.press(key);
+  await saved;
+  await look("moving a pin");
+  await page.reload();
+  await page.locator(".grid [data-pin]").nth(1).waitFor();
+  const after = await pinsOn(page, ".grid");
+  await context.close();
+  return { followed: name, follows, back, before, after, lost };
+}
