@@ -132,6 +132,8 @@ def decided(
         return Decision(
             False, f"{record.new} was promoted less than {rules.cool_down:.0f} s ago (--cool-down)"
         )
+    if not rules.promotes:
+        return Decision(False, f"{told}; run `pinway shards promote {pair.slave}`")
     return Decision(True, told)
 
 

@@ -47,7 +47,9 @@ def npm(*arguments: str, folder: Path, environment: dict[str, str] | None = None
         text=True,
     )
     if done.returncode:
-        raise ToolError(f"npm {' '.join(arguments)} failed in {folder}:\n{done.stdout}\n{done.stderr}")
+        raise ToolError(
+            f"npm {' '.join(arguments)} failed in {folder}:\n{done.stdout}\n{done.stderr}"
+        )
 
 
 def npm_ci(folder: Path) -> Path:
