@@ -123,6 +123,17 @@ def test_a_secret_board_says_so_and_nobody_else_finds_it(seen: dict[str, Any]) -
     }
 
 
+def test_the_keyboard_alone_signs_in_follows_makes_a_board_and_orders_its_pins(
+    seen: dict[str, Any],
+) -> None:
+    keys = seen["keys"]
+    assert keys["follows"] == f"Following {keys['followed']}"
+    assert keys["back"] is True
+    assert len(keys["before"]) == 2
+    assert keys["after"] == keys["before"][::-1]
+    assert keys["lost"] == []
+
+
 def test_every_screen_keeps_the_rules_of_accessibility_wide_and_narrow_in_light_and_dark(
     seen: dict[str, Any],
 ) -> None:

@@ -1,8 +1,7 @@
 // A modal dialog: the browser's own keeps the focus inside and closes with Escape. The focus goes
-// back to where it was, also when the dialog is taken out of the page without being closed.
+// back to where it was.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { isFocusLost } from "../focus";
 
 interface Props {
   title: string;
@@ -13,11 +12,10 @@ interface Props {
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
-    return () => {
-      if (before instanceof HTMLElement && isFocusLost()) before.focus({ preventScroll: true });
-    };
+    const element = dialog.current;
+    element?.showModal();
+    // A dialog that is taken out of the page while it is open does not give the focus back.
+    return () => element?.close();
   }, []);
   return (
     <dialog
