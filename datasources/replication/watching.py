@@ -126,10 +126,10 @@ def decided(
     told = f"{agreed} of {len(found)} observers say so"
     if agreed < rules.quorum or 2 * agreed <= len(found):
         return Decision(False, f"{told}; {rules.quorum} are needed, and more than half")
-    if not rules.promotes:
-        return Decision(False, f"{told}; run `pinway shards promote {pair.slave}`")
     if record is not None and record.cause == cause:
         return Decision(False, f"its promotion was {record.outcome}: {record.told}")
+    if not rules.promotes:
+        return Decision(False, f"{told}; run `pinway shards promote {pair.slave}`")
     if record is not None and record.outcome is Outcome.DONE and now < record.at + rules.cool_down:
         return Decision(
             False, f"{record.new} was promoted less than {rules.cool_down:.0f} s ago (--cool-down)"

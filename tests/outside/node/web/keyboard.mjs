@@ -26,6 +26,18 @@ async function tabTo(page, wanted, key = "Tab") {
   throw new Error(`no ${wanted} within ${MOST} presses of ${key}`);
 }
 
+// Presses Enter on what has such a name, until a dialog is open; the name. The feed is drawn anew after
+// somebody was followed, and a card may leave the page just before the key is pressed.
+async function openWith(page, wanted) {
+  for (let tries = 0; tries < 5; tries += 1) {
+    const name = await tabTo(page, wanted);
+    await page.keyboard.press("Enter");
+    const opened = page.getByRole("dialog").waitFor({ timeout: 5000 });
+    if (await opened.then(() => true, () => false)) return name;
+  }
+  throw new Error(`no dialog after Enter on ${wanted}`);
+}
+
 const answer = (page, name) =>
   page.waitForResponse((response) => operationOf(response.request())?.operationName === name);
 
@@ -60,9 +72,7 @@ export async function useKeys(browser, seen) {
   // The first pin makes the board, the second joins it.
   for (const place of [0, 1]) {
     await page.locator(".wall [data-pin]").nth(place + 1).waitFor();
-    const save = await tabTo(page, /^Save /);
-    await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor();
+    const save = await openWith(page, /^Save /);
     const repinned = answer(page, "Repin");
     if (place === 0) {
       await tabTo(page, /^Name of a new board$/);

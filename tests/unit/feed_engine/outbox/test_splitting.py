@@ -92,7 +92,7 @@ async def test_each_task_gets_a_row_and_a_job_of_its_own_priority(
     assert {decode(row.payload).traceparent for row in rows} == {"00-1"}
     liked, secrecy, followed = [Job(row.shard, row.id) for row in rows]
     assert queued == {NORMAL: [liked], BULK: [secrecy], URGENT: [followed]}
-    await run_job(feeding.stores, job)  # again: the row is gone
+    await run_job(feeding.stores, job)  # the row is gone: nothing is left to do
     assert await feeding.pending() == rows
 
 
