@@ -9,6 +9,7 @@ import asyncio
 import contextvars
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import IntEnum
 from typing import Any
@@ -28,6 +29,22 @@ def mix(key: int, text: bytes) -> int:
     return ((mixed * 2654435761) ^ (mixed >> 15)) & 0xFFFFFFFF
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A cancellation of the request in the turn in which futures are finished.
+
+    - `after`: the number of futures that are finished before.
+    - `together`: all futures that resolvers await at the time are finished in one turn. A future
+      that is finished alone does not count.
+    - `between`: the resolvers that await these futures continue before the cancellation, and the
+      resolvers that await futures finished later in the same turn continue after it.
+    """
+
+    after: int
+    together: bool
+    between: bool
+
+
 class Run:
     """One execution: the context value of its resolvers, in which they record what they do.
 
@@ -38,8 +55,8 @@ class Run:
     - `trace`: the starts and ends of mutations, in order.
     - `batches`: the keys of each batch that was loaded.
     - `answered`: the resolvers that returned, by field and key.
-    - `cut`: the request is cancelled in the turn in which this number of futures is finished,
-      before the resolver that awaits the last of them continues.
+    - `cut`: when and how the request is cancelled (`Cut`).
+    - `gone_on`: how many resolvers continued after the request was cancelled, in the same turn.
     - `mute`: the `__str__` of some errors raises.
     """
 
@@ -50,13 +67,14 @@ class Run:
         hang: bool = False,
         rogue: bool = False,
         trouble: int | None = None,
-        cut: int = 0,
+        cut: Cut | None = None,
         mute: bool = False,
     ) -> None:
         self.world = world
         self.hang, self.rogue, self.mute = hang, rogue, mute
-        self.finished, self.cut = 0, cut
-        self.was_cut = False
+        self.cut, self.was_cut = cut, False
+        self.finished = self.gone_on = 0
+        self.gate: list[asyncio.Future[None]] = []
         self.cancel: Callable[[], Any] = lambda: None
         self.shared: dict[str, tuple[list[Any], list[Any]]] = {}  # lists, and copies of them
         self.frozen: list[Any] = []  # objects that several parents have
@@ -73,13 +91,40 @@ class Run:
         self._loader: DataLoader[int, int] | None = None
         self.values: Any = None  # a loader of the values of bulk fields
 
-    def finish(self, future: "asyncio.Future[None]") -> None:
-        """Finish a future that a resolver awaits."""
-        if not future.done():
-            future.set_result(None)
-        self.finished += 1
-        if self.finished == self.cut:
-            self.was_cut = bool(self.cancel())
+    async def pause(self, of_request: bool) -> None:
+        """Await a future, which is finished in a later turn. `of_request` says whether a
+        cancellation of the request must cancel the caller at once."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        if self.cut is None or not self.cut.together:
+            loop.call_soon(self._finish, [future])
+        else:
+            self.gate.append(future)
+            if len(self.gate) == 1:
+                loop.call_soon(loop.call_soon, self._finish, self.gate)
+        await future
+        if of_request and self.was_cut:
+            self.gone_on += 1
+
+    def _finish(self, futures: "list[asyncio.Future[None]]") -> None:
+        """Finish futures that resolvers await."""
+        self.gate = []
+        for future in futures:
+            if not future.done():
+                future.set_result(None)
+            if self.cut is None or (self.cut.together and len(futures) == 1):
+                continue
+            self.finished += 1
+            if self.finished == self.cut.after:
+                if self.cut.together:
+                    self.seen.add("several cut off together")
+                if self.cut.between:
+                    asyncio.get_running_loop().call_soon(self._cut_off)
+                else:
+                    self._cut_off()
+
+    def _cut_off(self) -> None:
+        self.was_cut = bool(self.cancel())
 
     def reverse(self) -> None:
         """Change the lists that resolvers returned and still hold."""
@@ -329,22 +374,21 @@ class Several:
         return self._generate()
 
 
-async def wait(run: Run, key: int) -> int:
-    """Await up to three times, in different ways. Returns a number that depends on the results."""
+async def wait(run: Run, key: int, of_request: bool = True) -> int:
+    """Await up to three times, in different ways. Returns a number that depends on the results.
+    `of_request` says whether a cancellation of the request must cancel the caller at once."""
     rest = mix(key, b"wait")
     total = 0
     for _ in range(rest % 4):
         rest //= 4
         kind = rest % 12
-        if kind < 5:
+        if kind in (8, 9) or (kind < 5 and run.cut):
+            await run.pause(of_request)
+        elif kind < 5:
             await asyncio.sleep(0)
         elif kind < 8:
             run.seen.add("loaders")
             total += await run.loader.load(rest % 6)
-        elif kind < 10:
-            future = asyncio.get_running_loop().create_future()
-            asyncio.get_running_loop().call_soon(run.finish, future)
-            await future
         elif kind == 10:
             async with asyncio.TaskGroup() as group:
                 one = group.create_task(asyncio.sleep(0, 1))
@@ -421,7 +465,7 @@ async def answer_later(run: Run, field: Field, key: int) -> Any:
     run.seen.add("async")
     task = asyncio.current_task()
     if run.hang and mix(key, b"hang") % 2 == 0:
-        await _hang(run)
+        await _hang(run, slowly=key % 3 == 0)
     if run.rogue and mix(key, b"rogue") % 2 == 0:
         run.hung += 1
         run.seen.add("self-cancelled")
@@ -466,7 +510,7 @@ async def _timed(run: Run, key: int) -> int:
             await wait(run, key)
         return key
     if how == 2:
-        task, waited = asyncio.current_task(), asyncio.ensure_future(wait(run, key))
+        task, waited = asyncio.current_task(), asyncio.ensure_future(wait(run, key, False))
         value = await asyncio.wait_for(waited, 3600)
         # In Python 3.11, wait_for drops a cancellation that comes in the same turn as the value.
         # graphql-core would then execute the fields below, although the parent is null already; the
@@ -479,7 +523,8 @@ async def _timed(run: Run, key: int) -> int:
     raise AssertionError("the timeout did not pass")
 
 
-async def _hang(run: Run) -> None:
+async def _hang(run: Run, slowly: bool) -> None:
+    """Wait forever. When cancelled, end at once, or `slowly`: three turns later."""
     if run.gives_up:
         raise GaveUp
     run.hung += 1
@@ -487,6 +532,8 @@ async def _hang(run: Run) -> None:
     try:
         await asyncio.get_running_loop().create_future()
     finally:
+        for _ in range(3 if slowly else 0):
+            await asyncio.sleep(0)
         run.unwound += 1
 
 

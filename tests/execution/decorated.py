@@ -316,7 +316,7 @@ class _Values(Loader[Any, Any]):
         self._context = context
 
     async def load_batch(self, keys: list[Any]) -> list[Any]:
-        await wait(self._context, self._context.world.seed)
+        await wait(self._context, self._context.world.seed, of_request=False)
         return [key() for key in keys]
 
 

@@ -58,6 +58,7 @@ FEATURES = (
         "subtrees given up",
     ),
     *("timeouts in resolvers", "context variables", "cancelled", "timed out", "self-cancelled"),
+    *("cut off", "several cut off together"),
     *("shared lists", "attributes overwritten", "counting attributes"),
     *("lone surrogates", "JSON that orjson refuses"),
 )

@@ -186,6 +186,18 @@ FAULTS = (
         "pass\n",
     ),
     Fault(
+        "a cancellation reaches only the first task that waits",
+        "run/waiting.py",
+        "        for task in tasks:\n            if not (task.done_ or",
+        "        for task in tasks[:1]:\n            if not (task.done_ or",
+    ),
+    Fault(
+        "the tasks of a cancelled request learn of it one turn later",
+        "run/waiting.py",
+        "            self.run.cancel_tasks()\n",
+        "            pass\n",
+    ),
+    Fault(
         "compiled code writes null for what is empty",
         "fused/json_writer.pyx",
         "    if value is None and not field.nonnull:\n",

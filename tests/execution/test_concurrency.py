@@ -521,7 +521,9 @@ def test_a_request_that_times_out_leaves_nothing_running() -> None:
 @pytest.mark.parametrize(
     "kind", [list, tuple, deque, lambda items: dict(enumerate(items)).values()]
 )
-@pytest.mark.parametrize("how", ["nulled", "generator", "async generator", "cancelled"])
+@pytest.mark.parametrize(
+    "how", ["nulled", "generator", "async generator", "cancelled", "cancelled at its value"]
+)
 def test_awaitables_without_a_position_are_closed(how: str, kind: Callable[[Any], Any]) -> None:
     async def item() -> int:
         raise AssertionError
@@ -535,9 +537,18 @@ def test_awaitables_without_a_position_are_closed(how: str, kind: Callable[[Any]
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.Event().wait()
             await asyncio.sleep(0)
+            value = kind([1, dropped, task])
             if how == "cancelled":
                 asking.cancel()
-            return kind([1, dropped, task])
+            if how == "cancelled at its value":
+                future = asyncio.get_running_loop().create_future()
+                asyncio.get_running_loop().call_soon(settle, future, value)
+                return await future
+            return value
+
+        def settle(future: Any, value: Any) -> None:
+            future.set_result(value)
+            asking.cancel()
 
         def generated(info: Any) -> Any:
             yield dropped
@@ -550,8 +561,9 @@ def test_awaitables_without_a_position_are_closed(how: str, kind: Callable[[Any]
             raise ValueError
 
         async def fails(info: Any) -> Any:
-            await asyncio.sleep(0)
-            return 1 if how == "cancelled" else None
+            for _ in range(1 if how != "cancelled at its value" else 9):
+                await asyncio.sleep(0)
+            return 1 if how.startswith("cancelled") else None
 
         ways = {"generator": generated, "async generator": generated_later}
         root = SimpleNamespace(a=ways.get(how, items), b=fails)
@@ -560,7 +572,7 @@ def test_awaitables_without_a_position_are_closed(how: str, kind: Callable[[Any]
         await asyncio.wait([asking])
         for _ in range(3):
             await asyncio.sleep(0)
-        assert asking.cancelled() == (how == "cancelled")
+        assert asking.cancelled() == how.startswith("cancelled")
         assert task.cancelled()
         assert inspect.getcoroutinestate(dropped) == inspect.CORO_CLOSED
 

@@ -110,7 +110,7 @@ def test_graphql_core_agrees_with_itself_and_with_the_oracle() -> None:
         return len(outcome.errors)
 
     with asyncio.Runner() as runner:
-        for world in range(25):
+        for world in range(30):
             place = settled(Seeded(f"oracle-{world}"), ReferenceEngine)
             for n in range(20):
                 case = new_case(Seeded(f"oracle-{world}/{n}"), place)

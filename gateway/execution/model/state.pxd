@@ -1,8 +1,8 @@
 cdef class State:
-    cdef public bint serial_chain, sliced, nulled
+    cdef public bint cancelled, nulled, serial_chain, sliced
     cdef public dict resolved
     cdef public list deferred_free, loads, unchecked
-    cdef public object resolver_context, context, next_field_context, loop, queue, root, variables, waiter
+    cdef public object resolver_context, context, next_field_context, loop, queue, root, variables
     cdef public set waiting
     cdef public Py_ssize_t objects_made, objects_since_rest
 
@@ -15,6 +15,4 @@ cdef class State:
     cpdef alive(self, positions, i)
     cpdef place_root(self, dict made)
     cpdef has_values(self, waiting)
-    cpdef bint was_cancelled(self)
-    cpdef cancel_tasks(self)
     cpdef restore_task(self)

@@ -7,7 +7,7 @@ class alone, which avoids a circle of imports, and lets compiled code read the f
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop, Future
+from asyncio import AbstractEventLoop
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
@@ -86,7 +86,7 @@ class State:
             "unchecked",
             "variables",
         ),
-        "waiter",
+        "cancelled",
         "waiting",
     )
 
@@ -126,8 +126,8 @@ class State:
     """The number of objects made since the clock was last read."""
     sliced: bool
     """Whether a large level was executed in slices."""
-    waiter: Future[None] | None
-    """The future that the request's own task awaits while the run waits for values."""
+    cancelled: bool
+    """Whether the request's own task was cancelled while it waited for values."""
     nulled: bool
     """Whether a null was propagated, so that an arriving value may have no position."""
 
@@ -228,15 +228,6 @@ class State:
     def extend_chain(self, positions: Positions | None, count: int, i: int = 0) -> None:
         """Note that `count` more values are awaited, the first of them at position `i`: see
         `serial_chain`."""
-        raise NotImplementedError
-
-    def was_cancelled(self) -> bool:
-        """Whether the request's own task was cancelled while it awaits `waiter`. It learns of that
-        later in this turn of the event loop."""
-        raise NotImplementedError
-
-    def cancel_tasks(self) -> None:
-        """Cancel all tasks that have not ended, as `asyncio.gather` does when it is cancelled."""
         raise NotImplementedError
 
     def restore_task(self) -> None:

@@ -8,11 +8,11 @@ from loaders.batches cimport Batch, Load
 
 cdef class Waiting(Starting):
     cdef list _arrivals
-    cdef object _cancelled
+    cdef object _waiter
+    cdef set _cancelled
     cdef Py_ssize_t _unwanted
     cdef double _since
 
-    cpdef bint was_cancelled(self)
     cpdef cancel_tasks(self)
     cdef Batch _only_batch(self)
     @cython.locals(awaited=Load, batch=Batch, task=SteppedTask, others=Py_ssize_t, waiting=PendingBatch)

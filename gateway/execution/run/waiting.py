@@ -4,8 +4,8 @@ loads whose values have no position in the response."""
 from __future__ import annotations
 
 import asyncio
-from asyncio import CancelledError
-from collections.abc import Iterable, Sequence
+from asyncio import CancelledError, Future
+from collections.abc import Iterable
 from typing import Any
 
 from gateway.execution.model.state import Pending
@@ -23,7 +23,7 @@ BUDGET = 0.004
 class Waiting(Starting):
     """The part of a run that waits."""
 
-    __slots__ = ("_arrivals", "_cancelled", "_since", "_unwanted")
+    __slots__ = ("_arrivals", "_cancelled", "_since", "_unwanted", "_waiter")
 
     def __init__(self) -> None:
         Starting.__init__(self)
@@ -31,8 +31,10 @@ class Waiting(Starting):
         """The pending columns whose values have arrived."""
         self._unwanted = 0
         """The number of cancelled tasks that have not ended yet."""
-        self.waiter = None
-        self._cancelled: Sequence[ResolverTask] = ()
+        self._waiter: Future[None] | None = None
+        """The future that the request's own task awaits while the run waits for values."""
+        self.cancelled = False
+        self._cancelled: set[ResolverTask] = set()
         """The tasks that `cancel_tasks` cancelled."""
         self._since = 0.0
         """The time at which this turn of work began."""
@@ -134,24 +136,25 @@ class Waiting(Starting):
     async def _wait(self) -> None:
         if self._fatal is not None:
             return
-        self.waiter = self.loop.create_future()
+        waiter = self._waiter = _Waiter(self)
         try:
-            await self.waiter
+            await waiter
         finally:
-            self.waiter = None
-
-    def was_cancelled(self) -> bool:
-        return self.waiter is not None and self.waiter.cancelled()
+            # The event loop keeps the waiter until this turn ends; the run may be freed before.
+            self._waiter = waiter.run = None
 
     def cancel_tasks(self) -> None:
+        """Cancel all tasks that have not ended: the request was cancelled."""
+        self.cancelled = True
         tasks = [task for column in self.waiting for task in column.tasks]
-        self._cancelled = [task for task in tasks if not (task.done_ or task.unwanted)]
-        for task in self._cancelled:
-            task.cancel()
+        for task in tasks:
+            if not (task.done_ or task.unwanted):
+                self._cancelled.add(task)
+                task.cancel()
 
     def _wake(self) -> None:
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     async def _abandon(self) -> None:
         """Cancel all pending tasks and loads, and wait until they have ended."""
@@ -164,14 +167,14 @@ class Waiting(Starting):
         tasks = [task for waiting in self.waiting for task in waiting.tasks]
         self._discard([task for task in tasks if not task.done_])
         while self._unwanted:
-            self.waiter = self.loop.create_future()
+            self._waiter = self.loop.create_future()
             try:
-                await self.waiter
+                await self._waiter
             except CancelledError:
                 for task in tasks:
                     task.cancel()
             finally:
-                self.waiter = None
+                self._waiter = None
 
     def _discard(self, tasks: list[ResolverTask]) -> None:
         """Cancel tasks whose value has no position in the response."""
@@ -229,3 +232,18 @@ class Waiting(Starting):
         if self._fatal is None:
             self._fatal = error
         self._wake()
+
+
+class _Waiter(Future[None]):
+    """A future that a request awaits while its tasks run. Cancelling the request cancels its tasks
+    at once, as with `asyncio.gather`. Otherwise a task whose awaited future is done would take its
+    next step before the request itself learns of the cancellation."""
+
+    def __init__(self, run: Waiting) -> None:
+        Future.__init__(self, loop=run.loop)
+        self.run: Waiting | None = run
+
+    def cancel(self, msg: Any = None) -> bool:
+        if self.run is not None:
+            self.run.cancel_tasks()
+        return Future.cancel(self, msg)

@@ -2,7 +2,7 @@ from gateway.execution.model.state cimport State
 
 
 cdef class Column:
-    cdef State _run
+    cdef readonly State _run
     cdef public object base
     cdef public list indexes, tasks, values
     cdef public Py_ssize_t left

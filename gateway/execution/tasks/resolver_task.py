@@ -126,7 +126,7 @@ class ResolverTask(SteppedTask):
 
     def _stopped(self, value: Any) -> None:
         if self._must_cancel:  # the coroutine cancelled its own task in its last step
-            self._must_cancel = False
+            drop(value)
             self._raised(self._cancelled())
         else:
             self._finish(value, None)
@@ -174,7 +174,7 @@ class ResolverTask(SteppedTask):
         if future is not None:
             try:
                 value = future.result()
-                if self.unwanted:
+                if self.unwanted or self.sink._run.cancelled:
                     drop(value)
             except CancelledError as error:
                 self._must_cancel = False

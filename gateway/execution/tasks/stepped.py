@@ -63,8 +63,6 @@ class SteppedTask:
         The coroutine reads the future's result or exception itself, in the future's `__await__`.
         """
         self._fut_waiter = None
-        if not self.sink.indexes and self.sink._run.was_cancelled():  # in this very turn
-            self.sink._run.cancel_tasks()
         if self._must_cancel:
             self._resume(self._cancelled_at(future))
             return

@@ -110,8 +110,6 @@ cdef class SteppedTask(Waiter):
         cdef PyObject *got = NULL
         cdef PySendResult how
         self._fut_waiter = None
-        if not self.sink.indexes and self.sink._run.was_cancelled():  # in this very turn
-            self.sink._run.cancel_tasks()
         if self._must_cancel:
             self._resume(self._cancelled_at(future))
             return
