@@ -72,7 +72,7 @@ async def _try(stores: Stores, row: OutboxRow, does: Mapping[str, Handler]) -> N
 
 async def _complete(stores: Stores, row: OutboxRow, does: Mapping[str, Handler]) -> None:
     if row.kind != KIND and row.kind in does:
-        await does[row.kind](stores, WholeRow(row), row.cursor, _advance(stores, row, 0))
+        await does[row.kind](stores, WholeRow(row), row.cursor, _advance(stores, row))
         return
     change, progress = change_of(row), _progress(row)
     if (span := current()) is not None and change.traceparent:
@@ -86,7 +86,7 @@ async def _complete(stores: Stores, row: OutboxRow, does: Mapping[str, Handler])
         await split(stores, row, change, progress)
         return
     for task in change.tasks[progress.task :]:
-        await does[name_of(task)](stores, task, progress.cursor, _advance(stores, row, 0))
+        await does[name_of(task)](stores, task, progress.cursor, _advance(stores, row))
     await stores.shards.outbox.finish(row.shard, row.id)
 
 
@@ -106,12 +106,9 @@ def _progress(row: OutboxRow) -> Progress:
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: {error}") from error
 
 
-def _advance(stores: Stores, row: OutboxRow, number: int) -> Advance:
+def _advance(stores: Stores, row: OutboxRow) -> Advance:
     async def advance(cursor: bytes) -> None:
-        await _save(stores, row, Progress(number, cursor))
+        progress = msgspec.json.encode(Progress(0, cursor))
+        await stores.shards.outbox.advance(row.shard, row.id, progress)
 
     return advance
-
-
-async def _save(stores: Stores, row: OutboxRow, progress: Progress) -> None:
-    await stores.shards.outbox.advance(row.shard, row.id, msgspec.json.encode(progress))
