@@ -67,7 +67,8 @@ class Observer:
             await self._decide(work.operations, pair, silent.get(pair))
 
     async def _decide(self, operations: Operations, pair: Pair, cause: str | None) -> None:
-        decision = await self._decided(operations, pair, cause)
+        record, _ = await _recorded(operations, pair)
+        decision = await self._decided(operations, pair, cause, record)
         if not decision.promote:
             self._said(pair.master, decision.told)
             return
@@ -78,10 +79,8 @@ class Observer:
             self._tell(f"{pair.slave} is not promoted yet: {error}")
 
     async def _decided(
-        self, operations: Operations, pair: Pair, cause: str | None
+        self, operations: Operations, pair: Pair, cause: str | None, record: Record | None
     ) -> watching.Decision:
-        found = await operations.load(pair.id)
-        record = None if found is None else watching.record_of(found[0])
         if cause is None and not (record is not None and watching.continues(record, pair)):
             return watching.Decision(False)
         reports = map(watching.report_of, (await operations.reports()).values())
@@ -92,11 +91,9 @@ class Observer:
         async with means(self._settings, f"watch: promote {pair.slave}") as work:
             if pair not in watching.pairs(work.topology):
                 return
-            if not (await self._decided(work.operations, pair, cause)).promote:
+            record, version = await _recorded(work.operations, pair)
+            if not (await self._decided(work.operations, pair, cause, record)).promote:
                 return
-            found = await work.operations.load(pair.id)
-            version = None if found is None else found[1]
-            record = None if found is None else watching.record_of(found[0])
             if record is None or not watching.continues(record, pair):
                 record = Record(pair.master, pair.slave, cause or "", self._now())
                 version = await self._save(work, pair, record, version)
@@ -129,6 +126,12 @@ class Observer:
         self._decisions[master] = what
         if what not in ("", before):
             self._tell(f"{master}: {what}")
+
+
+async def _recorded(operations: Operations, pair: Pair) -> tuple[Record | None, int | None]:
+    """The record of the pair's last promotion and its version; None where there is none."""
+    found = await operations.load(pair.id)
+    return (None, None) if found is None else (watching.record_of(found[0]), found[1])
 
 
 async def watch(
