@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from graphql import (
     ASTValidationRule,
@@ -23,6 +24,7 @@ from graphql import (
     Source,
     Token,
     TokenKind,
+    ValidationContext,
     specified_rules,
     validate,
 )
@@ -32,6 +34,8 @@ from gateway.execution.hiding import Hiding, Sent
 from gateway.execution.limits import Limits, measured
 from gateway.execution.merging import FieldsMerge
 
+NewRule = Callable[[ValidationContext], ASTValidationRule]
+"""Makes a validation rule for one document."""
 RULES = tuple(
     FieldsMerge if rule is OverlappingFieldsCanBeMergedRule else rule for rule in specified_rules
 )
@@ -70,14 +74,15 @@ class _Tokens(Lexer):
         return super().advance()
 
 
-def _pausing(pause: Callable[[], None]) -> type[ASTValidationRule]:
+class _Pausing(ASTValidationRule):
     """A validation rule that all documents obey, and that pauses at each node."""
 
-    class Pausing(ASTValidationRule):
-        def enter(self, *_: Any) -> None:
-            pause()
+    def __init__(self, context: ValidationContext, pause: Callable[[], None]) -> None:
+        super().__init__(context)
+        self._pause = pause
 
-    return Pausing
+    def enter(self, *_: Any) -> None:
+        self._pause()
 
 
 class Reader:
@@ -91,13 +96,13 @@ class Reader:
     def read(self, text: str, pause: Callable[[], None] | None = None) -> Read:
         """Read a text, in a thread with `pause`."""
         lexer = _Tokens(Source(text), pause) if pause else Lexer(Source(text))
-        rules = (*RULES, _pausing(pause)) if pause else RULES
+        rules: Sequence[NewRule] = (*RULES, partial(_Pausing, pause=pause)) if pause else RULES
         try:
             return self._read(text, lexer, rules)
         finally:
             _unlink(lexer.token)
 
-    def _read(self, text: str, lexer: Lexer, rules: Sequence[type[ASTValidationRule]]) -> Read:
+    def _read(self, text: str, lexer: Lexer, rules: Sequence[NewRule]) -> Read:
         limits = self._limits
         try:
             parser = Parser(
@@ -114,7 +119,7 @@ class Reader:
         errors = counts.errors(limits) or validate(
             self._schema,
             ast,
-            rules,
+            cast(Sequence[type[ASTValidationRule]], rules),
             max_errors=ERRORS,
             hide_suggestions=self.hiding is not None,
         )
