@@ -78,6 +78,21 @@ async def test_requests_for_one_new_text_share_a_reading(monkeypatch: pytest.Mon
     assert not cache._reading
 
 
+@pytest.mark.parametrize("name", ["viewer", "nothing"])
+def test_a_reading_pauses_at_each_token_and_at_each_validated_node(name: str) -> None:
+    reader = documents()._reader
+
+    def pauses(text: str) -> int:
+        counted = list[None]()
+        read, expected = reader.read(text, lambda: counted.append(None)), reader.read(text)
+        assert (read.ast is None) == (expected.ast is None) == (name == "nothing")
+        assert [error.message for error in read.errors] == [e.message for e in expected.errors]
+        return len(counted)
+
+    more = pauses(f"{{ {name} {{ id id }} }}") - pauses(f"{{ {name} {{ id }} }}")
+    assert more == 1 + 2  # a token; a field, and its name
+
+
 @pytest.mark.anyio
 async def test_a_reading_is_cancelled_with_its_last_request() -> None:
     cache, begun, go_on = documents(), asyncio.Event(), Event()
