@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from deploy.stack.errors import StackError
@@ -25,6 +25,7 @@ PACKAGES = {
     "java": "default-jre-headless",
 }
 _MAVEN = {"mvn": "maven"}
+_BACKUPS = {"mariadb-backup": "mariadb-backup", "mariadb-binlog": "mariadb-client"}
 _PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin"])
 
 Progress = Callable[[str], None]
@@ -39,21 +40,29 @@ def tool(program: str) -> str:
     """The path of a program; raises StackError that names its package."""
     path = find(program)
     if path is None:
-        package = {**PACKAGES, **_MAVEN}[program]
+        package = {**PACKAGES, **_MAVEN, **_BACKUPS}[program]
         raise StackError(f"{program} is missing: run `apt-get install {package}`.")
     return path
 
 
 def ensure(progress: Progress) -> None:
     """Installs what is missing; at once done when nothing is. Raises StackError."""
-    wanted = PACKAGES if jars_complete() else {**PACKAGES, **_MAVEN}
+    _ensure(PACKAGES if jars_complete() else {**PACKAGES, **_MAVEN}, progress)
+    if not jars_complete():
+        _fetch_jars(progress)
+
+
+def ensure_backups(progress: Progress) -> None:
+    """Installs what backups of MariaDB servers need. Raises StackError."""
+    _ensure(_BACKUPS, progress)
+
+
+def _ensure(wanted: Mapping[str, str], progress: Progress) -> None:
     missing = sorted({package for program, package in wanted.items() if find(program) is None})
     if missing:
         _install(missing, progress)
         for program in wanted:
             tool(program)
-    if not jars_complete():
-        _fetch_jars(progress)
 
 
 def _install(packages: Sequence[str], progress: Progress) -> None:

@@ -7,6 +7,7 @@ import click
 
 from datasources.errors import PinwayError
 from deploy.stack.cli import stack
+from gateway.cli import shard_backups
 from gateway.cli.backup import backup_command, restore_command
 from gateway.cli.completion import completion_command
 from gateway.cli.data import export_command, import_command
@@ -43,7 +44,8 @@ def main() -> None:
 
 for command in (
     *(move_command, verify_command, rollback_command, close_command),
-    watch_command,
+    *(watch_command, shard_backups.backup_command),
+    *(shard_backups.restore_command, shard_backups.replay_command),
 ):
     shards.add_command(command)
 

@@ -7,7 +7,12 @@ from gateway.cli.working import Work
 
 
 async def promoted(
-    work: Work, host: str, tell: Callable[[str], None], *, accept_loss: bool = False
+    work: Work,
+    host: str,
+    tell: Callable[[str], None],
+    *,
+    accept_loss: bool = False,
+    restored: bool = False,
 ) -> None:
     """Make slave `host` the master of all that its master has. Raises StoreError, ConfigError."""
     from datasources.mysql.replication.promotion import Promotion
@@ -20,6 +25,7 @@ async def promoted(
         lambda: work.admin(host),
         tell=tell,
         accept_loss=accept_loss,
+        restored=restored,
     )
     await work.save(await promotion.run())
     await promotion.finish()

@@ -137,9 +137,12 @@ def open_command(
 @shards.command("promote")
 @click.argument("host")
 @click.option("--accept-loss", is_flag=True, help="Also if HOST may lack acknowledged writes.")
+@click.option("--restored", is_flag=True, help="HOST was restored from a backup of a lost pair.")
 @with_dry_run
 @with_settings
-def promote_command(settings: Settings, host: str, accept_loss: bool, dry_run: bool) -> None:
+def promote_command(
+    settings: Settings, host: str, accept_loss: bool, restored: bool, dry_run: bool
+) -> None:
     """Make slave HOST the master of all that its master has, which may be dead or hang.
 
     Afterwards HOST has no slave: `pinway shards attach` gives it one.
@@ -151,7 +154,7 @@ def promote_command(settings: Settings, host: str, accept_loss: bool, dry_run: b
             old = topologies.master_over(work.topology, host)
             click.echo(f"would make {host} the master of all shards of {old}")
             return
-        await promoted(work, host, click.echo, accept_loss=accept_loss)
+        await promoted(work, host, click.echo, accept_loss=accept_loss, restored=restored)
 
     run(settings, f"promote {host}", promote)
 

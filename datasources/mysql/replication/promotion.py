@@ -7,7 +7,7 @@ Each step may be repeated. A promotion that was killed goes on when it is run ag
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -49,7 +49,8 @@ async def no_seam(_: str) -> None:
 class Promotion:
     """One promotion of `new` over `old`, which may be dead, hang, or live.
 
-    `make` opens a further connection to `new`. `sleep` waits seconds.
+    `make` opens a further connection to `new`. `sleep` waits seconds. With `restored`, `new` is no
+    slave, but was restored from a backup, and lacks the writes since.
     """
 
     def __init__(
@@ -63,10 +64,11 @@ class Promotion:
         seam: Seam = no_seam,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         accept_loss: bool = False,
+        restored: bool = False,
     ) -> None:
         self._topology, self._new, self._old, self._make = topology, new, old, make
         self._tell, self._seam, self._sleep = tell, seam, sleep
-        self._accept_loss = accept_loss
+        self._accept_loss, self._restored = accept_loss, restored
 
     async def run(self) -> Topology:
         """The topology to save. Raises StoreError, ConfigError."""
@@ -96,7 +98,8 @@ class Promotion:
         """Until the new master has all that was acknowledged, and the old one is not read."""
         await self._shut_old()
         await self._seam("shut")
-        await self._receive_all()
+        if not self._restored:
+            await self._receive_all()
         await self._seam("received")
         self._tell(f"waiting for the end of {self._old.name}'s lease")
         await self._sleep(LEASE_SECONDS + MARGIN)
@@ -116,6 +119,9 @@ class Promotion:
     async def _check(self) -> None:
         """Whether the slave is this master's, and has all that was acknowledged."""
         status = await self._new.slave()
+        if self._restored:
+            await self._check_restored(status)
+            return
         if status is None:
             raise ConfigError(
                 f"{self._new.name} is nobody's slave: only a slave of {self._old.name} can take "
@@ -136,6 +142,20 @@ class Promotion:
                 f"{self._new.name} was restarted and has applied nothing since: it may lack "
                 "acknowledged writes, so nothing was changed. Start its master, or accept the loss "
                 "with --accept-loss"
+            )
+
+    async def _check_restored(self, status: dict[str, Any] | None) -> None:
+        """Whether the server follows nobody, and its master is dead: a live one has all writes."""
+        if status is not None:
+            raise ConfigError(
+                f"{self._new.name} is a slave, so it was not restored: promote it without "
+                "--restored; nothing was changed"
+            )
+        with suppress(StoreError):
+            await self._old.run("SELECT 1", within=CONNECT_SECONDS)
+            raise ConfigError(
+                f"{self._old.name} answers, and has later writes: run `pinway shards attach "
+                f"{self._new.name}`; nothing was changed"
             )
 
     async def _shut_old(self) -> None:
@@ -169,7 +189,7 @@ class Promotion:
 
     async def _own(self, old_id: int, epoch: int) -> None:
         """Take the server row and all fences over in one transaction."""
-        databases = await shard_databases(self._new)
+        databases = await self._databases()
         self._tell(f"{self._new.name} takes {len(databases)} shards over in epoch {epoch}")
         await self._new.run("BEGIN")
         await self._new.run(
@@ -183,6 +203,22 @@ class Promotion:
                 (epoch, str(old_id).encode()),
             )
         await self._new.run("COMMIT")
+
+    async def _databases(self) -> list[str]:
+        """The shards to take over. A backup may have shards that another master has by now."""
+        found = await shard_databases(self._new)
+        if not self._restored:
+            return found
+        ranges = [r.range for r in self._topology.shards if r.master == self._old.name]
+        mod = [r.range for r in self._topology.mod.ranges if r.master == self._old.name]
+        wanted = {f"db{n:05d}" for low, high in ranges for n in range(low, high + 1)}
+        wanted |= {f"mod{n:05d}" for low, high in mod for n in range(low, high + 1)}
+        if missing := wanted.difference(found):
+            raise StoreConflict(
+                f"{self._new.name} has no {min(missing)}, which is on {self._old.name}: the backup "
+                "is from before it was made"
+            )
+        return [name for name in found if name in wanted]
 
     async def _jump(self) -> None:
         waiting = iter(await numbered_tables(self._new))
