@@ -13,11 +13,13 @@ async def promoted(
     *,
     accept_loss: bool = False,
     restored: bool = False,
+    over: str | None = None,
 ) -> None:
-    """Make slave `host` the master of all that its master has. Raises StoreError, ConfigError."""
+    """Make slave `host` the master of all that its master `over` has. Raises StoreError,
+    ConfigError."""
     from datasources.mysql.replication.promotion import Promotion
 
-    old = topologies.master_over(work.topology, host)
+    old = over or topologies.master_over(work.topology, host)
     promotion = Promotion(
         work.topology,
         work.admin(host),
@@ -32,7 +34,8 @@ async def promoted(
     for move, version in (await work.moves()).values():
         if (renamed := moves.succeeded(move, old, host)) != move:
             await work.operations.save(move.id, moves.encode(renamed), version)
+    other = old if old != host else "HOST"
     tell(
         f"{host} has no slave, so its writes are on one server alone: "
-        f"`pinway shards attach {old}` makes {old} its slave"
+        f"`pinway shards attach {other}` makes {other} its slave"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from datasources.errors import StoreError
+from datasources.errors import ConfigError, StoreError
 from datasources.replication import moves, topologies
 from datasources.replication.checking import faults
 from datasources.replication.showing import ServerState, picture
@@ -138,23 +138,35 @@ def open_command(
 @click.argument("host")
 @click.option("--accept-loss", is_flag=True, help="Also if HOST may lack acknowledged writes.")
 @click.option("--restored", is_flag=True, help="HOST was restored from a backup of a lost pair.")
+@click.option("--over", help="The lost master; needed if HOST was restored, and was not its slave.")
 @with_dry_run
 @with_settings
 def promote_command(
-    settings: Settings, host: str, accept_loss: bool, restored: bool, dry_run: bool
+    settings: Settings,
+    host: str,
+    accept_loss: bool,
+    restored: bool,
+    over: str | None,
+    dry_run: bool,
 ) -> None:
     """Make slave HOST the master of all that its master has, which may be dead or hang.
 
     Afterwards HOST has no slave: `pinway shards attach` gives it one.
     """
+    if over is not None and not restored:
+        raise ConfigError("--over is for --restored: a slave takes the place of its own master")
 
     async def promote(work: Work) -> None:
         topologies.check_server(work.topology, host)
+        old = over
+        if restored and over is None and host in topologies.masters(work.topology):
+            old = host
+        old = old or topologies.master_over(work.topology, host)
+        topologies.check_server(work.topology, old)
         if dry_run:
-            old = topologies.master_over(work.topology, host)
             click.echo(f"would make {host} the master of all shards of {old}")
             return
-        await promoted(work, host, click.echo, accept_loss=accept_loss, restored=restored)
+        await promoted(work, host, click.echo, accept_loss=accept_loss, restored=restored, over=old)
 
     run(settings, f"promote {host}", promote)
 

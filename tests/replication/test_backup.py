@@ -7,13 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from datasources.errors import StoreError
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
 from datasources.zookeeper import ZooKeeperTopology
 from deploy.stack import install
-from tests.pairs import SHARDS, Pairs
+from gateway.cli import main
+from tests.pairs import SHARDS, Load, Pairs
 
 pytestmark = pytest.mark.anyio
 
@@ -32,21 +34,19 @@ async def run(pairs: Pairs, *words: str) -> str:
     return output
 
 
+async def restore(folder: Path, data: Path, *, refused: str | None = None) -> None:
+    words = ["shards", "restore", str(folder), "--to", str(data)]
+    done = await asyncio.to_thread(CliRunner().invoke, main, words)
+    assert done.exit_code == (0 if refused is None else 1), done.output
+    assert refused is None or refused in done.output
+
+
 async def insert(shards: MySqlShards, data: bytes) -> list[int]:
     """One pin on each shard."""
     return [
         await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, data))
         for shard in range(SHARDS)
     ]
-
-
-async def applied(pairs: Pairs, master: str, slave: str) -> None:
-    """Wait until the slave has applied all of its master's writes."""
-    one, other = pairs.admin(master), pairs.admin(slave)
-    [[position]] = await one.run("SELECT @@gtid_binlog_pos")
-    assert await other.run("SELECT MASTER_GTID_WAIT(%s, 60)", (position,)) == [(0,)]
-    await one.close()
-    await other.close()
 
 
 async def moment(pairs: Pairs, master: str) -> datetime:
@@ -57,46 +57,6 @@ async def moment(pairs: Pairs, master: str) -> datetime:
     await admin.run("DO SLEEP(1.1)")
     await admin.close()
     return datetime.fromtimestamp(int(now), UTC)
-
-
-async def test_a_lost_pair_is_restored_as_of_a_moment(pairs: Pairs, tmp_path: Path) -> None:
-    install.ensure_backups(print)
-    master, slave = await current(pairs)
-    assert slave is not None
-    folder = tmp_path / "backup"
-    async with pairs.gateway() as shards:
-        first = await insert(shards, b'"before the backup"')
-        await applied(pairs, master, slave)
-        assert f"{folder} has {slave}" in await run(pairs, "backup", slave, "--to", str(folder))
-        second = await insert(shards, b'"after the backup"')
-        await applied(pairs, master, slave)
-        await run(pairs, "backup", slave, "--to", str(folder), "--logs")
-        third = await insert(shards, b'"before the moment"')
-        until = await moment(pairs, master)
-        damage = await insert(shards, b'"after the moment"')
-        await applied(pairs, master, slave)
-        await run(pairs, "backup", slave, "--to", str(folder), "--logs")
-    # Both servers are lost, and the slave's disk.
-    for name in (master, slave):
-        pairs.server(name).kill()
-    shutil.rmtree(pairs.server(slave).data)
-    await run(pairs, "restore", str(folder), "--to", str(pairs.server(slave).data))
-    pairs.server(slave).start()
-    await answers(pairs, slave)
-    await run(pairs, "replay", str(folder), "--on", slave, "--until", f"{until:%Y-%m-%dT%H:%M:%S}")
-    output = await run(pairs, "promote", slave, "--restored")
-    assert f"{slave} takes writes" in output
-    async with pairs.gateway() as shards:
-        kept = [*first, *second, *third]
-        assert (await shards.objects.get(kept)).keys() == set(kept)
-        assert await shards.objects.get(damage) == {}
-        fourth = await insert(shards, b'"after the restore"')
-        assert not set(fourth) & {*kept, *damage}
-        pairs.server(master).start()
-        pairs.server(master).wait_ready()
-        assert "is copied again" in await run(pairs, "attach", master)
-        assert (await shards.objects.get(fourth)).keys() == set(fourth)
-    assert await current(pairs) == (slave, master)
 
 
 async def answers(pairs: Pairs, name: str) -> None:
@@ -113,6 +73,47 @@ async def answers(pairs: Pairs, name: str) -> None:
     await admin.close()
 
 
+@pytest.mark.parametrize("to", ["the slave", "the master"])
+async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_write(
+    pairs: Pairs, tmp_path: Path, to: str
+) -> None:
+    install.ensure_backups(print)
+    master, slave = await current(pairs)
+    assert slave is not None
+    folder = tmp_path / "backup"
+    async with pairs.gateway(deadline=5.0) as shards:
+        load = Load(shards)
+        async with load.running():
+            await load.acknowledge(50)
+            assert f"{folder} has {slave}" in await run(pairs, "backup", slave, "--to", str(folder))
+            await load.acknowledge(50)
+            await run(pairs, "backup", slave, "--to", str(folder), "--logs")
+            await load.acknowledge(50)
+        until = await moment(pairs, master)
+        damage = await insert(shards, b"-900")
+        await run(pairs, "backup", slave, "--to", str(folder), "--logs")
+    for name in (master, slave):
+        pairs.server(name).kill()
+    new, other = (slave, master) if to == "the slave" else (master, slave)
+    shutil.rmtree(pairs.server(new).data)
+    await restore(folder, pairs.server(new).data)
+    pairs.server(new).start()
+    await answers(pairs, new)
+    await run(pairs, "replay", str(folder), "--on", new, "--until", f"{until:%Y-%m-%dT%H:%M:%S}")
+    assert f"{new} takes writes" in await run(pairs, "promote", new, "--restored")
+    async with pairs.gateway(deadline=5.0) as shards:
+        load.shards = shards
+        await load.check()
+        assert await shards.objects.get(damage) == {}
+        later = await insert(shards, b"-901")
+        assert not {*later} & {*damage, *load.acknowledged.values()}
+        pairs.server(other).start()
+        await answers(pairs, other)
+        assert "is copied again" in await run(pairs, "attach", other)
+        assert (await shards.objects.get(later)).keys() == set(later)
+    assert await current(pairs) == (new, other)
+
+
 async def test_a_slave_whose_disk_was_lost_comes_back_from_a_backup_and_catches_up(
     pairs: Pairs, tmp_path: Path
 ) -> None:
@@ -123,9 +124,9 @@ async def test_a_slave_whose_disk_was_lost_comes_back_from_a_backup_and_catches_
     async with pairs.gateway(deadline=30.0) as shards:
         await run(pairs, "backup", slave, "--to", str(folder))
         pairs.server(slave).kill()
-        writes = asyncio.create_task(insert(shards, b'"while the slave is away"'))
+        writes = asyncio.create_task(insert(shards, b"-902"))
         shutil.rmtree(data)
-        await run(pairs, "restore", str(folder), "--to", str(data))
+        await restore(folder, data)
         pairs.server(slave).start()
         await answers(pairs, slave)
         await run(pairs, "replay", str(folder), "--on", slave)
@@ -144,22 +145,27 @@ async def test_a_damaged_backup_and_a_gap_in_the_logs_are_refused(
     master, slave = await current(pairs)
     assert slave is not None
     folder, data = tmp_path / "backup", tmp_path / "data"
-    refused = [(("backup", master, "--to", str(folder)), f"{master} is no slave")]
+    refused = [(("backup", master, "--to", f"{folder}-2"), f"{master} is nobody's slave")]
     await run(pairs, "backup", slave, "--to", str(folder))
     with (folder / "base" / "ibdata1").open("r+b") as file:
         file.seek(100_000)
         file.write(b"damage")
     (data / "full").mkdir(parents=True)
+    await restore(folder, data, refused="is not empty")
+    await restore(folder, tmp_path / "new", refused="ibdata1 is not as it was saved")
     refused += [
         (("backup", slave, "--to", str(folder)), "exists already"),
-        (("restore", str(folder), "--to", str(data)), "is not empty"),
-        (("restore", str(folder), "--to", str(tmp_path / "new")), "ibdata1 is not as it was saved"),
         (("replay", str(folder), "--on", master), "no restored server"),
+        (("promote", slave, "--restored"), "is a slave, so it was not restored"),
+        (("promote", master, "--restored"), "its slave receives them, so it was not restored"),
+        (("promote", slave, "--over", master), "--over is for --restored"),
     ]
     admin = pairs.admin(slave)
     await admin.script(("FLUSH BINARY LOGS", "FLUSH BINARY LOGS"))
-    [*_, last] = await admin.run("SHOW BINARY LOGS")
-    await admin.run("PURGE BINARY LOGS TO %s", (last[0],))
+    logs = await admin.run("SHOW BINARY LOGS")
+    while len(logs) > 1:  # a log is kept until its transactions are durable in the tables
+        await admin.run("PURGE BINARY LOGS TO %s", (logs[-1][0].decode(),))
+        logs = await admin.run("SHOW BINARY LOGS")
     await admin.close()
     refused.append((("backup", slave, "--to", str(folder), "--logs"), "has deleted its binary log"))
     for words, told in refused:

@@ -13,6 +13,8 @@ from datasources.mysql.replication.promotion import Seam, Tell, no_seam
 from datasources.replication.server_row import RENEWAL
 
 CATCH_UP_SECONDS = 3600
+CANNOT_SEND = 1236
+"""The error number with which a master refuses a position that its binary logs don't have."""
 
 
 class Replica(NamedTuple):
@@ -54,13 +56,12 @@ class Attachment:
             else:
                 await self._rebuild()
             await self._seam("following")
-        [[position]] = await self._master.run("SELECT @@gtid_binlog_pos")
-        self._tell(f"{self._slave.name} catches up with {position.decode()}")
-        [[late]] = await self._slave.run(
-            "SELECT MASTER_GTID_WAIT(%s, %s)", (position, CATCH_UP_SECONDS)
-        )
-        if late:
-            raise StoreConflict(f"{self._slave.name} did not catch up: see SHOW SLAVE STATUS there")
+        if not await self._catch_up():
+            self._tell(f"{self._master.name} has not the events that follow there")
+            await self._prepare()
+            await self._rebuild()
+            if not await self._catch_up():
+                raise StoreConflict(f"{self._slave.name}: see Last_IO_Error in SHOW SLAVE STATUS")
         await self._master.run("SET GLOBAL rpl_semi_sync_master_enabled = 1")
         await self._seam("waiting")
         await self._master.run("UPDATE pinway.server SET waits = 1 WHERE id = 1")
@@ -74,6 +75,25 @@ class Attachment:
             and status["Master_Host"] == self._master.login.host
             and (status["Slave_IO_Running"], status["Slave_SQL_Running"]) == ("Yes", "Yes")
         )
+
+    async def _catch_up(self) -> bool:
+        """Wait until the slave has all that the master has now. False if the master can't send the
+        events that the slave lacks: it deleted them, or it was restored as of an earlier moment."""
+        [[position]] = await self._master.run("SELECT @@gtid_binlog_pos")
+        self._tell(f"{self._slave.name} catches up with {position.decode()}")
+        for _ in range(CATCH_UP_SECONDS):
+            [[late]] = await self._slave.run("SELECT MASTER_GTID_WAIT(%s, 1)", (position,))
+            if not late:
+                return True
+            status = await self._slave.slave()
+            if status is None or status["Last_SQL_Error"]:
+                raise StoreConflict(
+                    f"{self._slave.name} does not apply its master's events: "
+                    f"{status and status['Last_SQL_Error']}"
+                )
+            if int(status["Last_IO_Errno"]) == CANNOT_SEND:
+                return False
+        raise StoreConflict(f"{self._slave.name} did not catch up: see SHOW SLAVE STATUS there")
 
     async def _prepare(self) -> None:
         """Shut the server. Raises StoreConflict while it has writes that wait for a receipt: they

@@ -29,6 +29,7 @@ from datasources.mysql.replication.programs import (
     run_program,
 )
 
+APPLY_SECONDS = 600
 _LIST = "backup.json"
 _POSITIONS = ("mariadb_backup_binlog_info", "xtrabackup_binlog_info")
 Tell = Callable[[str], None]
@@ -46,13 +47,16 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
-    """Copy a slave into a new folder. Raises ConfigError, StoreError; then no part of the folder
-    stays."""
+    """Copy a slave into a new folder, with all writes that were acknowledged before. Raises
+    ConfigError, StoreError; then no part of the folder stays."""
     _check_new(folder)
     data = await _data_directory(admin)
-    status = await admin.slave()
-    if status is None or status["Slave_SQL_Running"] != "Yes":
-        raise ConfigError(f"{admin.name} is no slave that applies its master's writes")
+    if await admin.slave() is None:
+        raise ConfigError(
+            f"{admin.name} is nobody's slave: a backup is made of a slave, so that no write waits "
+            "for it"
+        )
+    await _apply_received(admin)
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     base = unfinished / "base"
@@ -78,12 +82,15 @@ async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
 
 
 async def archive(admin: Admin, folder: Path, tell: Tell) -> list[str]:
-    """Copy the binary logs since a backup that are not in its folder yet; their names. Raises
-    ConfigError when the server has deleted one of them: then a new backup is needed."""
+    """Copy the binary logs since a backup that are not in its folder yet; their names. They have
+    all writes that were acknowledged before. Raises ConfigError when the server has deleted one of
+    them: then a new backup is needed."""
     manifest = read(folder)
     if manifest.server != admin.name:
         raise ConfigError(f"{folder} is a backup of {manifest.server}, not of {admin.name}")
     await _data_directory(admin)
+    if await admin.slave() is not None:
+        await _apply_received(admin)
     [[basename]] = await admin.run("SELECT @@log_bin_basename")
     place = Path(basename.decode()).parent
     await admin.run("FLUSH BINARY LOGS")
@@ -140,8 +147,7 @@ async def replay(admin: Admin, folder: Path, until: datetime | None, tell: Tell)
     role = await admin.role()
     if not role.read_only or await admin.slave() is not None:
         raise StoreConflict(f"{admin.name} is a master or a slave, and no restored server")
-    [[applied]] = await admin.run("SELECT @@gtid_binlog_pos")
-    position = applied.decode() or manifest.gtids
+    position = await _position_of(admin, manifest)
     logs = sorted(path for path in (folder / "logs").glob("*") if path.suffix != ".part")
     if logs:
         tell(f"applying {len(logs)} binary logs after {position}")
@@ -150,11 +156,43 @@ async def replay(admin: Admin, folder: Path, until: datetime | None, tell: Tell)
                 [BINLOG, f"--start-position={position}", *_stop(until), *map(str, logs)],
                 [CLIENT, login, "--binary-mode"],
             )
-    [[applied]] = await admin.run("SELECT @@gtid_binlog_pos")
-    position = applied.decode() or manifest.gtids
+    position = await _position_of(admin, manifest)
     await admin.run("SET GLOBAL gtid_slave_pos = %s", (position,))
     tell(f"{admin.name} has all up to {position}")
     return position
+
+
+async def _apply_received(slave: Admin) -> None:
+    """Wait until a slave has applied what it had received: all that was acknowledged so far."""
+    status = await slave.slave()
+    if status is None or status["Slave_SQL_Running"] != "Yes":
+        raise ConfigError(
+            f"{slave.name} does not apply its master's writes: see SHOW SLAVE STATUS there"
+        )
+    [[late]] = await slave.run(
+        "SELECT MASTER_GTID_WAIT(%s, %s)", (status["Gtid_IO_Pos"], APPLY_SECONDS)
+    )
+    if late:
+        raise StoreConflict(
+            f"{slave.name} has not applied what it received in {APPLY_SECONDS} s: run the command "
+            "again when it is less behind"
+        )
+
+
+async def _position_of(admin: Admin, manifest: Manifest) -> str:
+    """The position of a restored server: of the backup, and of what was applied since."""
+    [[applied]] = await admin.run("SELECT @@gtid_binlog_pos")
+    return later(manifest.gtids, applied.decode())
+
+
+def later(one: str, other: str) -> str:
+    """The last transaction of each domain in two positions, `domain-server-sequence[,...]`."""
+    found: dict[int, tuple[int, int]] = {}
+    for part in filter(None, f"{one},{other}".split(",")):
+        domain, server, sequence = map(int, part.split("-"))
+        if sequence >= found.get(domain, (0, 0))[1]:
+            found[domain] = server, sequence
+    return ",".join(f"{domain}-{server}-{last}" for domain, (server, last) in found.items())
 
 
 def _check_new(folder: Path) -> None:

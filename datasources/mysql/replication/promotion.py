@@ -21,6 +21,8 @@ from datasources.topology import Topology
 
 JUMP = 100_000
 """Local ids that are left out: the old master may have handed some out that nobody acknowledged."""
+LOST_EVENTS = 1_000_000_000
+"""Sequence numbers of transactions that are left out after a restore: more than were lost."""
 APPLY_SECONDS = 600
 MARGIN = 0.5  # seconds added to the lease
 CONNECTIONS = 8  # that alter tables at the same time
@@ -50,7 +52,8 @@ class Promotion:
     """One promotion of `new` over `old`, which may be dead, hang, or live.
 
     `make` opens a further connection to `new`. `sleep` waits seconds. With `restored`, `new` is no
-    slave, but was restored from a backup, and lacks the writes since.
+    slave: it was restored from a backup of a pair that is lost. Then `old` must be dead, or be
+    `new` itself.
     """
 
     def __init__(
@@ -74,7 +77,13 @@ class Promotion:
         """The topology to save. Raises StoreError, ConfigError."""
         following = topologies.promoted(self._topology, self._old.name, self._new.name)
         role = await self._new.role()
-        if role.owner != role.id:
+        if self._restored and role.is_master and role.semi_sync:
+            raise ConfigError(
+                f"{self._new.name} takes writes, and its slave receives them, so it was not "
+                "restored; nothing was changed"
+            )
+        # Restored from its own backup, a server that was its pair's master still owns the row.
+        if not role.is_master if self._restored else role.owner != role.id:
             await self._check()
             try:
                 await self._become_complete()
@@ -96,9 +105,9 @@ class Promotion:
 
     async def _become_complete(self) -> None:
         """Until the new master has all that was acknowledged, and the old one is not read."""
-        await self._shut_old()
-        await self._seam("shut")
         if not self._restored:
+            await self._shut_old()
+            await self._seam("shut")
             await self._receive_all()
         await self._seam("received")
         self._tell(f"waiting for the end of {self._old.name}'s lease")
@@ -109,6 +118,8 @@ class Promotion:
 
     async def _go_back(self) -> None:
         """After a failure that left the old master what it was."""
+        if self._restored:
+            return
         for admin, statement in (
             (self._new, "START SLAVE IO_THREAD"),
             (self._old, "SET GLOBAL read_only = 0"),
@@ -151,6 +162,8 @@ class Promotion:
                 f"{self._new.name} is a slave, so it was not restored: promote it without "
                 "--restored; nothing was changed"
             )
+        if self._old.name == self._new.name:
+            return
         with suppress(StoreError):
             await self._old.run("SELECT 1", within=CONNECT_SECONDS)
             raise ConfigError(
@@ -191,6 +204,8 @@ class Promotion:
         """Take the server row and all fences over in one transaction."""
         databases = await self._databases()
         self._tell(f"{self._new.name} takes {len(databases)} shards over in epoch {epoch}")
+        if self._restored:
+            await self._skip_lost_events()
         await self._new.run("BEGIN")
         await self._new.run(
             "UPDATE pinway.server SET epoch = %s, owner = @@server_id, waits = 0, "
@@ -204,8 +219,18 @@ class Promotion:
             )
         await self._new.run("COMMIT")
 
+    async def _skip_lost_events(self) -> None:
+        """Continue with transaction ids that no lost event had. Else a server that has lost events
+        would have the same ids for other writes, and would seem to need only what follows."""
+        [[domain, position]] = await self._new.run("SELECT @@gtid_domain_id, @@gtid_current_pos")
+        found = dict[int, int]()
+        for part in filter(None, position.decode().split(",")):
+            of, _, sequence = map(int, part.split("-"))
+            found[of] = sequence
+        await self._new.run("SET SESSION gtid_seq_no = %s", (found.get(domain, 0) + LOST_EVENTS,))
+
     async def _databases(self) -> list[str]:
-        """The shards to take over. A backup may have shards that another master has by now."""
+        """The shards to take over. A backup may have shards that moved to another master later."""
         found = await shard_databases(self._new)
         if not self._restored:
             return found
