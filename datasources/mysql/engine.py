@@ -133,15 +133,16 @@ class MySqlEngine:
         asked = Asked(operation, sql, args, where)
         moving = sorted(place for place in places if self._is_moving(place))
         slave = None if moving else self._slaves.get(server)
+        known = self._epoch
         try:
             first, *check = await self._ask(server, asked, moving, slave)
         except (StoreTimeout, StoreUnavailable) as error:
             if slave is None:
                 raise
             shards = {number for is_mod, number in map(shard_at, places) if not is_mod}
-            return await self._read_slave(slave, asked, shards, error)
+            return await self._read_slave(slave, asked, shards, known, error)
         for [(epoch, age)] in (one.rows for one in check if one.rows):
-            await self._check(server, epoch, age)
+            await self._check(server, epoch, age, known)
         return first.rows
 
     async def _ask(
@@ -162,41 +163,60 @@ class MySqlEngine:
         check_owned(moving, before.rows, after.rows)
         return [first, *check]
 
-    async def _check(self, server: str, epoch: int, age: int) -> None:
-        """Make sure that what was read from a master is current. Raises StaleTopology; and
-        StoreError when that can't be known now."""
+    async def _check(self, server: str, epoch: int, age: int, known: int) -> None:
+        """Make sure that what was read from a master, under the topology of epoch `known`, is
+        current. Raises StaleTopology; and StoreError when that can't be known now."""
         if epoch > self._epoch:
             raise StaleTopology(
                 f"{server}: it has epoch {epoch}, the reader's topology has {self._epoch}"
             )
-        if age > LEASE_SECONDS * 1e6 and self._confirm is not None:
+        if age > LEASE_SECONDS * 1e6:
             # Nobody can have written elsewhere while the topology still names this server.
+            await self._confirm_epoch(known)
+
+    async def _confirm_epoch(self, known: int) -> None:
+        """Raises StaleTopology unless the topology of epoch `known` is still the current one."""
+        if self._confirm is not None:
             await self._confirm()
+        if self._epoch != known:
+            raise StaleTopology(f"the topology has epoch {self._epoch} by now, not {known}")
 
     async def _read_slave(
-        self, slave: str, asked: "Asked", shards: set[int], lost: StoreError
+        self, slave: str, asked: "Asked", shards: set[int], known: int, lost: StoreError
     ) -> list[Row]:
         """Read from a slave that has applied all that it received. What was acknowledged was
-        received, so no acknowledged write is missing. Raises `lost` if the slave can't do it."""
+        received, so no acknowledged write is missing. Raises `lost` if the slave can't do it, and
+        StaleTopology if it may have become the master meanwhile."""
+        fault: StoreError | None = None
         try:
-            server = self.server(slave)
-            position = await server.received()
-            results = await server.query_all(
-                f"{asked.operation}.slave",
-                f"SELECT MASTER_GTID_WAIT(%s, {CATCH_UP}); {asked.sql}",
-                [position, *asked.args],
-                asked.where,
-                check=CHECK_SLAVE,
-            )
-            since = _stale_since(slave, results)
-            if self._confirm is not None:
-                await self._confirm()
+            rows, since = await self._ask_slave(slave, asked)
+        except StoreError as error:
+            fault = error
+        try:
+            # A promotion saves the topology before it ends the slave's channel.
+            await self._confirm_epoch(known)
         except StaleTopology:
             raise
         except StoreError as error:
-            raise lost from error
+            fault = fault or error
+        if fault is not None:
+            raise lost from fault
         mark(shards, since)
-        return results[1].rows
+        return rows
+
+    async def _ask_slave(self, slave: str, asked: "Asked") -> tuple[list[Row], int]:
+        """The rows, and the epoch ms since which they may be stale."""
+        server = self.server(slave)
+        position = await server.received()
+        results = await server.query_all(
+            f"{asked.operation}.slave",
+            f"SELECT MASTER_GTID_WAIT(%s, {CATCH_UP}); {asked.sql}",
+            [position, *asked.args],
+            asked.where,
+            check=CHECK_SLAVE,
+        )
+        since = _stale_since(slave, results)
+        return results[1].rows, since
 
     def _use(self, topology: Topology) -> None:
         self._logins, self._epoch = self._logins_of(topology), topology.epoch

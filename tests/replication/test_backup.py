@@ -145,7 +145,9 @@ async def test_a_damaged_backup_and_a_gap_in_the_logs_are_refused(
     master, slave = await current(pairs)
     assert slave is not None
     folder, data = tmp_path / "backup", tmp_path / "data"
-    refused = [(("backup", master, "--to", f"{folder}-2"), f"{master} is nobody's slave")]
+    refused: list[tuple[tuple[str, ...], str]] = [
+        (("backup", master, "--to", f"{folder}-2"), f"{master} is nobody's slave")
+    ]
     await run(pairs, "backup", slave, "--to", str(folder))
     with (folder / "base" / "ibdata1").open("r+b") as file:
         file.seek(100_000)

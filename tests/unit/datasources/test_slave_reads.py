@@ -1,0 +1,138 @@
+"""Reads of a pair while the topology changes: each interleaving is forced by servers that change it
+while they are asked."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.mysql.engine import MySqlEngine
+from datasources.replication import topologies
+from datasources.sql.engine import Part, Result, Row, object_place
+from datasources.sql.router import Router
+from datasources.topology import ModShards, ShardRange, Topology
+
+pytestmark = pytest.mark.anyio
+
+PAIR = (ShardRange((0, 0), "A", "B"),)
+FIRST = Topology(
+    1,
+    {name: f"mysql://127.0.0.1:{port}" for port, name in enumerate("AB", 3306)},
+    PAIR,
+    ModShards(1, PAIR),
+)
+LEASE_OVER = 5_000_000  # microseconds
+
+Step = Callable[[], Awaitable[None]]
+
+
+async def nothing() -> None:
+    return None
+
+
+class FakeServer:
+    """A server with one row of data. `step` happens while it is asked for it."""
+
+    def __init__(self, data: bytes, *, answers: bool = True, lease_age: int = 0) -> None:
+        self.data, self.answers, self.lease_age = data, answers, lease_age
+        self.is_slave, self.step = True, nothing
+        self.asked = 0
+
+    async def received(self) -> str:
+        if not self.is_slave:
+            raise StoreUnavailable("it is no slave that applies events")
+        return "1-1-1"
+
+    async def query_all(
+        self, operation: str, *_: object, check: str, within: float | None = None
+    ) -> list[Result]:
+        self.asked += 1
+        data, age = self.data, self.lease_age
+        step, self.step = self.step, nothing
+        await step()
+        if not self.answers:
+            raise StoreTimeout("no answer")
+        of_slave = [_result((0,))] if operation.endswith(".slave") else []
+        checks = _result((age, 100)) if of_slave else _result((1, age))
+        return [*of_slave, _result((0, data)), checks]
+
+
+def _result(row: Row) -> Result:
+    return Result([row], 0, 0)
+
+
+class World:
+    """A gateway over the pair A and B. `saved` is the topology in ZooKeeper."""
+
+    def __init__(self, a: FakeServer, b: FakeServer) -> None:
+        engine = MySqlEngine(
+            FIRST, "", "", pool_size=1, deadline=5.0, observe=lambda *_: None, slave_reads=True
+        )
+        servers: dict[str, Any] = {"A": a, "B": b}
+        engine.server = servers.__getitem__  # type: ignore[assignment, method-assign]
+        self.router = Router(engine, FIRST, lambda: 0)
+        self.router.reload = self.reload
+        self.saved, self.reloads, self.cut_off = FIRST, 0, False
+
+    async def reload(self) -> None:
+        self.reloads += 1
+        if self.cut_off:
+            raise StoreUnavailable("topology: cut off")
+        if self.saved.epoch > self.router.topology.epoch:
+            self.router.use(self.saved)
+
+    async def read(self) -> Sequence[Row]:
+        [rows] = await self.router.read("get", [Part(object_place("A", 0), "data", "FROM t", ())])
+        return rows
+
+
+async def test_a_read_follows_a_promotion_that_ended_before_the_gateway_heard_of_it() -> None:
+    old, new = FakeServer(b"old", answers=False), FakeServer(b"new")
+    world = World(old, new)
+
+    async def promote() -> None:
+        world.saved = topologies.promoted(FIRST, "A", "B")
+        new.is_slave = False
+
+    old.step = promote
+    assert await world.read() == [(b"new",)]
+    assert world.reloads == 1
+
+
+@pytest.mark.parametrize("cut_off", [False, True])
+async def test_a_read_fails_as_its_master_did_while_the_slave_is_lost_too(cut_off: bool) -> None:
+    old, new = FakeServer(b"old", answers=False), FakeServer(b"new")
+    world = World(old, new)
+    new.is_slave, world.cut_off = False, cut_off
+    with pytest.raises(StoreTimeout, match="no answer"):
+        await world.read()
+    assert world.reloads == 1
+    assert (old.asked, new.asked) == (1, 0)
+
+
+async def test_a_slave_that_was_detached_during_the_read_is_not_believed() -> None:
+    """The gateway has heard of it before it looks at the topology again."""
+    master, slave = FakeServer(b"old", answers=False), FakeServer(b"old")
+    world = World(master, slave)
+
+    async def detach() -> None:
+        world.saved = topologies.with_slave(FIRST, "A", None)
+        world.router.use(world.saved)
+        master.data, master.answers = b"new", True
+
+    slave.step = detach
+    assert await world.read() == [(b"new",)]
+
+
+async def test_a_master_that_was_deposed_during_the_read_is_not_believed() -> None:
+    old, new = FakeServer(b"old", lease_age=LEASE_OVER), FakeServer(b"old")
+    world = World(old, new)
+
+    async def promote() -> None:
+        world.saved = topologies.promoted(FIRST, "A", "B")
+        world.router.use(world.saved)
+        new.data = b"new"
+
+    old.step = promote
+    assert await world.read() == [(b"new",)]
