@@ -30,7 +30,7 @@ from feed_engine import writes
 from feed_engine.feeds import batches
 from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.content import load_pins
-from feed_engine.feeds.fanout import pin_published
+from feed_engine.feeds.fanout import PAGE, pin_published
 from feed_engine.feeds.following import following_page
 from feed_engine.feeds.rows import (
     FOLLOWING,
@@ -76,8 +76,8 @@ async def _bare(stores: Stores, pin: Pin, followers: list[int]) -> None:
     """The cells of a delivery to each follower, put and nothing else."""
     column = following_column(FollowingColumn(pin.created, pin.id, pin.owner_id))
     pool_column, why = pools.followed_cell(pin, pin.owner_id)
-    for start in range(0, len(followers), BATCH):
-        some = followers[start : start + BATCH]
+    for start in range(0, len(followers), PAGE):
+        some = followers[start : start + PAGE]
         in_feeds = {id_row(id): {column: b""} for id in some}
         in_pools = {pool_row(id, Source.FOLLOWED): {pool_column: why} for id in some}
         await asyncio.gather(

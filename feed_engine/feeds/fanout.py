@@ -46,7 +46,7 @@ from feed_engine.feeds.trimming import trim_following
 from feed_engine.feeds.wide import due_rows
 from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPublished
 
-PAGE = 1000  # followers a step; after each the lane's place is saved
+PAGE = 2000  # followers a step; after each the lane's place is saved
 SHARED = 16  # pages kept for lanes that are a little behind
 
 _FOLLOWED = bytes((Source.FOLLOWED,))  # the end of the key of a user's pool
