@@ -2,7 +2,8 @@
 
 The pools' contents are only a hint. Before a pin is chosen it is checked that the viewer was not
 shown it, that they may see it now, and that they still follow what brought it. All of that is asked
-at once, of more candidates than are needed: when few of them are bad, it is asked once.
+at once, of more candidates than are needed: when few of them are bad, it is asked once. Where most
+were shown, the pins of further candidates are loaded only once they are known as not shown.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ from feed_engine.speculation import Side
 DEEPEST = 3  # reads for one chunk at most, each twice as deep as the one before
 SPARE = 5  # candidates checked besides a quarter more than are wanted
 SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
-LOOKED_UP = 4  # times the candidates that are checked: those looked up among the shown ones
+LOOKED_UP = 4  # times the candidates that are checked: looked up among the shown ones at first
 FOLLOWED_INTERESTS = 1000  # read of a viewer at most
 HOUR = 3_600_000  # ms
 
@@ -105,6 +106,7 @@ class Candidates:
         the shard told that; so they are looked up after it.
         """
         rates, ahead, first = self._feeds.settings.rates, size + size // 4 + SPARE, True
+        looked_up = LOOKED_UP * ahead
         while True:
             over = self._clock() >= self._until
             if over and not first:
@@ -121,12 +123,14 @@ class Candidates:
                 self._feeds.remember_filled(self._viewer_id, short)
                 return wanted
             else:
-                first = False
-                further = self._generate(LOOKED_UP * ahead, taken)
-                await asyncio.gather(
-                    self._drop_unfit(chosen + self._siblings(chosen)), self._look_up(further)
-                )
-                ahead *= 2  # if some were bad, the next look goes further ahead
+                further = self._generate(looked_up, taken)
+                asking = [self._look_up(further)]
+                if first or all(self._is_looked_up(c) for c in chosen):
+                    unchecked = [c for c in chosen if c not in self._checked]
+                    asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))
+                    ahead *= 2  # if some were bad, the next look goes further ahead
+                await asyncio.gather(*asking)
+                first, looked_up = False, 2 * looked_up
 
     def roots(self, chosen: Iterable[Candidate]) -> dict[int, int]:
         """The roots of the repins among the chosen pins."""
@@ -225,7 +229,10 @@ class Candidates:
         )
 
     def _is_checked(self, c: Candidate) -> bool:
-        return c in self._checked and {c.pin_id, self._root(c)} <= self._asked
+        return c in self._checked and self._is_looked_up(c)
+
+    def _is_looked_up(self, c: Candidate) -> bool:
+        return c.pin_id in self._asked and self._root(c) in self._asked
 
     def _siblings(self, chosen: Sequence[Candidate]) -> list[Candidate]:
         """Further candidates of the chosen pictures, brought by other followed ones."""

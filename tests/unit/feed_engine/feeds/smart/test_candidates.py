@@ -54,6 +54,34 @@ async def test_what_a_late_generator_missed_makes_the_next_chunk_larger(feeding:
     assert len(new) == 5 + 3
 
 
+async def test_a_viewer_who_has_seen_everything_loads_few_of_the_pins_that_were_shown(
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All 200 pins stay in the popular pool. The shard tells the last eight visits; the 120 pins
+    that were shown before are in the materialized feed alone."""
+    viewer, pins = await reader(feeding, 200)
+    feeding.settings = FeedSettings(chunk=10, generator_seconds=60)
+    seen: list[int] = []
+    while len(seen) < len(pins):
+        seen += pins_of(await feeding.home(viewer, first=10))
+        await feeding.drain()
+    assert sorted(seen) == sorted(pins)
+    loaded: set[int] = set()
+    visible = feeding.visible(viewer)
+
+    async def counted(ids: list[int]) -> dict[int, Pin]:
+        loaded.update(ids)
+        return await visible(ids)
+
+    monkeypatch.setattr(feeding, "visible", lambda viewer: counted)
+    for _ in range(3):
+        loaded.clear()
+        page = await feeding.home(viewer, first=10)
+        assert {item.reason for item in page.items} == {Reason.SHOWN_BEFORE}
+        assert len(loaded) <= 17 + 11  # the candidates of the first look, and the page
+        await feeding.drain()
+
+
 async def repinned(
     feeding: Feeding, times: int, *, chain: bool = False
 ) -> tuple[User, Pin, list[Pin]]:
