@@ -25,7 +25,7 @@ cdef class FieldOutput:
 cdef class FieldFetch:
     cdef public object field
     cdef public FieldOutput output
-    cdef public bint can_wait, in_parts
+    cdef public bint in_parts
 
     cdef void resolve(self, Attempt attempt, objs) except *
 

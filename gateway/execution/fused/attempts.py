@@ -76,16 +76,13 @@ class FieldOutput:
 class FieldFetch:
     """Fetches the values of one field for all objects of a node."""
 
-    __slots__ = ("can_wait", "field", "in_parts", "output")
+    __slots__ = ("field", "in_parts", "output")
 
     def __init__(self, field: Field, output: FieldOutput) -> None:
         self.field, self.output = field, output
         self.in_parts = False
         """Whether the output takes values in the parts in which they arrive. Values with fields to
         be fetched below arrive all together instead."""
-        self.can_wait = False
-        """Whether values can stay unchecked until the last value arrives: nothing below them is
-        awaited, and none of them can make a parent null."""
 
     def resolve(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         """Fetch the values for these objects. The attempt takes them now, or when they arrive."""

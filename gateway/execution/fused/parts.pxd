@@ -10,7 +10,6 @@ from gateway.execution.model.value_classes cimport classes_of
 cdef class Values(FieldOutput):
     cdef object _leaf
     cdef bint _listed
-    cdef public bint settled
     cdef Py_ssize_t _number
 
     cdef _usual(self, values)

@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 class Values(FieldOutput):
     """The output of leaves, or of lists of leaves."""
 
-    __slots__ = ("_leaf", "_listed", "_number", "settled")
+    __slots__ = ("_leaf", "_listed", "_number")
 
     def __init__(self, number: int, leaf: LeafCompleter, listed: bool) -> None:
         self._number, self._leaf, self._listed = number, leaf, listed
         self.of_lists = listed
-        self.settled = not (listed or leaf.nonnull)
 
     def take(self, attempt: Attempt, values: Sequence[Any]) -> None:
         if self._listed:
@@ -170,7 +169,6 @@ class Read(FieldFetch):
         self.in_parts = not output.of_lists and not (
             isinstance(output, Composed) and output.node.fetches
         )
-        self.can_wait = isinstance(output, Values) and output.settled
 
     def resolve(self, attempt: Attempt, objs: Sequence[Any]) -> None:
         values: Sequence[Any] = self._source.start(attempt.run, self.field, objs, None)

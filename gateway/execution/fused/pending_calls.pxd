@@ -6,4 +6,3 @@ cdef class PendingCalls(PendingColumn):
     cdef Attempt _attempt
     cdef FieldFetch _fetch
     cdef list _taken, _taken_indexes
-    cdef bint _together

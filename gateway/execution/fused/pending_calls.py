@@ -20,14 +20,12 @@ class PendingCalls(PendingColumn):
     the attempt is given up. The coroutines then continue as a PendingColumn of the plain path.
     """
 
-    __slots__ = ("_attempt", "_fetch", "_taken", "_taken_indexes", "_together")
+    __slots__ = ("_attempt", "_fetch", "_taken", "_taken_indexes")
 
     def __init__(self, attempt: Attempt, fetch: FieldFetch, coros: Sequence[Any]) -> None:
         PendingColumn.__init__(self, attempt.run, attempt.positions, _never_called, len(coros))
         self._attempt: Attempt | None = attempt
         self._fetch = fetch
-        self._together = fetch.can_wait
-        """Whether values stay unchecked until the last value arrives (`FieldFetch.can_wait`)."""
         self._taken: list[Any] = []
         """The values that the attempt has taken in parts, with their indexes."""
         self._taken_indexes: list[int] = []
@@ -43,7 +41,7 @@ class PendingCalls(PendingColumn):
             self.values, _ = self._take()
             return False
         self._mark_started()
-        if self.values and not (self._together and self.tasks):
+        if self.values:
             self._run.has_values(self)
         return True
 
@@ -54,10 +52,6 @@ class PendingCalls(PendingColumn):
     def move(
         self, positions: Positions, completer: Completer
     ) -> tuple[Sequence[Any], Sequence[int]]:
-        run_knows = bool(self.values) and not self._together
-        self._together = False
-        if self.values and not run_knows:
-            self._run.has_values(self)
         self._attempt, self._positions = None, positions
         self._then = completing(completer, positions)
         return self._taken, self._taken_indexes
@@ -66,14 +60,6 @@ class PendingCalls(PendingColumn):
         """Give the attempt up if only some of its objects are still in the response."""
         if self._attempt is not None:
             self._attempt.null_propagated()
-
-    def notify_run(self) -> None:
-        if not self._together:
-            PendingColumn.notify_run(self)
-        elif not self.left:
-            self._run.remove_pending(self)
-            self.tasks = []
-            self._run.has_values(self)
 
     def flush(self) -> None:
         attempt = self._attempt

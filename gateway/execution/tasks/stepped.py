@@ -71,26 +71,16 @@ class SteppedTask:
         try:
             waits = self._coro.send(None)
         except StopIteration as stop:
-            if self._must_cancel or self._callbacks is not None or self.unwanted:
-                self._stopped(stop.value)
-            else:  # like `_stopped`, but with its calls inlined: most tasks end here
-                self.done_ = True
-                self._coro = None  # type: ignore[assignment]
-                self._result = value = stop.value
-                sink = self.sink
-                if changed(self._context, sink.base):
-                    sink.keep_context(self)
-                sink.left -= 1
-                if not (sink.left and sink.indexes):
-                    sink.notify_run()
-                sink.indexes.append(self.index)
-                sink.values.append(value)
+            self._stopped(stop.value)
         except BaseException as raised:
             self._raised(without_frame(raised))
         else:
             self._wait(waits)
         finally:
             leave(loop, None)
+
+    def release(self) -> None:
+        raise NotImplementedError
 
     def _begun(self, waits: Any) -> None:
         raise NotImplementedError
@@ -119,27 +109,12 @@ def start_all(
 ) -> None:
     """Run the first step of each coroutine of a column, and release the tasks to the event loop.
     `coros` is parallel to the column."""
-    indexes, values, tasks = column.indexes, column.values, column.tasks
     for i, coro in enumerate(coros):
         task = make(loop, coro, column, i)
-        context = task._context
-        enter(loop, task)
-        try:
-            waits = context.run(coro.send, None)
-        except StopIteration as stop:
-            if task._must_cancel:
-                task._stopped(stop.value)
-            else:
-                task.done_ = True
-                if changed(context, column.base):
-                    column.keep_context(task)
-                indexes.append(i)
-                values.append(stop.value)
-        except BaseException as error:
-            task._raised(without_frame(error))
-        else:
-            tasks.append(task)
-            task._wait(waits)
+        task.first_step()
+        if not task.done_:
+            column.tasks.append(task)
+            task.release()
 
 
 def changed(context: Context, base: Context | None) -> bool:
