@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from datasources.errors import StoreCorrupt
+from datasources.errors import Damaged, StoreCorrupt
 from datasources.ids import MAX_SHARD
 
 MAX_NAME = 64  # bytes of a server's name: what a shard's fence holds
@@ -108,6 +108,11 @@ def parse(data: bytes | str) -> Topology:
         raise StoreCorrupt(f"topology: mod ranges don't cover all {topology.mod.count} mod shards")
     _check_moving(topology)
     return topology
+
+
+def missing(place: str | os.PathLike[str]) -> Damaged:
+    """Returns the error for a place (a file or a node) that holds no topology."""
+    return Damaged(f"topology: there is none at {place}; `pinway init` makes it")
 
 
 def dump(topology: Topology) -> bytes:

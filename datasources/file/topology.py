@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from datasources import topology as topologies
-from datasources.errors import Damaged, StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
+from datasources.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
 from datasources.topology import Topology
 
 POLL_SECONDS = 0.5
@@ -78,9 +78,7 @@ class FileTopology:
         try:
             return topologies.parse(self._path.read_bytes())
         except FileNotFoundError:
-            raise Damaged(
-                f"topology: there is none at {self._path}; `pinway init` makes it"
-            ) from None
+            raise topologies.missing(self._path) from None
         except OSError as error:
             raise StoreUnavailable(f"topology: {self._path}: {error.strerror}") from error
         except StoreCorrupt as error:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, NoNodeError
 
 from datasources import topology as topologies
-from datasources.errors import Damaged, StoreConflict, StoreError, StoreUnavailable
+from datasources.errors import StoreConflict, StoreError, StoreUnavailable
 from datasources.outages import Outages
 from datasources.topology import Topology
 from datasources.zookeeper.client import Client
@@ -92,9 +92,7 @@ class ZooKeeperTopology:
         try:
             data, stat = await self._client.call(lambda zk: zk.get_async(self._path, watch=watch))
         except NoNodeError:
-            raise Damaged(
-                f"topology: there is none at {self._path}; `pinway init` makes it"
-            ) from None
+            raise topologies.missing(self._path) from None
         except KazooException as error:
             raise StoreUnavailable(f"topology: {error!r}") from error
         return topologies.parse(data), stat.version

@@ -36,7 +36,7 @@ from gateway.importing.jsonl import (
     time_of,
 )
 from gateway.importing.keys import Keys
-from gateway.importing.report import OnProgress, Progress
+from gateway.importing.report import OnProgress, Progress, silent
 
 _OBJECTS = 1000  # read at once
 _LISTS, _PAGE = 250, 500
@@ -49,15 +49,11 @@ _EDGES = {
 }
 
 
-def _silent(progress: Progress) -> None:
-    pass
-
-
 async def export_file(
     stores: Stores,
     out: IO[bytes],
     *,
-    progress: OnProgress = _silent,
+    progress: OnProgress = silent,
     spool_dir: str | None = None,
 ) -> int:
     """Write every line, in canonical form; how many. Raises OSError and stores' errors."""

@@ -1,27 +1,22 @@
 """The keys that an export gives objects, in a temporary file: memory may not hold them all."""
 
-import os
-import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator
 
 from datasources.ids import Kind
+from gateway.importing.scratch import open_scratch
 
+_SCHEMA = """
+CREATE TABLE keys (id INTEGER PRIMARY KEY, kind INT, key TEXT);
+CREATE UNIQUE INDEX names ON keys (kind, key);
+"""
 _CHUNK = 5000
 
 
 class Keys:
-    """id → key, unique within a kind. Unlinked at once, so that nothing is left behind."""
+    """id → key, unique within a kind."""
 
     def __init__(self, directory: str | None = None) -> None:
-        handle, path = tempfile.mkstemp(prefix="pinway-export-", suffix=".spool", dir=directory)
-        os.close(handle)
-        self._db = sqlite3.connect(path, isolation_level=None)
-        for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
-            self._db.execute(f"PRAGMA {pragma}")
-        self._db.execute("CREATE TABLE keys (id INTEGER PRIMARY KEY, kind INT, key TEXT)")
-        self._db.execute("CREATE UNIQUE INDEX names ON keys (kind, key)")
-        os.unlink(path)
+        self._db = open_scratch("pinway-export-", _SCHEMA, directory)
         self.count = 0
         self._counts: dict[Kind, int] = {}
 

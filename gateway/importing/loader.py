@@ -33,15 +33,11 @@ from gateway.importing.report import (
     ImportReport,
     OnBad,
     OnProgress,
-    Progress,
+    silent,
 )
 from gateway.importing.spool import Spool
 
 _STEP = 2000  # lines between two reports of progress in the first pass
-
-
-def _silent(progress: Progress) -> None:
-    pass
 
 
 async def import_file(
@@ -49,7 +45,7 @@ async def import_file(
     path: Path,
     *,
     options: ImportOptions | None = None,
-    progress: OnProgress = _silent,
+    progress: OnProgress = silent,
     on_bad: OnBad | None = None,
 ) -> ImportReport:
     """Import a file ("-": standard input). Raises OSError for a file that can't be read, BadInput
@@ -105,7 +101,7 @@ async def import_entries(
     entries: Entries,
     *,
     options: ImportOptions | None = None,
-    progress: OnProgress = _silent,
+    progress: OnProgress = silent,
     on_bad: OnBad | None = None,
     position: Callable[[], int] | None = None,
     size: int | None = None,

@@ -32,6 +32,10 @@ OnProgress = Callable[[Progress], None]
 OnBad = Callable[[Bad], None]
 
 
+def silent(progress: Progress) -> None:
+    """Reports no progress."""
+
+
 class ImportStopped(PinwayError):
     """A strict import met a bad line."""
 

@@ -1,11 +1,7 @@
 """The first pass: a file's good lines in a temporary SQLite file, where they can be sorted, looked
-up by key and counted however many there are. The file is unlinked as soon as it is open, so that
-nothing is left of it whatever happens to the process.
+up by key and counted however many there are.
 """
 
-import os
-import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +18,7 @@ from gateway.importing.jsonl import (
     created_ms,
     sequence_of,
 )
+from gateway.importing.scratch import open_scratch
 
 # n is the order in the file; `line` its number there. `name` is what must be unique beside the key.
 _SCHEMA = """
@@ -58,15 +55,8 @@ class Spool:
     """The lines by type, and the ids that the second pass finds for them."""
 
     def __init__(self, directory: str | Path | None = None) -> None:
-        handle, path = tempfile.mkstemp(prefix="pinway-import-", suffix=".spool", dir=directory)
-        os.close(handle)
-        # Never read again after a crash, so nothing has to be safe on the disk.
-        self.db = sqlite3.connect(path, isolation_level=None)
-        for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
-            self.db.execute(f"PRAGMA {pragma}")
+        self.db = open_scratch("pinway-import-", _SCHEMA, directory)
         self.db.execute("PRAGMA cache_size = -65536")
-        self.db.executescript(_SCHEMA)
-        os.unlink(path)
         self._waiting: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INSERTS}
         self._pins = 0
 
