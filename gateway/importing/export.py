@@ -1,8 +1,8 @@
 """`pinway export`: everything in the stores as JSON Lines that an import takes back.
 
-A first walk over all objects gives each its key (its own, or its id where it has none or another
-object has the same), in a temporary file; a second writes the lines, referring by those keys.
-Deleted objects and the objects that depend on them are left out.
+A first walk over all objects gives each object a key, in a temporary file (`keys.Keys.add`). A
+second walk writes the lines, which refer to objects by these keys. Deleted objects and the objects
+that depend on them are left out.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -56,7 +56,8 @@ async def export_file(
     progress: OnProgress = silent,
     spool_dir: str | None = None,
 ) -> int:
-    """Write every line, in canonical form; how many. Raises OSError and stores' errors."""
+    """Write every line in canonical form. Returns the number of lines. Raises OSError and stores'
+    errors."""
     keys = Keys(spool_dir)
     lines = 0
     try:

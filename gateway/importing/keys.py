@@ -24,13 +24,14 @@ class Keys:
         self._db.close()
 
     def add(self, kind: Kind, objects: Iterable[tuple[int, str | None]]) -> None:
-        """Give each object its own key, or, where it has none or another object has it, its id."""
+        """Give each object its own key. An object without a key, or with the key of another object,
+        gets its id as key."""
         wanted = [(id, kind, key or str(id)) for id, key in objects]
         self._insert(wanted)
         missing = {id for id, *_ in wanted} - self.of(id for id, *_ in wanted).keys()
         attempt = 0
         while missing:
-            # Not even the id has to be free: another file may have used such a number for a key.
+            # The id may be taken, too: another file may have used such a number for a key.
             suffix = f"-{attempt}" if attempt else ""
             self._insert([(id, kind, f"{id}{suffix}") for id in missing])
             missing -= self.of(missing).keys()
@@ -42,7 +43,7 @@ class Keys:
         return self._counts.get(kind, 0)
 
     def of(self, ids: Iterable[int]) -> dict[int, str]:
-        """The keys of the objects that have one."""
+        """Returns the keys by id, of the objects that have a key."""
         found: dict[int, str] = {}
         for chunk in _chunks(dict.fromkeys(ids)):
             marks = ", ".join("?" * len(chunk))

@@ -1,9 +1,9 @@
 """`pinway import`: a file of bookmarks or JSON Lines into the stores, in two passes.
 
-The first pass checks every line and puts it by (`spool`); the second writes what is good in the
-order of its dependencies: users and interests, boards, pins by waves of repins, then comments,
-likes and follows, in batches of one shard. Every write is idempotent, so an import that was killed
-is simply run again.
+The first pass checks every line and stores the good lines in a temporary file (`spool`). The
+second pass writes them in the order of their dependencies: users and interests, boards, pins by
+waves of repins, then comments, likes and follows, in batches of one shard. Every write is
+idempotent, so an import that was killed can be run again.
 """
 
 import asyncio
@@ -106,7 +106,8 @@ async def import_entries(
     position: Callable[[], int] | None = None,
     size: int | None = None,
 ) -> ImportReport:
-    """Import lines that were read already. `position` says how many of `size` bytes were."""
+    """Import lines that were read already. `position` returns how many of `size` bytes were
+    read."""
     options = options or ImportOptions()
     report = ImportReport()
     complaints = Complaints(report, options.strict, on_bad)
@@ -133,7 +134,7 @@ def _spool(directory: str | None) -> Spool:
 async def _read(
     load: Load, entries: Entries, position: Callable[[], int] | None, size: int | None
 ) -> None:
-    """The first pass; what is wrong with lines by themselves is told here."""
+    """The first pass. Reports the lines that are bad by themselves."""
     number, unit = 0, "B" if size else "lines"
     for number, entry in enumerate(entries, 1):
         if isinstance(entry, Fault):

@@ -10,7 +10,7 @@ KEPT = 1000  # bad lines kept in a report; all are counted, and told one by one 
 
 
 class Progress(NamedTuple):
-    """`done` of `total` (None: not known) in a stage; both count in `unit`."""
+    """How far a stage is: `done` of `total` (None: not known), counted in `unit`."""
 
     stage: str
     done: int

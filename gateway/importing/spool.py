@@ -64,7 +64,7 @@ class Spool:
         self.db.close()
 
     def add(self, entry: Entry) -> None:
-        """Put a line by; it can be seen after `flush`."""
+        """Store a line. Queries find the line after `flush`."""
         line, parsed, data = entry.line, entry.parsed, entry.data
         match parsed:
             case PinLine():
@@ -102,7 +102,7 @@ class Spool:
         return found
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Rows one by one; `sql` must sort where it also updates what it reads."""
+        """Returns the rows one by one. A query whose rows are updated meanwhile must sort them."""
         return self.db.execute(sql, args)
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
