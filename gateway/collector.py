@@ -37,6 +37,19 @@ def set_aside() -> None:
 
 
 @contextmanager
+def no_passes() -> Iterator[bool]:
+    """Disable the collector in the block, so that no pass freezes cycles of objects that are garbage
+    at its end. Gives whether the collector was enabled before."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield enabled
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
 def short_passes(
     *,
     in_use: Callable[[], int] = sys.getallocatedblocks,

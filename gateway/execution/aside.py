@@ -21,6 +21,8 @@ from typing import Any, TypeVar
 
 from graphql import GraphQLError
 
+from gateway.collector import no_passes
+
 T = TypeVar("T")
 TURN = 0.0001
 """The interpreter's switch interval while the thread works, in seconds. The loop waits up to this
@@ -83,14 +85,10 @@ def _collected_after() -> Iterator[None]:
     """Disable the garbage collector in the block, and collect the youngest generation at its end.
     Validation makes megabytes of cycles. A collection in between would count them as long-lived
     objects (`gateway/collector.py`)."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with no_passes() as enabled:
         yield
-    finally:
-        if enabled:
-            gc.enable()
-            gc.collect(0)
+    if enabled:
+        gc.collect(0)
 
 
 class Aside:
