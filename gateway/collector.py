@@ -38,8 +38,8 @@ def set_aside() -> None:
 
 @contextmanager
 def no_passes() -> Iterator[bool]:
-    """Disable the collector in the block, so that no pass freezes cycles of objects that are garbage
-    at its end. Gives whether the collector was enabled before."""
+    """Disable the collector in the block, because a pass would freeze cycles that the block makes
+    and leaves. Gives whether the collector was enabled before."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,24 +1,26 @@
-"""Bulk resolvers, which take all parents at once, and the mark that a field carries of its
-resolver."""
+"""Bulk resolvers, which take all parents at once, and the description of a resolver in a field's
+metadata."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import Any, TypeVar
 
-R = TypeVar("R", bound=Callable[..., Awaitable[Sequence[Any]]])
+R = TypeVar("R", bound=Callable[..., Awaitable[Sequence[Any]] | Sequence[Any]])
 
 _MARK = "__bulk__"
 
 
 def bulk(resolver: R) -> R:
-    """Mark a resolver `async def r(context, parents, *, args) -> Sequence[V | BaseException]`, or a
-    plain `def` of which that can be awaited, such as what a loader's `many` answers.
+    """Mark a bulk resolver: an `async def r(context, parents, *, args)` that returns
+    `Sequence[V | BaseException]`, a `def` that returns an awaitable of it, such as the load that
+    `Loader.many` returns, or a `def` that returns the sequence itself.
 
-    It is called once with all parents of one field of the response (of very many, for 2,048 at a
-    time; with one, when something other than our executor runs the schema), and answers with as
-    many values in their order; an exception among them is the error of that parent's field alone,
-    one raised is the error of all. Only fields of objects can be bulk: the roots have one parent,
-    which is nothing.
+    The executor calls it once for all objects that have the field at one depth of the response, in
+    groups of 2,048. Another executor calls it for each object. The resolver returns a value for
+    each parent, in the parents' order. A value may be awaitable. A value that is an exception is
+    the error of that parent's field. An exception that the resolver raises is the error of all.
+    Only fields of objects can be bulk, because root fields have no parent object.
     """
     setattr(resolver, _MARK, True)
     return resolver
@@ -46,10 +48,15 @@ class Resolver:
 async def for_one(resolver: Callable[..., Any], context: Any, parent: Any, **given: Any) -> Any:
     """A bulk resolver's value for a single parent. Raises the error if the value is an error: an
     Exception, as in graphql-core; any other BaseException is a value."""
-    values = checked(await resolver(context, [parent], **given), 1, resolver)
-    if isinstance(values[0], Exception):
-        raise values[0]
-    return values[0]
+    values = resolver(context, [parent], **given)
+    if isawaitable(values):
+        values = await values
+    value = checked(values, 1, resolver)[0]
+    if isawaitable(value):
+        value = await value
+    if isinstance(value, Exception):
+        raise value
+    return value
 
 
 def checked(values: Sequence[Any], parents: int, resolver: Callable[..., Any]) -> Sequence[Any]:

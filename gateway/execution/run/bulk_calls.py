@@ -8,29 +8,13 @@ from typing import Any
 
 from graphql.pyutils import is_awaitable
 
-from gateway.execution.model.positions import FieldPositions, Positions, some
+from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.model.value_classes import PLAIN
 from gateway.execution.run.pending import PendingBulk, PendingField, PendingLoad, each
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.frames import without_frame
 from loaders.batches import Load
-
-
-def resolve_bulk_and_start(
-    run: State, field: Field, source: Bulk, objs: Sequence[Any], positions: FieldPositions
-) -> Sequence[Any] | None:
-    """Resolve a field, and start awaitable values. Returns a value for each object, none of them
-    awaitable. Returns None if any value is awaited: all values are then completed by the run."""
-    values = resolve_bulk(run, field, source, objs, positions)
-    if values is None or (classes := set(map(type, values))) <= PLAIN:
-        return values
-    ready, numbers, _ = run.start_awaitables(values, positions, field.completer, classes)
-    if numbers is None:
-        return ready
-    field.completer.complete(run, ready, some(positions, numbers))
-    return None
 
 
 def resolve_bulk(

@@ -9,7 +9,7 @@ from typing import Any
 from gateway.execution.model.positions import FieldPositions, Positions, some
 from gateway.execution.model.selection import Completer, Selection
 from gateway.execution.model.state import State
-from gateway.execution.run.bulk_calls import resolve_bulk_and_start
+from gateway.execution.run.bulk_calls import resolve_bulk
 from gateway.execution.run.object_builder import ObjectBuilder
 from gateway.execution.run.sources import Attribute, Bulk, read
 from gateway.execution.tasks.pending_column import PendingColumn
@@ -70,12 +70,12 @@ def make_objects(run: State, group: Group, bulk: bool) -> None:
         numbers: Sequence[int] | None = None
         classes: set[type] | None = None
         if isinstance(source, Bulk):
-            given = resolve_bulk_and_start(run, field, source, objs, at) if bulk else None
+            given = resolve_bulk(run, field, source, objs, at) if bulk else None
             if given is None:
                 if leaf is not None:
                     columns.append([None] * len(objs))
                 continue
-            values = given
+            values, numbers, classes = run.start_awaitables(given, at, completer)
         elif leaf is not None and isinstance(source, Attribute):
             values = source.called(run, field, next(leaves), at)
             values, numbers, classes = run.start_awaitables(values, at, completer)

@@ -52,9 +52,29 @@ async def failing(context: Calls, rows: Sequence[Row]) -> list[Any]:
     raise LookupError("all of them")
 
 
+async def later(value: Any, turns: int) -> Any:
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    return value
+
+
+@bulk
+def mixed(context: Calls, rows: Sequence[Row]) -> list[Any]:
+    """Values, an error, and awaitables that end in their first step or later."""
+    given = {0: 0, 2: ValueError("no 2")}
+    return [given[row.n] if row.n in given else later(row.n, row.n // 2) for row in rows]
+
+
+@bulk
+def mixed_items(context: Calls, rows: Sequence[Row]) -> list[Any]:
+    return [Row(row.n) if row.n % 2 else later(Row(row.n), row.n) for row in rows]
+
+
 @strawberry.type
 class Item:
     n: int
+    mixed: int | None = field_of(mixed, "Its number, now or later.")
+    mixed_items: "Item | None" = field_of(mixed_items, "Its copy, now or later.")
     times: int | None = field_of(times, "Its multiple.")
     next_one: "Item | None" = field_of(next_one, "The one after.")
     failing: int | None = field_of(failing, "Never there.")
@@ -81,6 +101,9 @@ SCHEMA = strawberry.Schema(Query)._schema
         "{items{times(first:3) nextOne{n times(first:null) nextOne{n tens}}}}",
         "query($f:Int){items{nextOne{times(first:$f)} failing}}",
         "{items(count:0){times}}",
+        "{items{n mixed}}",
+        "{items{mixedItems{n mixed times} mixed}}",
+        "{items{nextOne{mixedItems{mixed}}}}",
     ],
 )
 @pytest.mark.parametrize("variables", [{}, {"f": None}, {"f": 7}])
