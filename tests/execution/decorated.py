@@ -273,13 +273,23 @@ def _bulk(field: Field) -> tuple[Callable[..., Any], dict[str, Any]]:
         except Exception as error:
             return error
 
-    async def resolve_all(context: Run, parents: Sequence[Any], **arguments: Any) -> Any:
+    def value_or_awaitable(context: Run, parent: Any, arguments: dict[str, Any]) -> Any:
+        key = _keyed(context, field, parent, arguments)
+        if mix(key, b"awaited") % 3:
+            return value(context, parent, arguments)
+        context.seen.add("bulk values awaited")
+        return answer_later(context, field, key)
+
+    def resolve_now(context: Run, parents: Sequence[Any], **arguments: Any) -> Any:
         seed = _asked(context, field, parents)
-        await wait(context, seed)
         if context.trouble and seed % 40 == 0:
             raise exception(seed)
-        values = [value(context, parent, arguments) for parent in parents]
+        values = [value_or_awaitable(context, parent, arguments) for parent in parents]
         return values if seed % 2 else tuple(values)
+
+    async def resolve_all(context: Run, parents: Sequence[Any], **arguments: Any) -> Any:
+        await wait(context, mix(context.world.seed, field.name.encode()))
+        return resolve_now(context, parents, **arguments)
 
     def load_all(context: Run, parents: Sequence[Any], **arguments: Any) -> Any:
         seed = _asked(context, field, parents)
@@ -292,7 +302,8 @@ def _bulk(field: Field) -> tuple[Callable[..., Any], dict[str, Any]]:
             [partial(value, context, parent, arguments) for parent in parents]
         )
 
-    call = load_all if mix(len(field.name), field.name.encode()) % 3 == 0 else resolve_all
+    calls = (load_all, resolve_now, resolve_all, resolve_all)
+    call = calls[mix(len(field.name), field.name.encode()) % len(calls)]
 
     def resolve(root: Any, info: Any, **given: Any) -> Any:
         arguments = {name: value for name, value in given.items() if value is not None}

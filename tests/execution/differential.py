@@ -50,6 +50,7 @@ FEATURES = (
         "bulk",
         "bulk of several",
         "bulk loads",
+        "bulk values awaited",
         "hinted",
         "methods",
         "computed attributes",
