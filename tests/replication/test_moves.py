@@ -13,6 +13,7 @@ import pytest
 
 from datasources.errors import StaleTopology
 from datasources.ids import Kind
+from datasources.mysql.replication.admin import Admin
 from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import SHARDS, Load, Pairs
 
@@ -144,6 +145,18 @@ async def test_a_killed_mover_loses_and_doubles_nothing_and_is_continued_or_roll
         assert (await masters(pairs))[0] == source
 
 
+async def exchange_data(admin: Admin, table: str) -> None:
+    """Give two rows each other's data, which is equally long."""
+    rows = await admin.run(
+        f"SELECT a.local_id, b.data, b.local_id, a.data FROM {table} a JOIN {table} b "
+        "ON a.local_id < b.local_id AND LENGTH(a.data) = LENGTH(b.data) AND a.data != b.data "
+        "ORDER BY a.local_id, b.local_id LIMIT 1"
+    )
+    [(first, data, second, other)] = rows
+    await admin.run(f"UPDATE {table} SET data = %s WHERE local_id = %s", (data, first))
+    await admin.run(f"UPDATE {table} SET data = %s WHERE local_id = %s", (other, second))
+
+
 async def test_rows_that_differ_are_listed_and_repaired(pairs: Pairs) -> None:
     source, target = await masters(pairs)
     async with loaded(pairs) as load:
@@ -153,14 +166,15 @@ async def test_rows_that_differ_are_listed_and_repaired(pairs: Pairs) -> None:
         await damaged.run("DELETE FROM db00000.pins ORDER BY local_id LIMIT 1")
         await damaged.run("UPDATE db00001.pins SET data = '-1' ORDER BY local_id LIMIT 1")
         await damaged.run("INSERT INTO db00002.pins (local_id, data) VALUES (1 << 30, '-2')")
+        await exchange_data(damaged, "db00003.pins")
         await damaged.close()
         status, output = await asyncio.to_thread(pairs.run, "verify", RANGE)
         assert status == 3
         faults = [line.split(": ")[-1] for line in output.splitlines() if " of shard " in line]
-        assert faults == ["missing", "other", "extra"]
+        assert faults == ["missing", "other", "extra", "other", "other"]
         status, output = await asyncio.to_thread(pairs.run, "move", RANGE)
         assert status == 1
-        assert "3 rows differ" in output
+        assert "5 rows differ" in output
         [*_, report] = await run(pairs, "verify", RANGE, "--repair")
         assert report["repaired"]
         await load.acknowledge(20)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from datasources.errors import StoreConflict, StoreTimeout
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.channels import Channels
-from datasources.mysql.replication.copying import Position, primary_key, snapshot
+from datasources.mysql.replication.copying import Position, snapshot
 from datasources.mysql.replication.keysets import Condition, between
 from datasources.replication.sides import Difference, Progress, Report
 from datasources.sql.engine import Row, object_place
@@ -21,12 +21,25 @@ from datasources.together import together
 ROWS = 5_000  # in a chunk
 STOP_SECONDS = 30.0
 MOST = 10_000  # differences that are listed
+ALL: Condition = ("TRUE", [])
+
+
+class _Column(NamedTuple):
+    name: str
+    nullable: bool
+
+    @property
+    def text(self) -> str:
+        """The value with its length, so that no two rows have one text."""
+        if self.nullable:
+            return f"COALESCE(LENGTH({self.name}), 'N'), COALESCE({self.name}, '')"
+        return f"LENGTH({self.name}), {self.name}"
 
 
 class _Table(NamedTuple):
     shard: int
     name: str
-    columns: list[str]
+    columns: list[_Column]
     key: list[str]
 
     @property
@@ -35,9 +48,11 @@ class _Table(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """The digest of a row: each value with its length, so that no two rows have one text."""
-        parts = ", ".join(f"COALESCE(LENGTH({c}), 'N'), COALESCE({c}, '')" for c in self.columns)
-        return f"CAST(CONV(LEFT(MD5(CONCAT_WS('#', {parts})), 16), 16, 10) AS UNSIGNED)"
+        """The digest of a row, 64 bits. A CRC alone would not do: it is linear, so two rows that
+        exchanged their values would have the same XOR of digests. The product of two is not linear,
+        and five times as fast as MD5."""
+        text = f"CONCAT_WS('#', {', '.join(column.text for column in self.columns)})"
+        return f"CRC32({text}) * CRC32C({text})"
 
 
 async def compare(
@@ -56,13 +71,13 @@ async def compare(
     async with _as_of_one_position(source, follower, control, channels, stays=writer is not None):
         for done, shard in enumerate(shards):
             progress(done, len(shards))
-            for table in await _tables(source, shard):
-                if await _columns(follower, table.full) != table.columns:
-                    found.append(Difference(shard, table.name, "", "its columns"))
-                    continue
-                rows += await _compare_table(source, follower, table, found, writer)
-                if len(found) > MOST:
-                    raise StoreConflict(f"more than {MOST} rows differ: copy the shards again")
+            ours, theirs = await together(_tables(side, shard) for side in (source, follower))
+            alike = [table for name, table in ours.items() if theirs.get(name) == table]
+            for name in sorted(ours.keys() - {table.name for table in alike}):
+                found.append(Difference(shard, name, "", "its columns"))
+            rows += await _compare_tables(source, follower, alike, found, writer)
+            if len(found) > MOST:
+                raise StoreConflict(f"more than {MOST} rows differ: copy the shards again")
         progress(len(shards), len(shards))
     return Report(rows, clock() - began, found, writer is not None)
 
@@ -133,20 +148,70 @@ async def _run_until(control: Admin, channels: Channels, position: Position) -> 
         )
 
 
-async def _tables(admin: Admin, shard: int) -> list[_Table]:
+async def _tables(admin: Admin, shard: int) -> dict[str, _Table]:
     database = object_place("", shard).database
-    listed = await admin.run(f"SHOW FULL TABLES FROM {database} WHERE table_type = 'BASE TABLE'")
-    tables = []
-    for [name, *_] in listed:
-        table = name.decode()
-        columns = await _columns(admin, f"{database}.{table}")
-        key = await primary_key(admin, database, table)
-        tables.append(_Table(shard, table, columns, key))
+    tables: dict[str, _Table] = {}
+    for name, column, nullable in await admin.run(
+        "SELECT table_name, column_name, is_nullable FROM information_schema.columns "
+        "WHERE table_schema = %s ORDER BY table_name, ordinal_position",
+        (database,),
+    ):
+        table = tables.setdefault(name.decode(), _Table(shard, name.decode(), [], []))
+        table.columns.append(_Column(column.decode(), nullable == b"YES"))
+    for name, column in await admin.run(
+        "SELECT table_name, column_name FROM information_schema.statistics WHERE table_schema = %s "
+        "AND index_name = 'PRIMARY' ORDER BY table_name, seq_in_index",
+        (database,),
+    ):
+        tables[name.decode()].key.append(column.decode())
     return tables
 
 
-async def _columns(admin: Admin, table: str) -> list[str]:
-    return [column.decode() for column, *_ in await admin.run(f"SHOW COLUMNS FROM {table}")]
+async def _compare_tables(
+    source: Admin,
+    follower: Admin,
+    tables: Sequence[_Table],
+    found: list[Difference],
+    writer: Admin | None,
+) -> int:
+    """Compare tables of one shard; the number of their rows. Small tables are compared in one
+    statement, since most tables of most shards are small."""
+    large = await _large(source, tables)
+    small = [table for table in tables if table not in large]
+    rows = 0
+    ours, theirs = await together(_checksums(side, small) for side in (source, follower))
+    for table, one, other in zip(small, ours, theirs, strict=True):
+        rows += int(one[0])
+        if one != other:
+            found += await _differences(source, follower, table, ALL, writer)
+    for table in large:
+        rows += await _compare_table(source, follower, table, found, writer)
+    return rows
+
+
+async def _large(admin: Admin, tables: Sequence[_Table]) -> list[_Table]:
+    """The tables of more than one chunk."""
+    if not tables:
+        return []
+    counts = (
+        f"(SELECT COUNT(*) FROM (SELECT 1 FROM {table.full} LIMIT {ROWS}) AS few)"
+        for table in tables
+    )
+    [found] = await admin.run(f"SELECT {', '.join(counts)}")
+    return [table for table, count in zip(tables, found, strict=True) if count == ROWS]
+
+
+async def _checksums(admin: Admin, tables: Sequence[_Table]) -> list[Row]:
+    """The number of rows and the checksum of each table."""
+    if not tables:
+        return []
+    rows = await admin.run(
+        " UNION ALL ".join(
+            f"SELECT {n}, COUNT(*), BIT_XOR({table.digest}) FROM {table.full}"
+            for n, table in enumerate(tables)
+        )
+    )
+    return [tuple(row) for _, *row in sorted(rows)]
 
 
 async def _compare_table(
