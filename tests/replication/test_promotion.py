@@ -71,6 +71,28 @@ async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
     assert await current(pairs) == (slave, master)
 
 
+async def test_a_planned_switch_waits_for_no_lease_and_the_old_master_continues_as_slave(
+    pairs: Pairs,
+) -> None:
+    master, slave = await current(pairs)
+    assert slave is not None
+    async with pairs.gateway(deadline=5.0) as shards:
+        load = Load(shards)
+        async with load.running():
+            await load.acknowledge(50)
+            reads = asyncio.create_task(read_for_ever(shards, list(load.acknowledged.values())))
+            output = await run(pairs, "promote", slave)
+            assert f"{master} takes no more writes" in output
+            assert "waiting for the end" not in output
+            await load.acknowledge(50)
+            assert not reads.done(), reads.exception()
+            reads.cancel()
+            assert "has no writes of its own" in await run(pairs, "attach", master)
+            await load.acknowledge(20)
+        await load.check()
+    assert await current(pairs) == (slave, master)
+
+
 @pytest.mark.parametrize("seam", ["received", "jumped", "owned"])
 async def test_a_promotion_that_was_killed_goes_on_when_it_is_run_again(
     pairs: Pairs, seam: str

@@ -24,6 +24,7 @@ JUMP = 100_000
 LOST_EVENTS = 1_000_000_000
 """Sequence numbers of transactions that are left out after a restore: more than were lost."""
 APPLY_SECONDS = 600
+RECEIVE_SECONDS = 10  # for the last events of a master that was shut
 MARGIN = 0.5  # seconds added to the lease
 CONNECTIONS = 8  # that alter tables at the same time
 Tell = Callable[[str], None]
@@ -105,16 +106,31 @@ class Promotion:
 
     async def _become_complete(self) -> None:
         """Until the new master has all that was acknowledged, and the old one is not read."""
+        lives = not self._restored and await self._lives()
+        if lives:
+            # Before writes are refused, since it may take seconds. What the old master hands out
+            # until then is less than JUMP, or is applied and so left out as well.
+            await self._jump()
+        shut = lives and await self._shut_old()
+        await self._seam("shut")
         if not self._restored:
-            await self._shut_old()
-            await self._seam("shut")
             await self._receive_all()
         await self._seam("received")
-        self._tell(f"waiting for the end of {self._old.name}'s lease")
-        await self._sleep(LEASE_SECONDS + MARGIN)
-        self._tell("setting the tables' next ids ahead")
-        await self._jump()
+        if not (shut and await self._end_lease()):
+            self._tell(f"waiting for the end of {self._old.name}'s lease")
+            await self._sleep(LEASE_SECONDS + MARGIN)
+        if not lives:
+            await self._jump()
         await self._seam("jumped")
+
+    async def _lives(self) -> bool:
+        """Whether the old master answers, so that this is a planned switch."""
+        try:
+            await self._old.run("SELECT 1", within=CONNECT_SECONDS)
+        except StoreError as error:
+            self._tell(f"{self._old.name} does not answer, going on without it ({error})")
+            return False
+        return True
 
     async def _go_back(self) -> None:
         """After a failure that left the old master what it was."""
@@ -171,13 +187,33 @@ class Promotion:
                 f"{self._new.name}`; nothing was changed"
             )
 
-    async def _shut_old(self) -> None:
-        """Shut a master that lives, so that it has nothing that its slave has not."""
+    async def _shut_old(self) -> bool:
+        """Shut a master that lives, and let the slave receive the last of its events."""
         try:
             await self._old.run(CLOSE[0], within=CONNECT_SECONDS)
-            self._tell(f"{self._old.name} takes no more writes")
+            [[position]] = await self._old.run("SELECT @@gtid_binlog_pos", within=CONNECT_SECONDS)
+            [[late]] = await self._new.run(
+                "SELECT MASTER_GTID_WAIT(%s, %s)", (position, RECEIVE_SECONDS)
+            )
         except StoreError as error:
             self._tell(f"{self._old.name} does not answer, going on without it ({error})")
+            return False
+        self._tell(f"{self._old.name} takes no more writes")
+        return not late
+
+    async def _end_lease(self) -> bool:
+        """End the lease of a master that was shut. Its readers then look at the topology first,
+        so nobody has to wait until the lease is over."""
+        try:
+            await self._old.run("SET SESSION sql_log_bin = 0", within=CONNECT_SECONDS)
+            await self._old.run(
+                f"UPDATE pinway.server SET lease_ts = lease_ts - INTERVAL {LEASE_SECONDS + MARGIN} "
+                "SECOND WHERE id = 1",
+                within=CONNECT_SECONDS,
+            )
+        except StoreError:
+            return False
+        return True
 
     async def _receive_all(self) -> None:
         """From the first statement on the old master gets no receipts, so it acknowledges nothing,
@@ -246,6 +282,7 @@ class Promotion:
         return [name for name in found if name in wanted]
 
     async def _jump(self) -> None:
+        self._tell("setting the tables' next ids ahead")
         waiting = iter(await numbered_tables(self._new))
 
         async def work() -> None:
