@@ -387,6 +387,10 @@ class ShardStore(Protocol):
         """The seconds that each slave of the topology is behind its master; None for a slave that
         does not replicate. Slaves that can't be asked are left out."""
 
+    async def setting_faults(self) -> list[tuple[str, str]]:
+        """The settings under which acknowledged writes may be lost: servers, and a line each. A
+        server that can't be asked is left out."""
+
     async def create(self, progress: Callable[[int, int], None] = ...) -> None:
         """Make the databases and tables that the topology names and that do not exist; `progress`
         hears how many are done, and of how many."""

@@ -6,6 +6,8 @@ from datasources.errors import StoreError
 from datasources.mysql import schema
 from datasources.mysql.engine import MySqlEngine
 from datasources.places import PoolState
+from datasources.replication import topologies
+from datasources.replication.checking import ASK, VARIABLES, faults_in
 from datasources.sql.engine import Observe, object_place
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
@@ -91,6 +93,17 @@ class MySqlShards(SqlShards):
         lags = await together(self._lag(name) for name in slaves)
         return {name: lag[0] for name, lag in zip(slaves, lags, strict=True) if lag}
 
+    async def setting_faults(self) -> list[tuple[str, str]]:
+        topology = self.objects.topology()
+        names = sorted({*topologies.masters(topology), *topologies.slaves(topology)})
+        found = await together(self._variables(name) for name in names)
+        return [
+            (name, fault)
+            for name, variables in zip(names, found, strict=True)
+            if variables is not None
+            for fault in faults_in(topology, name, variables)
+        ]
+
     def pools(self) -> list[PoolState]:
         """The states of the pools of connections."""
         return self._engine.pools()
@@ -108,6 +121,13 @@ class MySqlShards(SqlShards):
             return [None]
         seconds = found.rows[0][SECONDS_BEHIND_MASTER]
         return [None if seconds is None else float(seconds)]
+
+    async def _variables(self, server: str) -> dict[str, str] | None:
+        try:
+            found = await self._engine.server(server).query("settings", ASK, VARIABLES, "")
+        except StoreError:
+            return None
+        return {name.decode(): value.decode() for name, value in found.rows}
 
     async def _databases(self, server: str) -> set[str] | None:
         try:

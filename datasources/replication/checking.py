@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from datasources.replication import topologies
+from datasources.topology import Topology
+
 
 class Rule(NamedTuple):
     """A server variable, its value, and what happens with another one."""
@@ -34,17 +37,29 @@ SLAVE = (
 )
 TIMEOUT = "rpl_semi_sync_master_timeout"
 VARIABLES = sorted({TIMEOUT, *(rule.variable for rule in (*ALWAYS, *MASTER, *SLAVE))})
+ASK = (
+    "SELECT LOWER(variable_name), variable_value FROM information_schema.global_variables "
+    f"WHERE variable_name IN ({', '.join(['%s'] * len(VARIABLES))})"
+)
+"""The statement that asks a server for `VARIABLES`."""
 
 
-def faults(
-    name: str, variables: Mapping[str, str], *, is_master: bool, has_slave: bool
-) -> list[str]:
+def faults_in(topology: Topology, name: str, variables: Mapping[str, str]) -> list[str]:
+    """A line for each variable of a server that is not as its part in the topology wants it."""
+    return faults(
+        variables,
+        is_master=name in topologies.masters(topology),
+        has_slave=topologies.slave_of(topology, name) is not None,
+    )
+
+
+def faults(variables: Mapping[str, str], *, is_master: bool, has_slave: bool) -> list[str]:
     """A line for each variable that is not as it must be."""
     rules = [*ALWAYS, *(MASTER if is_master else SLAVE)]
     if is_master and has_slave:
         rules.append(Rule("rpl_semi_sync_master_enabled", "ON", LOST))
     found = [
-        f"{name}: {rule.variable} is {variables.get(rule.variable, 'unknown')} and must be "
+        f"{rule.variable} is {variables.get(rule.variable, 'unknown')} and must be "
         f"{rule.wanted}: else {rule.otherwise}"
         for rule in rules
         if variables.get(rule.variable) != rule.wanted
@@ -52,7 +67,6 @@ def faults(
     timeout = variables.get(TIMEOUT, "0")
     if int(timeout) < LONG:
         found.append(
-            f"{name}: {TIMEOUT} is {timeout} ms and must be {LONG} or more: "
-            f"else after that time {LOST}"
+            f"{TIMEOUT} is {timeout} ms and must be {LONG} or more: else after that time {LOST}"
         )
     return found

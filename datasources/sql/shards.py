@@ -51,6 +51,10 @@ class SqlShards(ABC):
         """Nothing, for servers that have no slaves."""
         return {}
 
+    async def setting_faults(self) -> list[tuple[str, str]]:
+        """Nothing, for servers without settings."""
+        return []
+
     @abstractmethod
     async def absent(self) -> dict[str, list[str]]: ...
 

@@ -10,7 +10,7 @@ import msgspec
 
 from datasources.errors import ConfigError, StoreError
 from datasources.replication import moves, topologies
-from datasources.replication.checking import faults
+from datasources.replication.checking import faults_in
 from datasources.replication.showing import ServerState, picture
 from datasources.together import together
 from gateway.cli.options import with_dry_run, with_settings
@@ -73,8 +73,7 @@ def check_command(settings: Settings) -> None:
                 variables = await variables_of(work.admin(name))
             except StoreError as error:
                 return [f"{name}: {error}"]
-            has_slave = topologies.slave_of(work.topology, name) is not None
-            return faults(name, variables, is_master=name in masters, has_slave=has_slave)
+            return [f"{name}: {fault}" for fault in faults_in(work.topology, name, variables)]
 
         for lines in await together(ask(name) for name in sorted({*masters, *slaves})):
             found.extend(lines)

@@ -229,4 +229,7 @@ async def _replication(stores: Stores) -> list[Finding]:
             findings.append(Finding(check, WARNING, told, advice))
         else:
             findings.append(Finding(check, OK, f"{seconds:,.0f} s behind"))
+    for server, fault in await stores.shards.setting_faults():
+        advice = "see `pinway shards check`, and set it in the server's configuration"
+        findings.append(Finding(f"settings {server}", FAULT, fault, advice))
     return findings

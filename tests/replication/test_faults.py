@@ -70,12 +70,15 @@ async def test_a_read_only_master_refuses_writes_and_takes_them_when_it_is_writa
             try:
                 with pytest.raises(StaleTopology, match="read-only"):
                     await insert(shards, b"-800")
+                told = "read_only is ON and must be OFF: else it takes no writes"
+                assert await shards.setting_faults() == [(master, told)]
                 ids = list(load.acknowledged.values())
                 assert (await shards.objects.get(ids)).keys() == set(ids)
             finally:
                 await admin.run("SET GLOBAL read_only = 0")
             await load.acknowledge(50)
         assert load.refused
+        assert await shards.setting_faults() == []
         await load.check()
     await admin.close()
 

@@ -130,6 +130,7 @@ async def test_the_gateway_reads_how_far_slaves_are_behind(own: Stack) -> None:
     for pair in ("001", "002"):
         wait_for_slave(own, f"mysql{pair}a", f"mysql{pair}b")
     assert await shards.replication() == {"MySQL001B": 0.0, "MySQL002B": 0.0}
+    assert await shards.setting_faults() == []
     await shards.close()
 
 

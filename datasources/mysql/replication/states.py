@@ -3,7 +3,7 @@
 from datasources.errors import StoreError
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
 from datasources.mysql.replication.promotion import shard_databases
-from datasources.replication.checking import VARIABLES
+from datasources.replication.checking import ASK, VARIABLES
 from datasources.replication.showing import ServerState
 from datasources.replication.watching import Sight
 from datasources.together import together
@@ -42,11 +42,7 @@ async def look(master: Admin, slave: Admin) -> Sight:
 
 async def variables_of(admin: Admin) -> dict[str, str]:
     """The server's variables that the checks look at. Raises StoreError."""
-    rows = await admin.run(
-        "SELECT LOWER(variable_name), variable_value FROM information_schema.global_variables "
-        f"WHERE variable_name IN ({', '.join(['%s'] * len(VARIABLES))})",
-        VARIABLES,
-    )
+    rows = await admin.run(ASK, VARIABLES)
     return {name.decode(): value.decode() for name, value in rows}
 
 
