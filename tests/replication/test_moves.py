@@ -1,12 +1,14 @@
 """Live moves of shards between real servers, under writers, with the mover killed on its way."""
 
 import asyncio
+import itertools
 import json
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from datasources.errors import StaleTopology
 from datasources.ids import Kind
 from datasources.mysql.replication.admin import Admin
+from datasources.protocols import ShardTx
 from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import SHARDS, Load, Pairs
 
@@ -102,9 +105,24 @@ async def loaded(pairs: Pairs) -> AsyncIterator[Load]:
         await load.check()
 
 
+async def long_transactions(load: Load) -> None:
+    """Insert pins on shard 0 in transactions of two seconds, one after another."""
+
+    async def insert(data: bytes, tx: ShardTx) -> int:
+        id = await tx.insert(Kind.PIN, data)
+        await asyncio.sleep(2)
+        return id
+
+    for number in itertools.count(-1_000_000):
+        data = b"%d" % number
+        id = await load.shards.objects.transact(0, partial(insert, data))
+        load.acknowledged[number] = id
+
+
 async def test_a_range_moves_under_writers_and_back(pairs: Pairs) -> None:
     source, target = await masters(pairs)
     async with loaded(pairs) as load:
+        long = asyncio.create_task(long_transactions(load))
         [*_, end] = await run(pairs, "move", RANGE, "--to", target, "--group", "1")
         assert end["move"]["state"] == "MOVED"
         assert (await masters(pairs))[0] == target
@@ -116,6 +134,8 @@ async def test_a_range_moves_under_writers_and_back(pairs: Pairs) -> None:
         [*_, end] = await run(pairs, "rollback", RANGE)
         assert end["move"]["state"] == "BACK"
         assert (await masters(pairs))[0] == source
+        assert not long.done(), long.exception()
+        long.cancel()
         print(f"longest write {load.slowest:.3f} s of {len(load.acknowledged)}")
         assert load.refused == load.unknown == set()
 
