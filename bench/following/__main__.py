@@ -1,11 +1,13 @@
 """Deliveries of fan-out and pages of the following feed, on the embedded stores.
 
     make bench NAME=following [QUICK=1]
+    python -m bench.following --hbase [--quick]
     python -m bench.following --outage [--followers 200000]
 
 A delivery is one follower's feed and pool, on both sides. It is measured beside the same cells put
-in batches without anything else, and beside Redis sorted sets (one a follower, capped). An outage
-(`bench.following.outage`) is measured by itself.
+in batches without anything else, and beside Redis sorted sets (one a follower, capped). Deliveries
+to real HBase servers, by wall time, and an outage (`bench.following.outage`) are measured by
+themselves.
 """
 
 import argparse
@@ -16,6 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import redis.asyncio
 
@@ -23,9 +26,10 @@ from bench.following.outage import outage
 from bench.rows import RESULTS, Row, replace, table
 from datasources.ids import Kind, compose
 from datasources.mappings import SEQUENCE_STEP, Edge, Mapping
-from datasources.protocols import Stores
+from datasources.protocols import Sides, Stores
 from datasources.records import Pin
 from datasources.valkey import ValkeyServer
+from deploy.stack import Stack
 from feed_engine import writes
 from feed_engine.feeds import batches
 from feed_engine.feeds.bulk import build_feeds
@@ -35,6 +39,8 @@ from feed_engine.feeds.following import following_page
 from feed_engine.feeds.rows import (
     FOLLOWING,
     POOLS,
+    TABLES_FEEDS,
+    TABLES_POOLS,
     FollowingColumn,
     Source,
     follow_stamp,
@@ -46,6 +52,7 @@ from feed_engine.feeds.settings import Feeds
 from feed_engine.feeds.smart import pools
 from feed_engine.outbox.change import PinPublished
 from feed_engine.speculation import Race
+from tests.contract.wide_columns import hbase
 from tests.embedded import drain, embedded_config, embedded_stores
 from tests.people import People
 
@@ -86,19 +93,39 @@ async def _bare(stores: Stores, pin: Pin, followers: list[int]) -> None:
         )
 
 
-async def _rate(count: int, work: Callable[[], Awaitable[None]]) -> float:
-    """Deliveries a second of CPU time of this process, its threads included."""
-    began = time.process_time()
+async def _rate(
+    count: int, work: Callable[[], Awaitable[None]], clock: Callable[[], float]
+) -> float:
+    """Deliveries a second."""
+    began = clock()
     await work()
-    return count / (time.process_time() - began)
+    return count / (clock() - began)
 
 
-async def fanout(stores: Stores, people: People, count: int, rounds: int) -> list[Row]:
+class Measured(NamedTuple):
+    """Where deliveries go, the clock of their rate, and the goals."""
+
+    name: str
+    clock: Callable[[], float]
+    unit: str
+    rate: str = ""
+    ratio: str = ""
+
+
+# The CPU time of this process, its threads included.
+EMBEDDED = Measured("embedded", time.process_time, "/s of CPU time", rate=">= 60000")
+HBASE = Measured("HBase", time.perf_counter, "/s", ratio=">= 0.6")
+
+
+async def fanout(
+    stores: Stores, people: People, count: int, rounds: int, measured: Measured = EMBEDDED
+) -> list[Row]:
     """Deliveries of pins to many followers, in turn with the bare puts of the same cells."""
     owner = await people.user()
     board = await people.board(owner)
     followers = await _followers(stores, owner.id, count)
     ours, bare = [], []
+    name, clock = measured.name, measured.clock
     for number in range(rounds):
         new = writes.NewPin(board_id=board.id, title="a pin")
         pin = (await writes.create_pin(stores, owner.id, new, at=START + number)).pin
@@ -109,13 +136,17 @@ async def fanout(stores: Stores, people: People, count: int, rounds: int) -> lis
             await _rate(
                 count,
                 lambda task=task: pin_published(stores, task, None, _nowhere, batch=2**62),  # type: ignore[misc]
+                clock,
             )
         )
-        bare.append(await _rate(count, lambda pin=pin: _bare(stores, pin, followers)))  # type: ignore[misc]
+        bare.append(
+            await _rate(count, lambda pin=pin: _bare(stores, pin, followers), clock)  # type: ignore[misc]
+        )
     rate, puts = median(ours), median(bare)
+    over = f"{name}: deliveries over bare batched puts"
     return [
-        Row(f"embedded: deliveries, {count:,} followers", rate, "/s of CPU time", ">= 60000"),
-        Row("embedded: deliveries over bare batched puts", rate / puts, "x", "", f"{puts:,.0f} /s"),
+        Row(f"{name}: deliveries, {count:,} followers", rate, measured.unit, measured.rate),
+        Row(over, rate / puts, "x", measured.ratio, f"{puts:,.0f} /s"),
     ]
 
 
@@ -200,6 +231,27 @@ async def _run(quick: bool) -> list[Row]:
         ]
 
 
+async def _hbase(quick: bool) -> list[Row]:
+    count, rounds = (2_000, 3) if quick else (20_000, 7)
+    with tempfile.TemporaryDirectory(prefix="pinway-following-") as folder:
+        stack = Stack(Path(folder))
+        try:
+            await asyncio.to_thread(stack.up)
+            async with _embedded() as (_, stores):
+                urls = [stack.settings[f"feeds_{side}"] for side in Sides._fields]
+                both = Sides(*(hbase(url, deadline=30.0, prefix="bench_") for url in urls))
+                for side in both:
+                    await side.create([*TABLES_POOLS, *TABLES_FEEDS])
+                stores = stores._replace(pools=both, feeds=both)
+                try:
+                    return await fanout(stores, People(stores), count, rounds, HBASE)
+                finally:
+                    for side in both:
+                        await side.close()
+        finally:
+            await asyncio.to_thread(stack.down)
+
+
 async def _outage(count: int) -> list[Row]:
     async with _embedded() as (_, stores):
         people = People(stores)
@@ -225,6 +277,7 @@ async def _embedded() -> AsyncIterator[tuple[ValkeyServer, Stores]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.following", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes; keeps no results")
+    parser.add_argument("--hbase", action="store_true", help="deliveries to real HBase servers")
     parser.add_argument("--outage", action="store_true", help="an outage of one side")
     parser.add_argument("--followers", type=int, default=200_000, help="in an outage")
     args = parser.parse_args()
@@ -235,10 +288,10 @@ def main() -> None:
     if args.outage:
         print(table(asyncio.run(_outage(args.followers))))
         return
-    rows = asyncio.run(_run(args.quick))
+    rows = asyncio.run(_hbase(args.quick) if args.hbase else _run(args.quick))
     if not args.quick:
         RESULTS.mkdir(exist_ok=True)
-        replace("following", ("embedded", "Redis"), rows)
+        replace("following", ("HBase",) if args.hbase else ("embedded", "Redis"), rows)
     print(table(rows))
 
 
