@@ -16,7 +16,7 @@ PAGES_A_CORE = 4_912
 their part of a core."""
 COMMITS_A_SERVER = 341
 """Durable transactions a second of one shard server."""
-DELIVERIES_A_WORKER = 32_670
+DELIVERIES_A_WORKER = 76_690
 """Deliveries a second of one worker on one core: a pin into one follower's feed and pool, on both
 sides. Measured on the embedded stores."""
 CELLS_A_SERVER = 14_260
