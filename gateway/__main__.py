@@ -1,5 +1,15 @@
-"""`python -m gateway` is `pinway`."""
+"""The `pinway` command; `python -m gateway` is the same."""
 
-from gateway.cli import main
+from gateway.interrupted import stopping
 
-main()
+
+def main() -> None:
+    """Run the command line. Ctrl-C is told in one line also while the modules are imported."""
+    with stopping():
+        from gateway.cli import main as command
+
+        command()
+
+
+if __name__ == "__main__":
+    main()

@@ -15,6 +15,8 @@ from deploy.stack.stack import Stack
 
 _DEFAULT_DIR = Path(".pinway") / "stack"
 _FOLLOW_POLL = 0.3
+FOUND = 3
+"""The exit status of a command that looked for faults and found some."""
 
 _dir_option: Callable[[Any], Any] = click.option(
     "--dir",
@@ -88,7 +90,7 @@ def down(directory: Path) -> None:
 @_dir_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def status(directory: Path, as_json: bool) -> None:
-    """Show each server's port, process and health; exit with 1 unless all are up."""
+    """Show each server's port, process and health; exit with 3 unless all are up."""
     rows = Stack.open(directory).status()
     if as_json:
         told = [
@@ -102,14 +104,14 @@ def status(directory: Path, as_json: bool) -> None:
             for row in rows
         ]
         click.echo(json.dumps(told, indent=2))
-        sys.exit(0 if all(row.health.state is State.UP for row in rows) else 1)
+        sys.exit(0 if all(row.health.state is State.UP for row in rows) else FOUND)
     click.echo(f"{'SERVER':<22}{'PORT':>6}{'PID':>9}  {'STATE':<8}DETAIL")
     for row in rows:
         pid = "-" if row.pid is None else str(row.pid)
         line = f"{row.name:<22}{row.port:>6}{pid:>9}  {row.health.state:<8}{row.health.detail}"
         click.echo(line.rstrip())
     if any(row.health.state is not State.UP for row in rows):
-        sys.exit(1)
+        sys.exit(FOUND)
 
 
 @stack.command()

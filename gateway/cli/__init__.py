@@ -19,14 +19,17 @@ from gateway.cli.serving import init_command, run_command, serve_command, worker
 from gateway.cli.shards import shards
 from gateway.cli.tools import schema, token_command
 from gateway.cli.watching import watch_command
+from gateway.interrupted import stopping
 
 
 class Commands(click.Group):
-    """A group whose commands' own errors are one line on standard error, and exit status 1."""
+    """A group whose commands' own errors are one line on standard error, and exit status 1. Ctrl-C
+    is one line too, and exit status 130."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
-            return super().invoke(context)
+            with stopping():
+                return super().invoke(context)
         except PinwayError as error:
             click.echo(f"pinway: {error}", err=True)
             sys.exit(1)
@@ -38,7 +41,9 @@ def main() -> None:
     """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds.
 
     Exit status: 0 done; 1 an error, told in a line; 2 a wrong command line; 3 faults were found
-    (`doctor`, `schema check`); 130 stopped by Ctrl-C.
+    (`doctor`, `schema check`, `shards check`, `shards verify`, `stack status`); 130 interrupted by
+    Ctrl-C. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or SIGTERM stops ends
+    with 0.
     """
 
 

@@ -14,6 +14,7 @@ from datasources.replication.checking import faults_in
 from datasources.replication.showing import ServerState, picture
 from datasources.together import together
 from gateway.cli.options import with_dry_run, with_settings
+from gateway.cli.output import FOUND
 from gateway.cli.promoting import promoted
 from gateway.cli.working import Work, run
 from gateway.settings import Settings
@@ -59,7 +60,7 @@ def show_command(settings: Settings, as_json: bool) -> None:
 @shards.command("check")
 @with_settings
 def check_command(settings: Settings) -> None:
-    """Check the settings that acknowledged writes depend on; exit with 1 if some are wrong."""
+    """Check the settings that acknowledged writes depend on; exit with 3 if some are wrong."""
     found: list[str] = []
 
     async def check(work: Work) -> None:
@@ -81,7 +82,7 @@ def check_command(settings: Settings) -> None:
     run(settings, None, check)
     if found:
         click.echo("\n".join(found))
-        sys.exit(1)
+        sys.exit(FOUND)
     click.echo("all servers are set as they must be")
 
 

@@ -7,8 +7,10 @@ idempotent, so an import that was killed can be run again.
 """
 
 import asyncio
+import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -136,7 +138,7 @@ async def _read(
 ) -> None:
     """The first pass. Reports the lines that are bad by themselves."""
     number, unit = 0, "B" if size else "lines"
-    for number, entry in enumerate(entries, 1):
+    for number, entry in enumerate(_interruptible(entries), 1):
         if isinstance(entry, Fault):
             load.complaints.add(entry.line, entry.message)
         else:
@@ -146,6 +148,25 @@ async def _read(
             await asyncio.sleep(0)  # so that an interrupt is heard
     load.spool.flush()
     load.step("reading", size or number, size or number, unit)
+
+
+def _interruptible(entries: Entries) -> Entries:
+    """The entries. Ctrl-C also ends a read that waits for a pipe or a terminal: asyncio's handler
+    of SIGINT only cancels a task, which the task doesn't notice before the read returns."""
+    iterator = iter(entries)
+    while True:
+        handler = signal.getsignal(signal.SIGINT)
+        swapped = callable(handler) and threading.current_thread() is threading.main_thread()
+        if swapped:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            entry = next(iterator, None)
+        finally:
+            if swapped:
+                signal.signal(signal.SIGINT, handler)
+        if entry is None:
+            return
+        yield entry
 
 
 async def _write(load: Load) -> None:

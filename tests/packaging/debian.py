@@ -28,7 +28,9 @@ def make(root: Path) -> None:
             ["debootstrap", "--variant=minbase", packages, RELEASE, str(root)], check=True
         )
     # Registries may be behind a certificate of this machine's own.
-    shutil.copytree(CERTIFICATES, root / CERTIFICATES.relative_to("/"), dirs_exist_ok=True)
+    # The root's own are links, which would lead to this machine's files from outside the root.
+    shutil.rmtree(root / CERTIFICATES.relative_to("/"), ignore_errors=True)
+    shutil.copytree(CERTIFICATES, root / CERTIFICATES.relative_to("/"))
     for name in ("resolv.conf", "hosts"):
         shutil.copy(f"/etc/{name}", root / "etc" / name)
     if not os.path.ismount(root / "proc"):

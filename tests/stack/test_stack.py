@@ -183,7 +183,7 @@ def test_up_starts_again_only_what_was_killed(own: Stack) -> None:
     for name in killed:
         own.services[name].kill()
     assert {row.name for row in own.status() if row.health.state is State.DOWN} == killed
-    assert invoke(own, "status")[0] == 1
+    assert invoke(own, "status")[0] == 3
     status, told = invoke(own, "up")
     assert status == 0, told
     after = pids(own)
@@ -263,7 +263,7 @@ def test_down_leaves_no_process_though_one_was_paused_and_one_dead(own: Stack) -
     assert code == 0
     assert [process.members(identity) for identity in identities] == [[]] * len(identities)
     assert _mentioning(own.dir) == []
-    assert invoke(own, "status")[0] == 1
+    assert invoke(own, "status")[0] == 3
     assert invoke(own, "down")[0] == 0
 
 
