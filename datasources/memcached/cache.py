@@ -29,8 +29,10 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
+from random import Random
 
 from datasources.errors import Refused, StoreTimeout, StoreUnavailable
+from datasources.lifetimes import lifetime
 from datasources.memcached.connection import Connection, Item, ProtocolError
 from datasources.memcached.node import Node, by_node
 from datasources.places import PoolState
@@ -39,7 +41,7 @@ from datasources.refusals import is_refusal
 
 LEASED = 1  # the flags of a lease
 LEASE_SECONDS = 10
-TIME_TO_LIVE = 24 * 3600
+TIME_TO_LIVE = 24 * 3600  # seconds, at most
 
 Found = dict[int, bytes | Lease]
 
@@ -47,7 +49,8 @@ Found = dict[int, bytes | Lease]
 class MemcachedObjectCache:
     """An ObjectCache over servers (host, port); `deadline` seconds a call.
 
-    `refused_is_empty`: while no server listens at an address, nothing is cached there.
+    `refused_is_empty`: while no server listens at an address, nothing is cached there. `rng`
+    spreads the times at which entries expire.
     """
 
     def __init__(
@@ -56,7 +59,9 @@ class MemcachedObjectCache:
         *,
         deadline: float = 0.25,
         refused_is_empty: bool = True,
+        rng: Random | None = None,
     ) -> None:
+        self._rng = rng or Random()
         self._refused_is_empty = refused_is_empty
         self._nodes = [Node(host, port) for host, port in servers]
         self._deadline = deadline
@@ -89,8 +94,8 @@ class MemcachedObjectCache:
                 token, value = by_key[key]
                 run, _, cas = token.rpartition(":")
                 if run == connection.run:
-                    stored.append((key, int(cas), value))
-            await connection.cas(stored, TIME_TO_LIVE)
+                    stored.append((key, int(cas), value, lifetime(TIME_TO_LIVE, self._rng)))
+            await connection.cas(stored)
 
         await self._each(by_key, store)
 

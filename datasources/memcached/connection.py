@@ -77,12 +77,13 @@ class Connection:
         await self._done(len(keys), (b"STORED", b"NOT_STORED"))
         return await self._items(len(lines))
 
-    async def cas(self, values: Sequence[tuple[bytes, int, bytes]], seconds: int) -> None:
-        """Replace each key's value if its cas is still the one given."""
+    async def cas(self, values: Sequence[tuple[bytes, int, bytes, int]]) -> None:
+        """Replace each key's value, for a number of seconds, if its cas is still the one given.
+        The values are tuples of key, cas, value and seconds."""
         self._writer.write(
             b"".join(
                 b"cas %b 0 %d %d %d\r\n%b\r\n" % (key, seconds, len(value), cas, value)
-                for key, cas, value in values
+                for key, cas, value, seconds in values
             )
         )
         await self._done(len(values), (b"STORED", b"EXISTS", b"NOT_FOUND"))

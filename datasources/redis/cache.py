@@ -11,8 +11,10 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from random import Random
 
 from datasources.errors import Refused, StoreCorrupt
+from datasources.lifetimes import lifetime
 from datasources.mappings import Edge, ListHead, ListKey, ListMove, PageRequest, Position
 from datasources.places import PoolState
 from datasources.protocols import Lease, Window
@@ -20,7 +22,7 @@ from datasources.redis.connection import Argument, Connection
 
 WINDOW = 500
 LEASE_MS = 10_000
-TIME_TO_LIVE_MS = 24 * 3600 * 1000
+TIME_TO_LIVE_MS = 24 * 3600 * 1000  # at most
 SEQUENCE_DIGITS, ID_DIGITS = 38, 19
 PATIENCE = 4  # deadlines that a writer waits, because it has no other place to write to
 ROW = struct.Struct(f"{SEQUENCE_DIGITS}sx{ID_DIGITS}s")
@@ -32,7 +34,8 @@ class RedisMappingCache:
     call; windows keep the newest `window` rows.
 
     `refused_is_empty`: while no server listens there, nothing is cached. A server that starts then
-    has another run id, so entries of an earlier run are never read.
+    has another run id, so entries of an earlier run are never read. `rng` spreads the times at
+    which entries expire.
     """
 
     def __init__(
@@ -43,7 +46,9 @@ class RedisMappingCache:
         window: int = WINDOW,
         connections: int = 32,
         refused_is_empty: bool = True,
+        rng: Random | None = None,
     ) -> None:
+        self._rng = rng or Random()
         self.window = window
         self._refused_is_empty = refused_is_empty
         self._redis = Connection(url, deadline, connections)
@@ -82,22 +87,22 @@ class RedisMappingCache:
     async def fill_pages(self, windows: Sequence[tuple[Lease, Window]]) -> None:
         if not windows:
             return
-        arguments: list[Argument] = [TIME_TO_LIVE_MS, ROW_CHARS]
+        arguments: list[Argument] = [ROW_CHARS]
         for lease, window in windows:
             kept = window.edges[: self.window]
             complete = window.complete and len(kept) == len(window.edges)
             rows = "".join(_row(edge.sequence, edge.to_id) for edge in kept)
             era = f"{kept[0].era if kept else 0}:{window.version}"
-            arguments += (lease.token, "C" if complete else "P", era, rows)
+            arguments += (self._life(), lease.token, "C" if complete else "P", era, rows)
         keys = [_window(_key_of(lease)) for lease, _ in windows]
         await self._redis.script(lambda s: s.fill_pages, keys, arguments)
 
     async def fill_heads(self, heads: Sequence[tuple[Lease, ListHead]]) -> None:
         if not heads:
             return
-        arguments: list[Argument] = [TIME_TO_LIVE_MS]
+        arguments: list[Argument] = []
         for lease, head in heads:
-            arguments += (lease.token, f"{head.size}:{head.version}")
+            arguments += (self._life(), lease.token, f"{head.size}:{head.version}")
         keys = [_head(_key_of(lease)) for lease, _ in heads]
         await self._redis.script(lambda s: s.fill_heads, keys, arguments)
 
@@ -139,6 +144,9 @@ class RedisMappingCache:
 
     async def close(self) -> None:
         await self._redis.close()
+
+    def _life(self) -> int:
+        return lifetime(TIME_TO_LIVE_MS, self._rng)
 
     @contextmanager
     def _unless_refused(self) -> Iterator[None]:

@@ -51,12 +51,12 @@ end
 return answers
 """
 
-# KEYS: windows. ARGV: time to live in ms, width of a row, then per window token, C or P, its
+# KEYS: windows. ARGV: width of a row, then per window its time to live in ms, token, C or P, its
 # era:version, and its rows in one string.
 _FILL_PAGES = """
-local width = tonumber(ARGV[2])
+local width = tonumber(ARGV[1])
 for i, key in ipairs(KEYS) do
-  local token, state, era, rows = unpack(ARGV, 4 * i - 1, 4 * i + 2)
+  local life, token, state, era, rows = unpack(ARGV, 5 * i - 3, 5 * i + 1)
   if redis.call('ZSCORE', key, '!L' .. RUN .. token) then
     redis.call('DEL', key)
     local members = {0, '!' .. state .. RUN .. era}
@@ -71,7 +71,7 @@ for i, key in ipairs(KEYS) do
     if #members > 0 then
       redis.call('ZADD', key, unpack(members))
     end
-    redis.call('PEXPIRE', key, ARGV[1])
+    redis.call('PEXPIRE', key, life)
   end
 end
 """
@@ -93,11 +93,12 @@ end
 return answers
 """
 
-# KEYS: heads. ARGV: time to live in ms, then per head token and size:version.
+# KEYS: heads. ARGV: per head the time to live in ms, token and size:version.
 _FILL_HEADS = """
 for i, key in ipairs(KEYS) do
-  if redis.call('GET', key) == 'L' .. RUN .. ARGV[2 * i] then
-    redis.call('SET', key, 'H' .. RUN .. ARGV[2 * i + 1], 'PX', ARGV[1])
+  local life, token, head = unpack(ARGV, 3 * i - 2, 3 * i)
+  if redis.call('GET', key) == 'L' .. RUN .. token then
+    redis.call('SET', key, 'H' .. RUN .. head, 'PX', life)
   end
 end
 """

@@ -16,6 +16,7 @@ from datasources.errors import StoreCorrupt, StoreError, StoreTimeout, StoreUnav
 from datasources.mappings import Edge, ListHead, ListKey, Mapping, PageRequest, Position
 from datasources.protocols import Lease, MappingCache, Window
 from datasources.redis import RedisMappingCache
+from datasources.redis.cache import TIME_TO_LIVE_MS
 from datasources.valkey import ValkeyServer
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
@@ -422,3 +423,28 @@ async def test_a_bucket_gives_what_it_has_to_all_gateways_together(kit: Kit) -> 
     assert taken == 0
     assert 40 <= wait <= 50
     assert await kit.there.take(secrets.token_hex(8), 100, 500, burst=100, refill=1) == (100, 0)
+
+
+async def test_entries_that_are_filled_together_expire_at_different_times(url: str) -> None:
+    cache = RedisMappingCache(url, deadline=PATIENT, rng=random.Random(7))
+    keys = fresh(200)
+    pages = await cache.pages([PageRequest(key, 5, None) for key in keys])
+    heads = await cache.heads(keys)
+    leases = [page for page in pages if isinstance(page, Lease)]
+    await cache.fill_pages([(lease, Window([], complete=True)) for lease in leases])
+    await cache.fill_heads(
+        [(head, ListHead(0, 1)) for head in heads.values() if isinstance(head, Lease)]
+    )
+    await cache.close()
+    raw = redis.asyncio.Redis.from_url(url.replace("redis+unix:", "unix:"))
+    for kind in "wh":
+        names = [f"pinway:{{{key.mapping.code}:{key.from_id}}}:{kind}" for key in keys]
+        spread([await raw.pttl(name) / TIME_TO_LIVE_MS for name in names])
+    await raw.aclose()
+
+
+def spread(lives: Sequence[float]) -> None:
+    """Each tenth of the times from 90% to 100% of the longest has some of the entries."""
+    assert min(lives) > 0.89
+    assert max(lives) <= 1
+    assert {int((life - 0.9) * 100) for life in lives} >= set(range(10))

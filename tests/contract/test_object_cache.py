@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.memcached import MemcachedObjectCache
+from datasources.memcached.cache import TIME_TO_LIVE
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Lease, ObjectCache
 from tests.proxy import proxied
@@ -374,3 +375,23 @@ async def test_a_server_that_is_down_fails_the_calls_for_its_share_of_the_ids(
         outcomes = await asyncio.gather(*(cache.drop([id]) for id in ids), return_exceptions=True)
         assert {type(outcome) for outcome in outcomes} == {type(None), Refused}
         await cache.close()
+
+
+async def test_entries_that_are_filled_together_expire_at_different_times(
+    address: tuple[str, int],
+) -> None:
+    cache = MemcachedObjectCache([address], deadline=PATIENT, rng=random.Random(7))
+    start = 1 + secrets.randbelow(1 << 60)
+    ids = range(start, start + 200)
+    found = await cache.get(ids)
+    await cache.fill([(lease, b"{}") for lease in found.values() if isinstance(lease, Lease)])
+    await cache.close()
+    reader, writer = await asyncio.open_connection(*address)
+    lives = []
+    for id in ids:
+        writer.write(b"mg pinway:%d t\r\n" % id)  # answers HD t and the seconds that are left
+        lives.append(int((await reader.readline()).split(b"t")[1]) / TIME_TO_LIVE)
+    writer.close()
+    assert min(lives) > 0.89
+    assert max(lives) <= 1
+    assert {int((life - 0.9) * 100) for life in lives} >= set(range(10))
