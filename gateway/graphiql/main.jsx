@@ -15,6 +15,7 @@ import { useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { loadBoot, signedFetch } from "./boot.js";
 import { currentOperation } from "./operation.js";
+import { plainTabs } from "./plain_tabs.js";
 import { registerImagePreview } from "./preview.js";
 import { samplesPlugin } from "./samples.jsx";
 import { NAMESPACE, prepareTabs } from "./tabs.js";
@@ -40,6 +41,14 @@ function SystemColors() {
     scheme.addEventListener("change", follow);
     return () => scheme.removeEventListener("change", follow);
   }, [theme, setTheme]);
+  return null;
+}
+
+function PlainTabs() {
+  useEffect(
+    () => plainTabs(document.querySelector(".graphiql-tabs"), document.getElementById("graphiql-session")),
+    [],
+  );
   return null;
 }
 
@@ -78,6 +87,7 @@ async function start() {
       </GraphiQL.Logo>
       <ImagePreview />
       <SystemColors />
+      <PlainTabs />
     </GraphiQL>,
   );
 }

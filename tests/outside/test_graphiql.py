@@ -53,6 +53,11 @@ def test_graphiql_opens_its_panes_and_a_sample_from_the_list(seen: dict[str, Any
     assert "mutation FollowUser" in seen["sampleOpened"]
 
 
+def test_graphiqls_tabs_are_buttons_of_which_one_is_current(seen: dict[str, Any]) -> None:
+    assert seen["current"] == 1
+    assert seen["roles"] == 0
+
+
 def test_graphiql_draws_the_trace_of_an_operation(seen: dict[str, Any]) -> None:
     trace = seen["trace"]
     assert trace["kinds"][0] == "request"
