@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test drill check bench lock dist stack-up stack-down stack-status graphiql web
+.PHONY: help run test drill check bench lock dist stack-up stack-down stack-status graphiql web pictures
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
@@ -19,6 +19,7 @@ help:
 	@echo "make dist        build the wheel and the source distribution, try them on every Python here"
 	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
 	@echo "make web         build gateway/static/web anew from gateway/web"
+	@echo "make pictures    photograph the web client for the README, in Chromium"
 
 run:
 	@$(BOOTSTRAP) run $(ARGS)
@@ -58,3 +59,6 @@ graphiql:
 
 web:
 	@$(BOOTSTRAP) exec python -m tests.outside.node_tools web
+
+pictures:
+	@$(BOOTSTRAP) exec python -m tests.outside.pictures

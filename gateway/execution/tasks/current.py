@@ -1,7 +1,7 @@
 """Sets the event loop's current task. All uses of asyncio's private names for this are here.
 
 CPython 3.12 and later have `_swap_current_task`; CPython 3.11 has the dict `_current_tasks`. Tested
-with 3.11.7, 3.12.1 and 3.13.0; not tested with 3.14.
+with 3.11.7, 3.12.1, 3.13.0 and 3.14.10.
 """
 
 from __future__ import annotations

@@ -1,0 +1,30 @@
+"""Photographs the web client for the README into docs/images: `make pictures`.
+
+A gateway with demo content runs for it, on new stores.
+"""
+
+import tempfile
+from pathlib import Path
+
+from tests.outside.node_tools import ROOT, ensure_chromium, run_client
+from tests.serving import serving
+
+FOLDER = ROOT / "docs" / "images"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "data") as served:
+        chromium = str(ensure_chromium())
+        made = run_client(
+            *("pictures", served.url, served.token),
+            CHROMIUM=chromium,
+            PICTURES=str(FOLDER),
+            DEMO_USER="demo",
+        )
+        served.stop()
+    for name in made["pictures"]:
+        print(FOLDER / f"{name}.webp")
+
+
+if __name__ == "__main__":
+    main()
