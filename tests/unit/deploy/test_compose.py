@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import compose_spec
 import pytest
 import yaml
 
@@ -15,26 +16,6 @@ from deploy.stack.secrets import Secrets
 from gateway.settings import read_settings
 
 DEPLOY = Path(deploy.__file__).parent
-# The parts of the Compose Specification that this file may use.
-SERVICE_KEYS = {
-    "build",
-    "cap_drop",
-    "command",
-    "depends_on",
-    "environment",
-    "healthcheck",
-    "image",
-    "network_mode",
-    "ports",
-    "profiles",
-    "read_only",
-    "restart",
-    "security_opt",
-    "stop_grace_period",
-    "tmpfs",
-    "volumes",
-    "working_dir",
-}
 GATEWAY = {"gateway-init", "gateway"}
 """The services that run Pinway itself, in a profile of their own."""
 OBSERVERS = {"prometheus", "grafana"}
@@ -81,12 +62,22 @@ def test_the_gateway_runs_without_rights_on_a_file_system_that_it_cannot_write(
         assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
 
 
-def test_it_uses_only_keys_of_the_specification(compose: dict[str, Any]) -> None:
-    top = {key for key in compose if not key.startswith("x-")}
-    assert top == {"name", "services", "volumes"}
-    for service in compose["services"].values():
-        assert set(service) <= SERVICE_KEYS
-        assert "image" in service
+def test_it_keeps_to_the_specification() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+    specified(text)
+    for right, wrong in (
+        ("cap_drop:", "cap_dropp:"),
+        ("read_only: true", "read_only: perhaps"),
+        ("condition: service_healthy", "condition: healthy"),
+    ):
+        assert right in text
+        with pytest.raises(ValueError, match=r"healthy|perhaps|cap_dropp"):
+            specified(text.replace(right, wrong, 1))
+
+
+def specified(text: str) -> None:
+    """Read a composition. Raises ValueError for what the specification doesn't have."""
+    compose_spec.PyOptions(apply_merge=True).from_yaml(text).validate()
 
 
 def test_every_volume_is_declared_and_used(compose: dict[str, Any]) -> None:

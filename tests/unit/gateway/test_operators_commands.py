@@ -1,6 +1,7 @@
 """Operators' commands: what they say to people, what they say as JSON, and their exit status."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,6 +113,17 @@ def test_config_show_names_the_source_of_each_value_and_masks_secrets(
     assert "hidden" not in done.stdout
     assert "sss" not in done.stdout
     assert "workers" not in pinway("config", "show", "--config", str(config), "--changed").stdout
+
+
+def test_config_show_fits_a_terminal_and_says_when_nothing_was_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in [name for name in os.environ if name.startswith("PINWAY_")]:
+        monkeypatch.delenv(name)
+    lines = pinway("config", "show").stdout.splitlines()
+    assert lines[0].split() == ["NAME", "SOURCE", "VALUE"]
+    assert [line for line in lines if len(line.rstrip()) > 100 and "|" not in line] == []
+    assert pinway("config", "show", "--changed").stdout == "every setting is a default\n"
 
 
 def test_schema_check_tells_of_breaking_changes(tmp_path: Path) -> None:
