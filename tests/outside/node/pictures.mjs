@@ -5,18 +5,19 @@ import { launch, newSeen, profile, signIn } from "./browser.mjs";
 import { report, URL_BASE } from "./support.mjs";
 
 const WIDE = { viewport: { width: 1280, height: 760 } };
-const PHONE = { viewport: { width: 390, height: 760 }, deviceScaleFactor: 1.5, isMobile: true, hasTouch: true };
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.5, isMobile: true, hasTouch: true };
 const VIEWS = {
   "web-light": { ...WIDE, colorScheme: "light" },
   "web-dark": { ...WIDE, colorScheme: "dark" },
   "web-phone": { ...PHONE, colorScheme: "light" },
 };
 
-// Resolves when every picture in the window is drawn.
+// Resolves when the feed and the people to follow are there, and each picture in the window is drawn.
 const drawn = (page) =>
   page.waitForFunction(() => {
     const seen = [...document.images].filter((image) => image.getBoundingClientRect().top < innerHeight);
-    return document.querySelector("[data-pin]") && seen.every(({ complete, naturalWidth }) => complete && naturalWidth);
+    const listed = [".follow-card", "[data-pin]"].every((item) => document.querySelector(item));
+    return listed && seen.every(({ complete, naturalWidth }) => complete && naturalWidth);
   });
 
 async function photograph(browser, session, name, options) {
