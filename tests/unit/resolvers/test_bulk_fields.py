@@ -188,7 +188,7 @@ def test_every_field_of_an_object_that_waits_takes_all_parents_at_once() -> None
     assert {"Pin.owner", "Board.pins", "Comment.author"} <= waiting
 
 
-TURNS = 20  # of the loop, in which whoever got an answer makes his next call
+TURNS = 20  # of the loop, in which callers that got an answer make their next calls
 
 
 class Rounds:
