@@ -3,7 +3,7 @@
 import urllib.error
 import urllib.request
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 import click
 from prometheus_client.parser import text_string_to_metric_families
@@ -23,6 +23,16 @@ from gateway.settings import Settings
 _SECONDS = 5.0  # to wait for a gateway's metrics
 
 _ORDER = {"store": 0, "side": 1}
+_COMBINED: dict[str, Callable[[Iterable[float]], float]] = {
+    "cutoff_seconds": max,
+    "distrust_ratio": max,
+    "forced": max,
+    "latency_seconds": max,
+    "mode": max,
+    "trust_ratio": min,
+}
+"""What to take of the values of several workers, by metric: the worst one. Other metrics are added
+up."""
 Values = dict[tuple[str, ...], float]
 """Samples of a metric by the values of their labels: store, side, and the third label."""
 
@@ -106,7 +116,8 @@ def measured(text: str) -> dict[str, dict[str, float]]:
 
 
 def lines(text: str) -> list[str]:
-    """The state of the races in words, from the metrics' text."""
+    """The state of the races in words, from the metrics' text. Of several workers, the counts are
+    added up; the highest cutoffs and latencies and the lowest trust stand for all."""
     metrics = _metrics(text)
     found: list[str] = []
     for store in STORES:
@@ -122,8 +133,13 @@ def _metrics(text: str) -> dict[str, Values]:
                 labels = sorted(
                     sample.labels.items(), key=lambda one: _ORDER.get(one[0], len(_ORDER))
                 )
-                key = tuple(value for _, value in labels)
-                metrics[sample.name.removeprefix("pinway_feed_")][key] = sample.value
+                key = tuple(value for label, value in labels if label != "worker")
+                name = sample.name.removeprefix("pinway_feed_")
+                before = metrics[name].get(key)
+                combine = _COMBINED.get(name, sum)
+                metrics[name][key] = (
+                    sample.value if before is None else combine((before, sample.value))
+                )
     return metrics
 
 

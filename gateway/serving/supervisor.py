@@ -106,7 +106,8 @@ async def _keep(
             raise WorkerFailed
         early = 0 if loop.time() - started > STEADY_SECONDS else early + 1
         delay = min(0.5 * 2 ** (early - 1), LONGEST_DELAY) if early > 1 else 0.0
-        log.error(
+        log.log(
+            logging.ERROR if status else logging.INFO,  # 0: somebody stopped it, to restart it
             "worker %d (process %d) ended with status %d; it starts again in %.1f s",
             *(number, process.pid, status, delay),
         )

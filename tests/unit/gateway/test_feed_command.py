@@ -16,6 +16,7 @@ from gateway.cli import main
 from gateway.cli.feed import lines
 from gateway.embedded import topology_url
 from gateway.feed_routes import follow_routes
+from gateway.metrics import of_workers
 from gateway.settings import read_settings
 from tests.gateways import Gateway, embedded_gateway
 
@@ -89,6 +90,22 @@ async def test_status_tells_what_the_metrics_hold(gateway: Gateway, tmp_path: Pa
     assert "pools: 0 calls, 0 failed; answered by the primary 0, by the standby 0" in told
     assert sum("primary: well; p50" in line for line in told) == 1
     assert sum("primary: well; not measured" in line for line in told) == 1
+    assert any("cutoff 50.0 ms" in line for line in told)
+
+
+@pytest.mark.anyio
+async def test_status_tells_of_all_workers(gateway: Gateway, tmp_path: Path) -> None:
+    for _ in range(3):
+        await gateway.data(FOLLOWING, "ann")
+    app: Starlette = create_app(read_settings(data_dir=tmp_path), gateway.runtime)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app)) as client:
+        text = (await client.get("http://pinway.test/metrics")).text
+    doubted = text.replace('trust_ratio{store="feeds"} 1.0', 'trust_ratio{store="feeds"} 0.25')
+    told = lines(of_workers({1: text.encode(), 2: doubted.encode(), 3: None}).decode())
+    assert "feeds: 6 calls, 0 failed; answered by the primary 6, by the standby 0" in told
+    assert "  trust in the primary 25%, outages 0, returns 0" in told
+    assert "  trust in the primary 100%, outages 0, returns 0" in told
+    assert sum("primary: well; p50" in line for line in told) == 1
     assert any("cutoff 50.0 ms" in line for line in told)
 
 
