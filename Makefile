@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test drill check bench lock dist stack-up stack-down stack-status graphiql web pictures
+.PHONY: help run test drill check bench docs lock dist stack-up stack-down stack-status graphiql web pictures
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"

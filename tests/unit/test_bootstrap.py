@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,15 @@ def test_a_long_silent_command_is_told_of() -> None:
 def test_the_makefile_asks_for_nothing_that_make_3_81_lacks() -> None:
     text = (ROOT / "Makefile").read_text()
     assert not any(word in text for word in (".ONESHELL", "$(file ", "!=", "::=", ".RECIPEPREFIX"))
+
+
+def test_every_target_of_the_makefile_runs_also_where_a_folder_has_its_name() -> None:
+    text = (ROOT / "Makefile").read_text()
+    targets = re.findall(r"^([a-z-]+):", text, re.MULTILINE)
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert phony
+    assert sorted(phony[1].split()) == sorted(targets)
+    assert "docs" in targets
 
 
 def test_all_that_is_compiled_is_looked_at_for_changes() -> None:
