@@ -54,6 +54,13 @@ def test_paths_in_the_text_exist(page: Path) -> None:
     assert [path for path in named if not (ROOT / path).exists() and "NAME" not in path] == []
 
 
+def test_the_books_first_page_leads_to_every_page() -> None:
+    listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    first = (ROOT / "docs" / "index.md").read_text()
+    assert len(listed) > 20
+    assert [page for page in listed if page != "index.md" and f"]({page})" not in first] == []
+
+
 def test_a_dead_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One\n[a](other.md) [b](#two) [c](#one) [d](https://example.org/x)\n")
