@@ -31,8 +31,7 @@ _COMBINED: dict[str, Callable[[Iterable[float]], float]] = {
     "mode": max,
     "trust_ratio": min,
 }
-"""What to take of the values of several workers, by metric: the worst one. Other metrics are added
-up."""
+"""Metrics of which the worst of several workers' values is told. Other metrics are added up."""
 Values = dict[tuple[str, ...], float]
 """Samples of a metric by the values of their labels: store, side, and the third label."""
 
