@@ -14,7 +14,7 @@ from datasources.replication.checking import faults_in
 from datasources.replication.showing import ServerState, picture
 from datasources.together import together
 from gateway.cli.options import with_dry_run, with_settings
-from gateway.cli.output import FOUND
+from gateway.cli.output import FOUND, as_json, tell
 from gateway.cli.promoting import promoted
 from gateway.cli.working import Work, run
 from gateway.settings import Settings
@@ -58,8 +58,9 @@ def show_command(settings: Settings, as_json: bool) -> None:
 
 
 @shards.command("check")
+@as_json
 @with_settings
-def check_command(settings: Settings) -> None:
+def check_command(settings: Settings, as_json: bool) -> None:
     """Check the settings that acknowledged writes depend on; exit with 3 if some are wrong."""
     found: list[str] = []
 
@@ -80,10 +81,9 @@ def check_command(settings: Settings) -> None:
             found.extend(lines)
 
     run(settings, None, check)
-    if found:
-        click.echo("\n".join(found))
-        sys.exit(FOUND)
-    click.echo("all servers are set as they must be")
+    words = found or ["all servers are set as they must be"]
+    tell({"faults": found}, words, as_json=as_json)
+    sys.exit(FOUND if found else 0)
 
 
 @shards.command("add")

@@ -25,10 +25,13 @@ async def test_servers_as_the_stack_sets_them_pass_the_checks(pairs: Pairs) -> N
     admin = pairs.admin("MySQL001B")
     await admin.run("SET GLOBAL sync_relay_log = 10000")
     status, output = await run(pairs, "check")
+    told = await run(pairs, "check", "--json")
     await admin.run("SET GLOBAL sync_relay_log = 1")
     await admin.close()
     assert status == 3
     assert output.startswith("MySQL001B: sync_relay_log is 10000 and must be 1: else acknowledged")
+    assert told[0] == 3
+    assert json.loads(told[1]) == {"faults": output.splitlines()}
 
 
 async def test_the_picture_shows_ranges_roles_sizes_and_lag(pairs: Pairs) -> None:
