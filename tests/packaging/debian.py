@@ -3,8 +3,8 @@
     python -m tests.packaging.debian FOLDER [options of pytest]
 
 For a Python that this machine lacks, as root, on Debian (debootstrap, mount). The folder becomes a
-Debian of the release that has the Python; a second run continues with what is there. With a C
-compiler in it (--compiled installs one), the modules are compiled there.
+Debian of the release that has the Python, with a C compiler: tests of compiled modules import them.
+A second run continues with what is there.
 """
 
 import argparse
@@ -53,20 +53,17 @@ def inside(root: Path, line: str, **variables: str) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.packaging.debian", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--compiled", action="store_true", help="install a C compiler, and use it")
     given, options = parser.parse_known_args()
     root = given.folder.resolve()
     try:
         make(root)
-        if given.compiled:
-            packages = "gcc libc6-dev python3-dev"
-            inside(root, "apt-get update -qq -o Acquire::Check-Valid-Until=false")
-            inside(root, f"apt-get install -qq -y --no-install-recommends {packages}")
+        packages = "gcc libc6-dev python3-dev"
+        inside(root, "apt-get update -qq -o Acquire::Check-Valid-Until=false")
+        inside(root, f"apt-get install -qq -y --no-install-recommends {packages}")
         install = f"{PYTHON} -m pip install -q --no-deps --no-build-isolation -e ."
         inside(root, install, PINWAY_COMPILED="0")
-        if given.compiled:
-            # In place, as bootstrap.py does: tests that compile one module again start from it.
-            inside(root, f"{PYTHON} setup.py -q build_ext --inplace")
+        # In place, as bootstrap.py does: tests that compile one module again start from it.
+        inside(root, f"{PYTHON} setup.py -q build_ext --inplace")
         tests = "tests/unit tests/execution -m 'not alone' -p no:cacheprovider"
         inside(root, f"{PYTHON} -V; {PYTHON} -m pytest -q -n 2 {tests} {' '.join(options)}")
     finally:
