@@ -1,4 +1,4 @@
-"""Every error that crosses a boundary of Pinway, as one small tree.
+"""The errors of stores and requests that cross a boundary of Pinway, as one small tree.
 
     PinwayError
     ├── ConfigError           a setting is wrong, or what it names is not there
@@ -19,7 +19,8 @@
         ├── Conflict              CONFLICT
         └── RateLimited           RATE_LIMITED
 
-Drivers' own exceptions stop at their backend and become one of these.
+Drivers' own exceptions stop at their backend and become one of these. The executor's own errors are
+GraphQLErrors (`gateway/execution/run/errors.py`).
 """
 
 from typing import ClassVar

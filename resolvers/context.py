@@ -54,7 +54,8 @@ class Context:
         return self.readings.fault
 
     def again(self) -> bool:
-        """Whether the field of the root that was just read has to be read again, for that."""
+        """Whether the step of the operation that has just run must run again, because pins moved
+        during it."""
         return self.readings.again()
 
     def require_viewer(self) -> int:

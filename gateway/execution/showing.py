@@ -57,7 +57,7 @@ Causes: TypeAlias = dict[tuple[type[Exception], object], tuple[GraphQLError, int
 
 def _count(causes: Causes, errors: Iterable[GraphQLError]) -> None:
     for error in errors:
-        if cause := _not_the_clients(error):
+        if cause := _cause_to_log(error):
             key = type(cause), _origin(cause)
             first, count = causes.get(key, (error, 0))
             causes[key] = first, count + 1
@@ -74,7 +74,8 @@ def _origin(cause: Exception) -> object:
     return trace.tb_frame.f_code, trace.tb_lasti
 
 
-def _not_the_clients(error: GraphQLError) -> Exception | None:
+def _cause_to_log(error: GraphQLError) -> Exception | None:
+    """The exception behind an error, unless the request caused it."""
     cause = error.original_error
     return None if isinstance(cause, RequestError | GraphQLError) else cause
 
@@ -101,7 +102,7 @@ def _shown(error: GraphQLError) -> dict[str, Any]:
         extensions["code"] = cause.code
         if not isinstance(cause, Unfinished):  # the messages of Unfinished are for clients
             formatted["message"] = _STORE_MESSAGES.get(cause.code, _SOMETHING)
-    elif _not_the_clients(error):
+    elif _cause_to_log(error):
         extensions["code"] = "INTERNAL"
         formatted["message"] = _SOMETHING
     extensions.setdefault("code", "BAD_USER_INPUT")

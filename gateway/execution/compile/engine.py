@@ -23,7 +23,7 @@ class Engine:
             names = ", ".join(getattr(each, "__name__", repr(each)) for each in extensions)
             raise ValueError(
                 f"strawberry.Schema(extensions=[{names}]): this executor runs no schema extensions"
-                " and would silently ignore them. Use field extensions or a directive"
+                " and would silently ignore them. Use field extensions"
             )
         self._schema = schema
         self._rules = Rules(schema)

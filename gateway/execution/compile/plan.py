@@ -133,7 +133,7 @@ class Plan:
             return await self._fall_back(context, variables, root)
         if variant.unprepared:
             try:
-                await variant.prepared(self._aside)
+                await variant.prepare(self._aside)
             except Overloaded as overloaded:
                 return Outcome(None, [overloaded.error()], started=False)
         in_full = partial(self.variables.in_full, inputs)

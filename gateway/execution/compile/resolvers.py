@@ -29,7 +29,7 @@ def source_of(field: Field) -> Source:
     resolve = definition.resolve
     if resolve is None or resolve is default_field_resolver:
         arguments = Arguments(field, None)
-        if not arguments.sure:  # graphql-core coerces them first, and they may be wrong
+        if not arguments.never_fail:  # wrong arguments are an error, even if nothing reads them
             return _any_source(field, default_field_resolver)
         return Attribute(field.name, True, arguments)
     own = strawberry_details.plain_field(definition, field.operation.schema)

@@ -98,7 +98,7 @@ class Variant:
             return [self._new(operation.root, fields)]
         return [self._new(operation.root, {key: fields[key]}) for key in fields]
 
-    async def prepared(self, aside: Aside) -> None:
+    async def prepare(self, aside: Aside) -> None:
         """Compile all parts in a thread, once for all concurrent requests. Raises Overloaded."""
         preparing = self._preparing
         if preparing is None:
@@ -118,7 +118,7 @@ class Variant:
         most = 4 * self._size  # below an interface, each possible type has its own selection
         while left and len(self._made) < most:
             selection = left.pop()
-            for below in prepared(selection):
+            for below in compile_parts(selection):
                 if pause is not None:
                     pause()
                 if below not in seen:
@@ -137,7 +137,7 @@ class Variant:
         self.__dict__.pop("steps", None)
 
 
-def prepared(selection: Selection) -> Iterator[Selection]:
+def compile_parts(selection: Selection) -> Iterator[Selection]:
     """Compile the parts of a selection. Yields the selections directly below it."""
     for field in selection.fields:
         completer = field.completer

@@ -1,9 +1,10 @@
 """An attempt of the fast path: executes a selection and everything below it for some objects.
 
-The fast path has no response positions, and can't report an error. If a value needs that (it is an
-exception, a null of a non-null type, or of an unusual class), the attempt is given up: the plain
-path executes the same objects level by level. The plain path takes over the values of the
-attempt's resolvers, including values that are still awaited, and calls no resolver a second time.
+The fast path has response positions only for the objects at its top, and can't report an error. If
+a value needs that (it is an exception, a null of a non-null type, or of an unusual class), the
+attempt is given up: the plain path executes the same objects level by level. The plain path takes
+over the values of the attempt's resolvers, including values that are still awaited, and calls no
+resolver a second time.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class FieldOutput:
         raise NotImplementedError
 
     def accepts(self, values: Sequence[Any]) -> bool:
-        """Whether these values are usual. Leaves of objects are not checked."""
+        """Whether these values are usual: no error, and of the expected class. Does not check the
+        leaves of objects."""
         raise NotImplementedError
 
     def take_part(

@@ -1,9 +1,13 @@
 """Decides which selections have a fast path, and how it fetches and writes each of their fields.
 
 A selection has a fast path if every field below it is an attribute, a bulk resolver, or a function
-that does not read its path, and gives leaves, objects of one type, or lists of these. Response
-positions are then needed only for errors. The fast path first fetches all objects, column by column
-(`attempts`), and then writes them as JSON (`writers`).
+that needs no path, and gives leaves, objects of one type, or lists of these. Response positions are
+then needed only for errors. The fast path first fetches all objects, column by column (`attempts`),
+and then writes them as JSON (`writers`).
+
+A function needs no path if it takes no `info`, or if its bytecode shows that it reads only what is
+the same for all objects (`run.info.same_for_all`). `def f(*args)` and graphql-core's default
+resolver have no fast path.
 """
 
 from __future__ import annotations
@@ -61,7 +65,7 @@ class _ObjectNodes:
             source = field.source
             if isinstance(source, Constant):
                 continue
-            attribute = isinstance(source, Attribute) and source.placeless
+            attribute = isinstance(source, Attribute) and source.needs_no_position
             if attribute and isinstance(field.completer, LeafCompleter):
                 node.leaves.append(field)
             else:
@@ -90,6 +94,6 @@ def _fetch_of(field: Field, output: FieldOutput) -> FieldFetch:
     source = field.source
     if isinstance(source, Bulk):
         return Bulked(field, output, source)
-    if isinstance(source, Attribute | Call) and source.placeless:
+    if isinstance(source, Attribute | Call) and source.needs_no_position:
         return Read(field, output, source)
     raise FastPathMiss

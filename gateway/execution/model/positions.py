@@ -42,7 +42,7 @@ class FieldPositions:
     def __init__(self, group: Parents, field: Field, nonnull: bool) -> None:
         self.group, self.field, self.nonnull = group, field, nonnull
         self.dead: Set[int] = NONE
-        """The numbers of the positions that a null replaced."""
+        """The numbers of the positions that are null because of an error, at them or below them."""
 
     def put(self, i: int, value: Any) -> None:
         self.group.out[i][self.field.key] = value
@@ -58,7 +58,8 @@ class FieldPositions:
             out[i][key] = value
 
     def base(self, i: int) -> tuple[Base, int]:
-        """The same position as a number of the field's, or the list level's, own positions."""
+        """The same position, as a number among all positions of the field or the list level. Only
+        these have `dead`, `above` and `step`."""
         return self, i
 
     def above(self, i: int) -> tuple[Positions | None, int]:

@@ -26,7 +26,9 @@ from gateway.execution.model.operation import Operation
 
 
 class Source(Protocol):
-    """Resolves a field's values: one of the classes in `run.sources`."""
+    """Resolves a field's values: one of the classes in `run.sources`. Attribute and Call have
+    `start(run, field, objs, positions)`, which returns a value, an awaitable or an exception for
+    each object. Constant and Bulk are recognized by their class."""
 
 
 class Completer(Protocol):

@@ -54,7 +54,8 @@ class Pending(Protocol):
 
     def null_propagated(self) -> None:
         """Prepare for values without a position: a null was propagated. An attempt of the fast path
-        whose objects are only partly left in the response is given up here."""
+        whose objects are only partly left in the response is given up here, and those left are
+        executed on the plain path at once."""
 
 
 Then: TypeAlias = "Callable[[Any, Sequence[Any], Sequence[int] | None], None]"
@@ -101,8 +102,8 @@ class State:
     waiting: set[Any]
     """The `Pending` columns."""
     unchecked: list[Any]
-    """The `Pending` columns that were added after a null was propagated, and not checked for values
-    without a position yet."""
+    """New `Pending` columns that `check_started` must look at: a null may have removed their
+    positions."""
     loads: list[Any]
     """The loads, and the tasks that await a load, that are held back (`hold_back`). At the end of
     the round the run knows whether it can load the batches itself."""
@@ -117,9 +118,9 @@ class State:
     next_field_context: Context | None
     """The context for the next root field of a mutation; None for the request's own."""
     serial_chain: bool
-    """Whether each awaitable of the current root field of a mutation was below the awaitable before
-    it. graphql-core awaits such a chain in the request's own task, so that the next root field sees
-    the context variables that the chain sets."""
+    """Whether the current root field of a mutation has awaited one value at a time, each inside the
+    object of the value before. graphql-core awaits such a chain in the request's own task, so that
+    the next root field sees the context variables that the chain sets."""
     objects_made: int
     """The number of objects made so far."""
     objects_since_rest: int

@@ -74,7 +74,7 @@ class Arguments:
         self._simple = self._plan(given)
 
     @property
-    def sure(self) -> bool:
+    def never_fail(self) -> bool:
         """Whether the arguments are valid in every request."""
         return self.none or self._constant is not None
 

@@ -11,7 +11,7 @@ from graphql.pyutils import is_awaitable
 from gateway.execution.model.positions import Positions
 from gateway.execution.model.selection import Field
 from gateway.execution.model.state import State
-from gateway.execution.run.pending import PendingBulk, PendingField, PendingLoad, each
+from gateway.execution.run.pending import PendingBulk, PendingField, PendingLoad, values_for_each
 from gateway.execution.run.sources import Bulk
 from gateway.execution.tasks.frames import without_frame
 from loaders.batches import Load
@@ -61,4 +61,4 @@ def start(
         if waiting.still_waits():
             return waiting.pending
         values = waiting.values[0]
-    return each(values, len(objs), source)
+    return values_for_each(values, len(objs), source)

@@ -23,7 +23,7 @@ from gateway.execution.model.selection import Field, Selection
 from gateway.execution.run.base_completer import SLICE, BaseCompleter
 from gateway.execution.run.errors import late, located
 from gateway.execution.run.groups import Group, execute_group
-from gateway.execution.run.large import flush, in_slices, write_failures
+from gateway.execution.run.large import end_failures, flush, in_slices
 from gateway.execution.run.sources import Attribute, Call
 from gateway.execution.run.waiting import Waiting
 from gateway.execution.tasks.current import task_of
@@ -95,7 +95,7 @@ class Run(Waiting):
                 if self.data is None:
                     break
                 self._done = (self._done[0] + 1, len(self.errors))
-            while self._unwanted:
+            while self._unwanted_left:
                 await self._wait()
         except BaseException:
             await self._abandon()
@@ -161,12 +161,13 @@ class Run(Waiting):
                 if self.objects_since_rest > SLICE:
                     await self.rest()
             if self._failures:
-                await self._write_failures()
+                await self._end_failures()
             if self.nulled:
                 await self.check_started()
             if self._fatal is not None:
                 raise self._fatal
-            if queue or self._failures or self.unchecked:  # a null made an attempt give up
+            # An attempt that was given up has queued objects, or recorded failures.
+            if queue or self._failures or self.unchecked:
                 continue
             if not self._arrivals:
                 if not (self.waiting or self.loads):
@@ -185,16 +186,17 @@ class Run(Waiting):
             for waiting in arrivals:
                 waiting.flush()
 
-    async def _write_failures(self) -> None:
-        """Write this round's failures as errors and nulls, in response order.
+    async def _end_failures(self) -> None:
+        """Write this round's failures as errors and nulls, in response order if one of them can
+        propagate.
 
         graphql-core executes depth first. If several errors make the same position null, it reports
-        the first one. Below a position that became null, it reports only errors that occurred
-        before. Response order gives the same errors.
+        the first one, and drops errors below a position that is null already. Response order gives
+        the same errors.
         """
         failures, self._failures = self._failures, []
         if len(failures) > SLICE:
-            await write_failures(self, failures)
+            await end_failures(self, failures)
             return
         if any(positions.nonnull for positions, _, _ in failures):
             failures.sort(key=order)

@@ -65,7 +65,7 @@ def make_objects(run: State, group: Group, bulk: bool) -> None:
     leaves, group.leaves = iter(group.leaves), []
     columns: list[Sequence[Any]] = []
     ready: list[tuple[Completer, Sequence[Any], FieldPositions, Sequence[int] | None, Any]] = []
-    for field, source, completer, leaf in build.resolved:
+    for field, source, completer, leaf in build.to_resolve:
         at = FieldPositions(group, field, field.nonnull)
         numbers: Sequence[int] | None = None
         classes: set[type] | None = None

@@ -188,8 +188,8 @@ async def flush(run: State, arrivals: list[Pending]) -> None:
     run.queue.extend(below.entries())
 
 
-async def write_failures(run: State, failures: list[Failure]) -> None:
-    """Write thousands of failures like `Run._write_failures`, with rests. Sorts them in slices."""
+async def end_failures(run: State, failures: list[Failure]) -> None:
+    """Write thousands of failures as `Run._end_failures` does, with rests. Sorts them in slices."""
     propagates = False
     run.deferred_free += slices(failures)
     for part in slices(failures):

@@ -30,7 +30,7 @@ class ObjectBuilder:
 
     def __init__(self, selection: Selection) -> None:
         self._fields = selection.fields
-        self.resolved: list[Resolved] = []
+        self.to_resolve: list[Resolved] = []
         """All fields except constants, in response order, each with its source, its completer, and
         the completer again if the field is a leaf (else None)."""
         self.attributes: list[Field] = []
@@ -39,12 +39,12 @@ class ObjectBuilder:
             completer, source = field.completer, cast(Any, field.source)
             leaf = completer if isinstance(completer, LeafCompleter) else None
             if not isinstance(source, Constant):
-                self.resolved.append((field, source, completer, leaf))
+                self.to_resolve.append((field, source, completer, leaf))
                 if leaf is not None and isinstance(source, Attribute):
                     self.attributes.append(field)
         self.getters = [cast(Attribute, field.source).get for field in self.attributes]
         self.bulk = [
-            (field, source) for field, source, _, _ in self.resolved if isinstance(source, Bulk)
+            (field, source) for field, source, _, _ in self.to_resolve if isinstance(source, Bulk)
         ]
 
     @cached_property

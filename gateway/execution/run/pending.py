@@ -1,5 +1,15 @@
 """The awaited values of bulk resolvers, which return coroutines or loads, and the batches that the
-run loads for them."""
+run loads for them.
+
+| class | awaits |
+| --- | --- |
+| `tasks.pending_column.PendingColumn` | awaitables of one field, one for each object |
+| `PendingField` | (base class) the field of a bulk resolver |
+| `PendingLoad` | the load that a bulk resolver returned |
+| `PendingBulk` | the coroutine that a bulk resolver returned, for a `PendingField` |
+| `PendingBatch` | a loader's batch, which the run loads itself |
+| `fused.pending_calls.PendingCalls` | like PendingColumn, for an attempt of the fast path |
+"""
 
 from __future__ import annotations
 
@@ -83,7 +93,9 @@ class PendingField:
     def deliver(self, given: Any) -> None:
         """Deliver the resolver's return value (or its exception), in the resolver's context."""
         self._run.run_in_context(
-            self._resolver_context, self._deliver_values, each(given, self._count, self._source)
+            self._resolver_context,
+            self._deliver_values,
+            values_for_each(given, self._count, self._source),
         )
 
     def _deliver_values(self, values: Sequence[Any]) -> None:
@@ -212,7 +224,7 @@ class PendingBatch(PendingColumn):
         )
 
 
-def each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
+def values_for_each(values: Any, count: int, source: Bulk) -> Sequence[Any]:
     """Returns a value for each object, from the return value or the exception of a bulk
     resolver."""
     if type(values) is list and len(values) == count:

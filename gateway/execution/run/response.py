@@ -18,7 +18,7 @@ Failure: TypeAlias = "tuple[Positions, int, Exception]"
 
 class Response(State):
     """A request's response. Failures are recorded in any order (`fail`). At the end of a round they
-    are written as errors and nulls, in response order (`write_failures`)."""
+    are written as errors and nulls (`write_failures`)."""
 
     __slots__ = ("_failures", "_fatal", "data", "errors")
 
@@ -71,7 +71,7 @@ class Response(State):
 
     def _nullify(self, base: Base, i: int) -> bool:
         """Propagate a null from a failed position to the nearest nullable position. Returns whether
-        that is a parent of the failed position."""
+        a parent of the failed position became null."""
         climbed = False
         while base.nonnull:
             climbed = True
@@ -81,6 +81,6 @@ class Response(State):
                 return True
             base, i = above.base(i)
         mark_dead(base, i)
-        if climbed:
+        if climbed:  # a failed position itself is None already
             base.put(i, None)
         return climbed

@@ -18,7 +18,8 @@ from gateway.execution.tasks.frames import without_frame
 
 
 class Constant:
-    """The same value for all objects: `__typename`."""
+    """A value that is put into each object as it is, without completion: `__typename`. It is never
+    null, and never an exception."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -35,7 +36,7 @@ class Attribute:
             partial(item_or_attribute, name) if keyed else attrgetter(name)
         )
         """Reads the attribute of an object."""
-        self.placeless = not keyed
+        self.needs_no_position = not keyed
         """Whether the source needs no response position. A callable attribute needs one for its
         info."""
 
@@ -111,8 +112,9 @@ class Call:
     ) -> None:
         self._function, self._arguments = function, arguments
         self._new_info, self._shared_info = new_info, shared_info
+        # Python code that calls the function: F is the function, o the object, ctx the context.
         self._expression = expression if arguments.none else _with_keywords(expression)
-        self.placeless = shared_info
+        self.needs_no_position = shared_info
         """Whether the source needs no response position: no info, or a shared one."""
 
     def start(

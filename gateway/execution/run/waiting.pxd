@@ -9,8 +9,8 @@ from loaders.batches cimport Batch, Load
 cdef class Waiting(Starting):
     cdef list _arrivals
     cdef object _waiter
-    cdef set _cancelled
-    cdef Py_ssize_t _unwanted
+    cdef set _cancelled_tasks
+    cdef Py_ssize_t _unwanted_left
     cdef double _since
 
     cpdef cancel_tasks(self)

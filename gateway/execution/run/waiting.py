@@ -23,18 +23,18 @@ BUDGET = 0.004
 class Waiting(Starting):
     """The part of a run that waits."""
 
-    __slots__ = ("_arrivals", "_cancelled", "_since", "_unwanted", "_waiter")
+    __slots__ = ("_arrivals", "_cancelled_tasks", "_since", "_unwanted_left", "_waiter")
 
     def __init__(self) -> None:
         Starting.__init__(self)
         self._arrivals: list[Any] = []
         """The pending columns whose values have arrived."""
-        self._unwanted = 0
+        self._unwanted_left = 0
         """The number of cancelled tasks that have not ended yet."""
         self._waiter: Future[None] | None = None
         """The future that the request's own task awaits while the run waits for values."""
         self.cancelled = False
-        self._cancelled: set[ResolverTask] = set()
+        self._cancelled_tasks: set[ResolverTask] = set()
         """The tasks that `cancel_tasks` cancelled."""
         self._since = 0.0
         """The time at which this turn of work began."""
@@ -57,14 +57,14 @@ class Waiting(Starting):
         if self._arrivals:
             return
         if all(isinstance(column, PendingBatch) for column in self.waiting):
-            # The callers stopped waiting for these batches: their own deadlines passed.
+            # The resolvers that waited for these batches have ended, for example by a timeout.
             self._discard([task for column in self.waiting for task in column.tasks])
         else:
             await self._wait()
 
     def _only_batch(self) -> Batch | None:
         """The only batch that the request waits for, if it is not scheduled yet; else None."""
-        if len(self.loads) == 1 and not (self.waiting or self._unwanted):
+        if len(self.loads) == 1 and not (self.waiting or self._unwanted_left):
             only = self.loads[0]
             if isinstance(only, PendingLoad):
                 batch = only.load.only_missing()
@@ -87,7 +87,7 @@ class Waiting(Starting):
             others += column.left
         for load in loads:
             others -= not isinstance(load, PendingLoad)
-        if self._unwanted or others:
+        if self._unwanted_left or others:
             for load in loads:
                 load.release()
             return []
@@ -149,7 +149,7 @@ class Waiting(Starting):
         tasks = [task for column in self.waiting for task in column.tasks]
         for task in tasks:
             if not (task.done_ or task.unwanted):
-                self._cancelled.add(task)
+                self._cancelled_tasks.add(task)
                 task.cancel()
 
     def _wake(self) -> None:
@@ -166,7 +166,7 @@ class Waiting(Starting):
             drop(waiting.values)
         tasks = [task for waiting in self.waiting for task in waiting.tasks]
         self._discard([task for task in tasks if not task.done_])
-        while self._unwanted:
+        while self._unwanted_left:
             self._waiter = self.loop.create_future()
             try:
                 await self._waiter
@@ -181,9 +181,9 @@ class Waiting(Starting):
         for task in tasks:
             if not task.unwanted:
                 task.unwanted = True
-                self._unwanted += 1
+                self._unwanted_left += 1
                 task.sink.count_down()
-            if task not in self._cancelled:
+            if task not in self._cancelled_tasks:
                 task.cancel()
 
     def columns(self) -> list[Any]:
@@ -224,8 +224,8 @@ class Waiting(Starting):
         self._wake()
 
     def unwanted_ended(self) -> None:
-        self._unwanted -= 1
-        if not self._unwanted:
+        self._unwanted_left -= 1
+        if not self._unwanted_left:
             self._wake()
 
     def failed_with(self, error: BaseException) -> None:

@@ -1,7 +1,7 @@
 """The deadlines of requests: cancels a request that takes too long, with one timer for all
 requests.
 
-The plain way is `asyncio.timeout` around each request. It starts and stops a timer for each
+The usual way is `asyncio.timeout` around each request. It starts and stops a timer for each
 request, and almost no timer ever fires. All requests have the same timeout, so the oldest request
 reaches its deadline first: one timer for the oldest request is enough, at a quarter of the cost.
 Calls to stores read the deadline from the context variable `ends`.
@@ -30,7 +30,8 @@ class Deadlines:
 
     def begin(self) -> Deadline:
         """Returns a context manager for one request, like `asyncio.timeout`. When the time is up,
-        it cancels the code inside and raises TimeoutError."""
+        it cancels the code inside and raises TimeoutError. The error is the request's, and never a
+        field's."""
         return Deadline(self)
 
     def add(self, deadline: Deadline, loop: AbstractEventLoop) -> None:

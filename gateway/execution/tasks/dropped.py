@@ -1,5 +1,8 @@
-"""Closes awaitables that will never be awaited, because their value has no position in the
-response."""
+"""Closes awaitables that will never be awaited: their value has no position in the response, or the
+request has ended.
+
+An awaitable inside a wrapper's coroutine is not found: wrap an awaitable only where it is started.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class PendingColumn(Column):
         self.tasks, self.indexes, self.values = [], [], []
 
     def start(self, index: int, awaitable: Any) -> None:
-        """Run an awaitable's first step. The caller then makes its own task current again."""
+        """Run an awaitable's first step. The caller must call `restore_task` afterwards."""
         coro = awaitable if type(awaitable) is CoroutineType else _awaited(awaitable)
         run = self._run
         task = ResolverTask(run.loop, coro, self, index)

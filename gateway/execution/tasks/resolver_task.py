@@ -1,6 +1,6 @@
 """The task of a resolver's coroutine: cancellation, errors, and asyncio.Task's interface.
 
-The plain way is an asyncio.Task for each coroutine. The event loop then runs its first step one
+The usual way is an asyncio.Task for each coroutine. The event loop then runs its first step one
 turn later, but most coroutines of a request await once or never. A ResolverTask runs the first step
 at once, inside the request's own task. It runs each later step when the awaited future is done, as
 asyncio.Task does.

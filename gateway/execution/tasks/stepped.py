@@ -37,7 +37,7 @@ class SteppedTask:
         """The object that the first step awaits. None after `release` has taken it."""
 
     def first_step(self) -> None:
-        """Run the first step. The caller then makes its own task current again."""
+        """Run the first step. The caller must call `restore_task` afterwards."""
         enter(self._loop, self)
         try:
             waits = self._context.run(self._coro.send, None)
@@ -54,7 +54,7 @@ class SteppedTask:
         return self.waits is None and not self.done_
 
     def next_step(self) -> None:
-        """Run the step after a bare yield. The caller then makes its own task current again."""
+        """Run the step after a bare yield. The caller must call `restore_task` afterwards."""
         self._context.run(self._wakeup, None)
 
     def _wakeup(self, future: Any) -> None:

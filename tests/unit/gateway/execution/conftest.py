@@ -6,7 +6,7 @@ from gateway.execution.fused.attempts import Subtree
 from loaders.compiled import WANTED
 
 collect_ignore = [] if WANTED else ["test_layout.py", "test_subtrees.py", "test_written.py"]
-"""The mark of tests of the fast path, which exists only as compiled code."""
+"""The tests of the fast path, which exists only as compiled code, are not collected without it."""
 
 
 @pytest.fixture

@@ -318,7 +318,7 @@ async def test_a_large_operation_is_compiled_once_beside_the_loop() -> None:
     assert variant is not None
     assert variant.unprepared
     before = document.bytes
-    await asyncio.gather(*[variant.prepared(cache._engine.aside) for _ in range(5)])
+    await asyncio.gather(*[variant.prepare(cache._engine.aside) for _ in range(5)])
     assert not variant.unprepared
     made = len(variant._made)
     assert made > 100
