@@ -1,5 +1,5 @@
-"""A slave whose disk is full: an answer in time, no loss, and recovery by itself when
-there is room again."""
+"""A master or a slave whose disk has no room for logs: an answer in time, no loss, and recovery by
+itself when there is room again."""
 
 import asyncio
 import subprocess
@@ -64,18 +64,19 @@ async def insert(shards: MySqlShards, data: bytes) -> int:
     return await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, data))
 
 
-async def test_a_full_disk_of_a_slave_is_told_in_time_loses_nothing_and_ends_when_there_is_room(
-    pairs: Pairs, tmp_path: Path
+@pytest.mark.parametrize("whose", ["the master's", "the slave's"])
+async def test_a_full_disk_is_told_in_time_loses_nothing_and_is_over_when_there_is_room(
+    pairs: Pairs, tmp_path: Path, whose: str
 ) -> None:
     master, slave = await current(pairs)
-    server = pairs.server(slave)
+    server = pairs.server(master if whose == "the master's" else slave)
     async with disk(server, tmp_path) as full, pairs.gateway(deadline=1.0) as shards:
         load = Load(shards)
         async with load.running():
             await load.acknowledge(50)
             full.touch()
             with pytest.raises(StoreTimeout, match=f"{master}: no answer in 1.0 s"):
-                await insert(shards, b"-821")
+                await insert(shards, b"-820")
             ids = list(load.acknowledged.values())
             assert (await shards.objects.get(ids)).keys() == set(ids)
             full.unlink()
