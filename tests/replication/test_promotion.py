@@ -45,7 +45,7 @@ async def test_no_acknowledged_write_is_lost_and_none_that_was_refused_appears(
     master, slave = await current(pairs)
     assert slave is not None
     async with pairs.gateway(deadline=5.0) as shards:
-        load = Load(shards)
+        load = Load(shards, pause=0.02)
         async with load.running():
             await load.acknowledge(100)
             reads = asyncio.create_task(read_for_ever(shards, list(load.acknowledged.values())))
@@ -77,7 +77,7 @@ async def test_a_planned_switch_waits_for_no_lease_and_the_old_master_continues_
     master, slave = await current(pairs)
     assert slave is not None
     async with pairs.gateway(deadline=5.0) as shards:
-        load = Load(shards)
+        load = Load(shards, pause=0.02)
         async with load.running():
             await load.acknowledge(50)
             reads = asyncio.create_task(read_for_ever(shards, list(load.acknowledged.values())))
@@ -122,7 +122,7 @@ async def test_a_promotion_that_was_killed_goes_on_when_it_is_run_again(
     await run(pairs, "promote", slave)
     assert await current(pairs) == (slave, None)
     async with pairs.gateway() as shards:
-        load = Load(shards)
+        load = Load(shards, pause=0.02)
         async with load.running():
             await load.acknowledge(10)
         await run(pairs, "attach", master)
