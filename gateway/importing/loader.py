@@ -153,13 +153,15 @@ async def _read(
 def _interruptible(entries: Entries) -> Entries:
     """The entries. Ctrl-C also ends a read that waits for a pipe or a terminal: asyncio's handler
     of SIGINT only cancels a task, which the task doesn't notice before the read returns."""
-    iterator = iter(entries)
+    iterator, task = iter(entries), asyncio.current_task()
     while True:
         handler = signal.getsignal(signal.SIGINT)
         swapped = callable(handler) and threading.current_thread() is threading.main_thread()
         if swapped:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
+            if task is not None and task.cancelling():  # by a signal that came between two reads
+                raise asyncio.CancelledError
             entry = next(iterator, None)
         finally:
             if swapped:
