@@ -391,6 +391,10 @@ class ShardStore(Protocol):
         """The settings under which acknowledged writes may be lost: servers, and a line each. A
         server that can't be asked is left out."""
 
+    async def connection_limits(self) -> dict[str, int]:
+        """The connections that each server allows, by the server's name. A server that can't be
+        asked is left out."""
+
     async def create(self, progress: Callable[[int, int], None] = ...) -> None:
         """Make the databases and tables that the topology names and that do not exist; `progress`
         hears how many are done, and of how many."""

@@ -91,6 +91,7 @@ class Settings(BaseSettings):
     mysql_operator_user: str = "pinway_operator"
     mysql_operator_password: str = ""
     mysql_connections: int = Field(default=32, ge=2, le=1_000)
+    mysql_processes: int = Field(default=0, ge=0)
     slave_reads: bool = True
     object_cache: str = "memory://?max_bytes=67108864"
     mapping_cache: str = EMBEDDED

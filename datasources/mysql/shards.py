@@ -95,7 +95,7 @@ class MySqlShards(SqlShards):
 
     async def setting_faults(self) -> list[tuple[str, str]]:
         topology = self.objects.topology()
-        names = sorted({*topologies.masters(topology), *topologies.slaves(topology)})
+        names = _servers(topology)
         found = await together(self._variables(name) for name in names)
         return [
             (name, fault)
@@ -103,6 +103,11 @@ class MySqlShards(SqlShards):
             if variables is not None
             for fault in faults_in(topology, name, variables)
         ]
+
+    async def connection_limits(self) -> dict[str, int]:
+        names = _servers(self.objects.topology())
+        found = await together(self._connection_limit(name) for name in names)
+        return {name: most for name, most in zip(names, found, strict=True) if most is not None}
 
     def pools(self) -> list[PoolState]:
         """The states of the pools of connections."""
@@ -129,6 +134,14 @@ class MySqlShards(SqlShards):
             return None
         return {name.decode(): value.decode() for name, value in found.rows}
 
+    async def _connection_limit(self, server: str) -> int | None:
+        ask = "SELECT @@max_connections"
+        try:
+            found = await self._engine.server(server).query("settings", ask, (), "")
+        except StoreError:
+            return None
+        return int(found.rows[0][0])
+
     async def _databases(self, server: str) -> set[str] | None:
         try:
             listed = await self._engine.server(server).query("absent", "SHOW DATABASES", (), "")
@@ -142,3 +155,8 @@ class MySqlShards(SqlShards):
         except StoreError as error:
             return str(error)
         return None
+
+
+def _servers(topology: Topology) -> list[str]:
+    """The names of all masters and slaves."""
+    return sorted({*topologies.masters(topology), *topologies.slaves(topology)})

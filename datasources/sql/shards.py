@@ -55,6 +55,10 @@ class SqlShards(ABC):
         """Nothing, for servers without settings."""
         return []
 
+    async def connection_limits(self) -> dict[str, int]:
+        """Nothing, for servers that count no connections."""
+        return {}
+
     @abstractmethod
     async def absent(self) -> dict[str, list[str]]: ...
 

@@ -15,6 +15,7 @@ from datasources.protocols import Stores
 from gateway.embedded import check_made
 from gateway.health import WELL, readiness
 from gateway.importing.report import Progress
+from gateway.operating.connections import advice, shortages, wanted
 from gateway.serving.shared import require_shared
 from gateway.settings import EMBEDDED, Settings
 
@@ -136,13 +137,14 @@ def _settings(settings: Settings) -> list[Finding]:
     return found or [Finding("settings", OK, "they fit together")]
 
 
-async def of_stores(stores: Stores) -> list[Finding]:
+async def of_stores(settings: Settings, stores: Stores) -> list[Finding]:
     """Checks of the stores that are open."""
     checks = [
         _states(stores),
         _outbox(stores),
         _queue(stores),
         _replication(stores),
+        _connections(settings, stores),
         _clock(stores),
     ]
     found = await asyncio.gather(*checks, return_exceptions=True)
@@ -233,3 +235,16 @@ async def _replication(stores: Stores) -> list[Finding]:
         advice = "see `pinway shards check`, and set it in the server's configuration"
         findings.append(Finding(f"settings {server}", FAULT, fault, advice))
     return findings
+
+
+async def _connections(settings: Settings, stores: Stores) -> list[Finding]:
+    allowed = await stores.shards.connection_limits()
+    short = shortages(settings, allowed)
+    return [
+        Finding(f"connections {server}", WARNING, short[server], advice(settings))
+        if server in short
+        else Finding(
+            f"connections {server}", OK, f"up to {wanted(settings):,} are opened, of {most:,}"
+        )
+        for server, most in allowed.items()
+    ]

@@ -52,7 +52,8 @@ async def perform(
         case "jobs drop":
             return await change_jobs(stores, request["ids"], "drop")
         case "doctor":
-            return {"findings": [f._asdict() for f in await doctor.of_stores(runtime.stores)]}
+            found = await doctor.of_stores(settings, runtime.stores)
+            return {"findings": [finding._asdict() for finding in found]}
         case "token":
             return await token(settings, stores, request["username"])
     raise BadInput(f"there is no command {request['command']!r}")

@@ -3,8 +3,14 @@
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from functools import partial
 from typing import Any, cast
 
@@ -20,6 +26,7 @@ from gateway.demo.fill import demo_is_loaded, fill_demo
 from gateway.installing import install
 from gateway.metrics import ConnectionCollector
 from gateway.operating import control
+from gateway.operating.connections import warn_of_shortages
 from gateway.operating.requests import perform
 from gateway.peers import Proxies
 from gateway.progress import Bars
@@ -84,7 +91,10 @@ async def serve(
             server = Server(site.public, settings, ready, connections=connections, shares=shares)
             telling = siblings.telling(site.metrics) if siblings else nullcontext()
             commands = _commands(settings, runtime)
-            async with _answering(operators, site.admin), telling, commands:
+            warning = (
+                _beside(warn_of_shortages(settings, runtime.stores)) if greet else nullcontext()
+            )
+            async with warning, _answering(operators, site.admin), telling, commands:
                 with health.watching():
                     await server.serve(sockets=[listener])
 
@@ -102,6 +112,18 @@ async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIter
     finally:
         server.should_exit = True
         await task
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Do some work for as long as the context is open."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 async def work(settings: Settings, operators: socket.socket | None = None) -> None:
