@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -49,8 +50,9 @@ async def run(pairs: Pairs, *words: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
-async def killed(pairs: Pairs, word: str, *words: str) -> None:
-    """`pinway shards` in a process of its own, killed when it tells `word`."""
+@asynccontextmanager
+async def mover(pairs: Pairs, *words: str) -> AsyncIterator["Started"]:
+    """`pinway shards` in a process of its own, which is killed at the end."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "gateway", "shards", *words),
         *("--config", str(pairs.stack.settings_file)),
@@ -58,19 +60,49 @@ async def killed(pairs: Pairs, word: str, *words: str) -> None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    assert process.stdout is not None
-    told = b""
     try:
-        async with asyncio.timeout(MOVE_SECONDS):
-            while word.encode() not in told:
-                line = await process.stdout.readline()
-                assert line, told.decode()
-                told += line
-    except TimeoutError:
-        pytest.fail(f"the mover did not tell {word!r} in {MOVE_SECONDS} s, but:\n{told.decode()}")
+        yield Started(process)
     finally:
-        process.send_signal(signal.SIGKILL)
+        if process.returncode is None:
+            process.send_signal(signal.SIGKILL)
         await process.wait()
+
+
+@dataclass
+class Started:
+    """A mover that runs, and the text that it has told."""
+
+    process: asyncio.subprocess.Process
+    told: str = ""
+
+    async def tells(self, word: str) -> None:
+        """Wait until the mover tells `word`."""
+        try:
+            async with asyncio.timeout(MOVE_SECONDS):
+                while word not in self.told:
+                    line = await self._line()
+                    assert line, self.told
+        except TimeoutError:
+            pytest.fail(f"the mover did not tell {word!r} in {MOVE_SECONDS} s:\n{self.told}")
+
+    async def ends(self) -> int:
+        """The mover's exit status."""
+        async with asyncio.timeout(MOVE_SECONDS):
+            while await self._line():
+                pass
+            return await self.process.wait()
+
+    async def _line(self) -> bytes:
+        assert self.process.stdout is not None
+        line = await self.process.stdout.readline()
+        self.told += line.decode()
+        return line
+
+
+async def killed(pairs: Pairs, word: str, *words: str) -> None:
+    """`pinway shards` in a process of its own, killed when it tells `word`."""
+    async with mover(pairs, *words) as started:
+        await started.tells(word)
 
 
 async def close(pairs: Pairs, without_copies: str) -> None:
@@ -163,6 +195,35 @@ async def test_a_killed_mover_loses_and_doubles_nothing_and_is_continued_or_roll
         else:
             assert end["move"]["state"] == "BACK"
         assert (await masters(pairs))[0] == source
+
+
+async def test_a_move_and_its_writers_outlive_a_restart_of_zookeeper(pairs: Pairs) -> None:
+    """ZooKeeper dies while the first group is handed over. The mover waits for it, or ends and says
+    what it misses; then the same command finishes the move."""
+    source, target = await masters(pairs)
+    zookeeper = pairs.stack.services["zookeeper"]
+    way = ("move", RANGE, "--to", target, "--group", "1", "--no-verify")
+    async with loaded(pairs) as load:
+        async with mover(pairs, *way) as started:
+            await started.tells("HANDING")
+            zookeeper.kill()
+            try:
+                await load.acknowledge(100)
+                ids = list(load.acknowledged.values())
+                assert (await load.shards.objects.get(ids)).keys() == set(ids)
+            finally:
+                zookeeper.start()
+                await asyncio.to_thread(zookeeper.wait_ready)
+            if await started.ends():
+                assert f"ZooKeeper at {pairs.zookeeper}" in started.told
+        [*_, end] = await run(pairs, *way)
+        assert end["move"]["state"] == "MOVED"
+        assert (await masters(pairs))[0] == target
+        await load.acknowledge(50)
+        [*_, end] = await run(pairs, "rollback", RANGE)
+        assert end["move"]["state"] == "BACK"
+        assert load.refused == load.unknown == set()
+    assert (await masters(pairs))[0] == source
 
 
 async def exchange_data(admin: Admin, table: str) -> None:
