@@ -21,6 +21,7 @@ from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway import made
 from gateway.embedded import embedded
 from gateway.feed_routes import follow_routes
+from gateway.relaying import lock_file, relay_alone
 from gateway.settings import Settings
 from gateway.telemetry.stores import Jobs
 from gateway.telemetry.tracing import Tracer, tracing
@@ -77,13 +78,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
             if settings.run_jobs if jobs is None else jobs:
                 tasks += [
                     asyncio.create_task(_work(runtime, settings)),
-                    asyncio.create_task(
-                        relay(
-                            stores,
-                            every=settings.relay_seconds,
-                            older_than=settings.relay_seconds,
-                        )
-                    ),
+                    asyncio.create_task(_relay(stores, settings)),
                     asyncio.create_task(
                         expire(
                             stores,
@@ -131,6 +126,20 @@ def _race(settings: Settings, sides: Sides) -> Race:
             finish_most=settings.feed_finish,
         )
     return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
+
+
+async def _relay(stores: Stores, settings: Settings) -> None:
+    """Relay the outbox while no other process of this host does."""
+    seconds = settings.relay_seconds
+    path = lock_file(settings)
+    if path is None:
+        await relay(stores, every=seconds, older_than=seconds)
+        return
+    await relay_alone(
+        path,
+        lambda sleep: relay(stores, every=seconds, older_than=seconds, sleep=sleep),
+        every=seconds,
+    )
 
 
 async def _work(runtime: Runtime, settings: Settings) -> None:

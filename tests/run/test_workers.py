@@ -8,15 +8,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from datasources.mysql import MySqlShards
+from datasources.topology import Topology, parse
 from deploy.stack import Stack
+from feed_engine.outbox.change import KIND, Change, encode
 from gateway.settings import Settings
 from tests.real.configurations import first_shard, real_settings
 from tests.serving import ROOT, free_port
@@ -25,6 +29,7 @@ pytestmark = pytest.mark.anyio
 QUERY = {"query": "{ viewer { id } __typename }"}
 ANSWER = {"data": {"viewer": None, "__typename": "Query"}}
 DEADLINE = 60.0
+RELAYS = "this process relays the outbox"
 
 
 @dataclass
@@ -54,6 +59,21 @@ class Workers:
         """The process that answers a new connection."""
         return int(httpx.get(f"{self.url}/healthz", timeout=30).json()["process"])
 
+    def numbered(self) -> dict[int, int]:
+        """The process of each worker, by the worker's number: the process started last."""
+        told = re.findall(r"worker (\d+) is process (\d+)", self.log.read_text())
+        return {int(number): int(pid) for number, pid in told}
+
+    def polling(self) -> set[int]:
+        """The numbers of the workers that have asked for due outbox rows."""
+        told = httpx.get(f"{self.url}/metrics", timeout=30).text
+        lines = re.findall(r"^pinway_store_call_duration_seconds_count{(.*)} ", told, re.MULTILINE)
+        return {
+            int(found[1])
+            for labels in lines
+            if 'operation="due"' in labels and (found := re.search(r'worker="(\d+)"', labels))
+        }
+
     def ready(self) -> int:
         """How often a worker said that it is ready."""
         return self.log.read_text().count("is ready")
@@ -72,6 +92,41 @@ def config(settings: Settings) -> Path:
     values = settings.model_dump(mode="json", exclude_unset=True, exclude={"allowed_hosts"})
     path.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
     pinway("init", "--config", str(path)).check_returncode()
+    return path
+
+
+def topology_of(settings: Settings) -> Topology:
+    return parse(Path(urlsplit(settings.topology).path).read_bytes())
+
+
+@asynccontextmanager
+async def shards_of(settings: Settings) -> AsyncIterator[MySqlShards]:
+    login = settings.mysql_user, settings.mysql_password
+    shards = MySqlShards(topology_of(settings), user=login[0], password=login[1])
+    try:
+        yield shards
+    finally:
+        await shards.close()
+
+
+async def left_behind(shards: MySqlShards, served: Workers) -> None:
+    """Leave committed writes behind, as a process that dies does; wait until they are completed."""
+    first = shards.objects.topology().shards[0].range[0]
+    for shard in range(first, first + 20):
+        await shards.objects.transact(shard, lambda tx: tx.post(KIND, encode(Change())))
+    deadline = time.monotonic() + DEADLINE
+    while (await shards.outbox.backlog()).rows:
+        assert time.monotonic() < deadline, served.log.read_text()[-3000:]
+        await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def relaying(config: Path) -> Path:
+    """The settings of gateways that run jobs, and often look for work that was left behind."""
+    path = config.with_name("relaying.toml")
+    lines = [line for line in config.read_text().splitlines() if not line.startswith("run_jobs")]
+    lines += ["run_jobs = true", "relay_seconds = 0.2", "mysql_processes = 20"]
+    path.write_text("\n".join(lines))
     return path
 
 
@@ -281,6 +336,25 @@ def test_shards_in_sqlite_are_of_one_process(config: Path, tmp_path: Path) -> No
     mixed.write_text("\n".join([*lines, f'topology = "file://{topology}"']))
     failed = pinway("serve", "--config", str(mixed), "--port", str(free_port()), "--workers", "2")
     assert "can't share topology:" in failed.stderr
+
+
+async def test_one_worker_relays_and_another_takes_over_when_it_is_killed(
+    relaying: Path, settings: Settings
+) -> None:
+    async with shards_of(settings) as shards:
+        with serving(relaying, 3) as served:
+            until(lambda: bool(served.polling()), served)
+            [first] = served.polling()
+            await left_behind(shards, served)
+            assert served.polling() == {first}
+            log = served.log.read_text()
+            assert log.count(RELAYS) == 1
+            assert log.count("20 processes with up to 32 connections") == 1, log
+            os.kill(served.numbered()[first], signal.SIGKILL)
+            await left_behind(shards, served)
+            until(lambda: served.ready() == 4, served)
+            assert len(served.polling()) == 1
+            assert served.log.read_text().count(RELAYS) == 2
 
 
 async def test_a_rolling_restart_of_two_workers_under_load_fails_no_request(config: Path) -> None:
