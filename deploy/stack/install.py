@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from datasources.replication import programs
 from deploy.stack.errors import StackError
 
 _HBASE = Path(__file__).parent.parent / "hbase"
@@ -25,7 +26,6 @@ PACKAGES = {
     "java": "default-jre-headless",
 }
 _MAVEN = {"mvn": "maven"}
-_BACKUPS = {"mariadb-backup": "mariadb-backup", "mariadb-binlog": "mariadb-client"}
 _PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin"])
 
 Progress = Callable[[str], None]
@@ -40,7 +40,7 @@ def tool(program: str) -> str:
     """The path of a program; raises StackError that names its package."""
     path = find(program)
     if path is None:
-        package = {**PACKAGES, **_MAVEN, **_BACKUPS}[program]
+        package = {**PACKAGES, **_MAVEN, **programs.PACKAGES}[program]
         raise StackError(f"{program} is missing: run `apt-get install {package}`.")
     return path
 
@@ -54,7 +54,7 @@ def ensure(progress: Progress) -> None:
 
 def ensure_backups(progress: Progress) -> None:
     """Installs what backups of MariaDB servers need. Raises StackError."""
-    _ensure(_BACKUPS, progress)
+    _ensure(programs.PACKAGES, progress)
 
 
 def _ensure(wanted: Mapping[str, str], progress: Progress) -> None:

@@ -39,7 +39,7 @@ def backup_command(settings: Settings, host: str, folder: Path, logs: bool) -> N
 @click.argument("folder", type=FOLDER)
 @click.option("--to", "data", type=FOLDER, required=True, help="An empty data directory.")
 def restore_command(folder: Path, data: Path) -> None:
-    """Make a server's data directory of the backup in FOLDER, after each file was checked.
+    """Make a server's data directory from the backup in FOLDER, after each file was checked.
 
     Then start the server with it, and run `replay`.
     """

@@ -2,50 +2,32 @@
 restores from both.
 
 A backup is a folder: `base` is a prepared copy of the data directory, `backup.json` says of which
-server and up to which event, with a checksum of each file, and `logs` has the binary logs since.
-Everything but the position is the work of MariaDB's own programs, which read the server's files: so
-they run on the server's host.
+server and up to which event, with a checksum of each file, `logs` has the binary logs since, and
+`archived.json` says up to which event. The commands read the server's files, so they run on the
+server's host.
 """
 
 import asyncio
-import hashlib
-import os
 import shutil
 import socket
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from datasources.errors import ConfigError, Damaged, StoreConflict
+from datasources.mysql.replication import backup_files, gtids
 from datasources.mysql.replication.admin import Admin
-from datasources.mysql.replication.programs import (
-    BACKUP,
-    BINLOG,
-    CLIENT,
-    login_file,
-    pipe,
-    run_program,
-)
+from datasources.mysql.replication.backup_files import Archive, Manifest, file_errors, read
+from datasources.mysql.replication.programs import login_file, pipe, run_program
+from datasources.replication.programs import BACKUP, BINLOG, CLIENT
 
 APPLY_SECONDS = 600
-_LIST = "backup.json"
+HEAD = 4  # the offset of a binary log's first event
 _POSITIONS = ("mariadb_backup_binlog_info", "xtrabackup_binlog_info")
 Tell = Callable[[str], None]
 
 
-class Manifest(msgspec.Struct, frozen=True):
-    """A backup's files, and the place in its server's binary log up to which it has all."""
-
-    server: str
-    made: str
-    file: str
-    offset: int
-    gtids: str
-    files: dict[str, str]  # SHA-256 by path in `base`
-
-
+@file_errors()
 async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
     """Copy a slave into a new folder, with all writes that were acknowledged before. Raises
     ConfigError, StoreError; then no part of the folder stays."""
@@ -57,76 +39,89 @@ async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
             "for it"
         )
     await _apply_received(admin)
+    [[logged]] = await admin.run("SELECT @@gtid_binlog_pos")
+    if not logged:  # A position without a transaction does not identify the server's binary logs.
+        raise StoreConflict(
+            f"{admin.name} has logged nothing since its binary logs began: run the command again "
+            "when its master has written"
+        )
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     base = unfinished / "base"
-    base.mkdir(parents=True)
+    unfinished.mkdir(mode=0o700, parents=True)
+    base.mkdir(mode=0o700)
     try:
         tell(f"copying {admin.name}")
         with login_file(admin) as login:
             await run_program(
                 BACKUP, login, "--backup", f"--target-dir={base}", f"--datadir={data}"
             )
+        made = _text(datetime.now(UTC))
         await run_program(BACKUP, "--prepare", f"--target-dir={base}")
-        file, offset, gtids = _position(base)
-        made = datetime.now(UTC).isoformat(timespec="seconds")
-        files = await asyncio.to_thread(_sums, base)
-        manifest = Manifest(admin.name, made, file, offset, gtids, files)
-        (unfinished / _LIST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
-        unfinished.rename(folder)
+        file, offset, applied = _position(base)
+        begins = await _logged(admin, file, offset)
+        if begins is None:
+            raise StoreConflict(
+                f"{admin.name} has deleted its binary log {file}: run the command again"
+            )
+        backup_files.make_private(base)
+        files = await asyncio.to_thread(backup_files.sums, base)
+        manifest = Manifest(admin.name, made, file, offset, applied, begins, files)
+        backup_files.write(unfinished / backup_files.LIST, manifest)
+        backup_files.rename(unfinished, folder)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-    tell(f"{folder} has {admin.name} up to {gtids}")
+    tell(f"{folder} has {admin.name} up to {applied}")
     return manifest
 
 
+@file_errors()
 async def archive(admin: Admin, folder: Path, tell: Tell) -> list[str]:
-    """Copy the binary logs since a backup that are not in its folder yet; their names. They have
-    all writes that were acknowledged before. Raises ConfigError when the server has deleted one of
-    them: then a new backup is needed."""
+    """Copy the binary logs since the backup that its folder lacks, and return their names. The
+    folder then has all writes that were acknowledged before. Raises ConfigError when the next log
+    was deleted, or when the server's logs were restarted: then a new backup is needed."""
     manifest = read(folder)
     if manifest.server != admin.name:
         raise ConfigError(f"{folder} is a backup of {manifest.server}, not of {admin.name}")
     await _data_directory(admin)
+    done = backup_files.read_archive(folder)
+    if done is None:
+        first, offset, logged = manifest.file, manifest.offset, manifest.logged
+    else:
+        first, offset, logged = backup_files.after(done.log), HEAD, done.logged
+    await _check_continues(admin, first, offset, logged)
+    moment = _text(datetime.now(UTC))
     if await admin.slave() is not None:
         await _apply_received(admin)
     [[basename]] = await admin.run("SELECT @@log_bin_basename")
     place = Path(basename.decode()).parent
     await admin.run("FLUSH BINARY LOGS")
-    *closed, _ = [row[0].decode() for row in await admin.run("SHOW BINARY LOGS")]
+    *closed, current = await _logs(admin)
+    end = await _logged(admin, current, HEAD)
     logs = folder / "logs"
-    logs.mkdir(exist_ok=True)
-    done = sorted(path.name for path in logs.iterdir() if path.suffix != ".part")
-    following = _after(done[-1]) if done else manifest.file
-    if following not in closed:
-        raise ConfigError(
-            f"{admin.name} has deleted its binary log {following}: make a new backup, and archive "
-            "more often than binlog-expire-logs-seconds"
-        )
-    wanted = closed[closed.index(following) :]
-    for name in wanted:
-        await asyncio.to_thread(_copy, place / name, logs / name)
-        tell(f"archived {name}")
+    logs.mkdir(mode=0o700, exist_ok=True)
+    wanted = [log for log in closed if backup_files.number(log) >= backup_files.number(first)]
+    for log in wanted:
+        await asyncio.to_thread(backup_files.copy, place / log, logs / log)
+        tell(f"archived {log}")
+    try:  # The logs may have been restarted since the first check.
+        await _check_continues(admin, first, offset, logged)
+    except ConfigError:
+        for log in wanted:
+            (logs / log).unlink()
+        raise
+    backup_files.write(folder / backup_files.ARCHIVED, Archive(closed[-1], end or "", moment))
     return wanted
 
 
-def read(folder: Path) -> Manifest:
-    """Raises ConfigError for a folder that is no backup."""
-    try:
-        return msgspec.json.decode((folder / _LIST).read_bytes(), type=Manifest)
-    except FileNotFoundError:
-        raise ConfigError(f"{folder} is no backup: it has no {_LIST}") from None
-    except msgspec.MsgspecError as error:
-        raise Damaged(f"{folder / _LIST} can't be read: {error}") from error
-
-
+@file_errors()
 async def restore(folder: Path, data: Path, tell: Tell) -> Manifest:
-    """Make a data directory of a backup, after every file was checked. Raises ConfigError,
-    Damaged."""
+    """Make a data directory from a backup, after every file was checked. Raises ConfigError,
+    StoreError; then nothing was restored, or a part that the next run refuses."""
     manifest = read(folder)
     _check_empty(data)
-    found = await asyncio.to_thread(_sums, folder / "base")
+    found = await asyncio.to_thread(backup_files.sums, folder / "base")
     if found != manifest.files:
         wrong = sorted(
             name
@@ -139,18 +134,25 @@ async def restore(folder: Path, data: Path, tell: Tell) -> Manifest:
     return manifest
 
 
+@file_errors()
 async def replay(admin: Admin, folder: Path, until: datetime | None, tell: Tell) -> str:
     """Apply the archived logs to a restored server, with the ids of their transactions, up to a
-    moment; the position that it has then. Run again after it was killed, it continues. Raises
-    StoreConflict for a server that takes writes, or follows a master."""
-    manifest = read(folder)
+    moment. Return the position that the server has then. A replay that was killed continues when
+    it is run again. Raises ConfigError for a moment before the backup, StoreConflict for a server
+    that takes writes, or follows a master."""
+    manifest, done = read(folder), backup_files.read_archive(folder)
+    reached = manifest.made if done is None else done.moment
+    if until is not None and until <= datetime.fromisoformat(manifest.made):
+        raise ConfigError(
+            f"{folder} is a backup of {manifest.made}, not from before {_text(until)}: restore an "
+            f"earlier one. Its logs reach up to {reached}"
+        )
     role = await admin.role()
     if not role.read_only or await admin.slave() is not None:
         raise StoreConflict(f"{admin.name} is a master or a slave, and no restored server")
     position = await _position_of(admin, manifest)
-    logs = sorted(path for path in (folder / "logs").glob("*") if path.suffix != ".part")
-    if logs:
-        tell(f"applying {len(logs)} binary logs after {position}")
+    if logs := backup_files.archived(folder):
+        tell(f"applying {len(logs)} binary logs after {position}, which reach up to {reached}")
         with login_file(admin) as login:
             await pipe(
                 [BINLOG, f"--start-position={position}", *_stop(until), *map(str, logs)],
@@ -179,20 +181,38 @@ async def _apply_received(slave: Admin) -> None:
         )
 
 
+async def _check_continues(admin: Admin, log: str, offset: int, logged: str) -> None:
+    """Check that a server still has a binary log, and that the log has a position at an offset.
+    Logs are numbered from 1 again after RESET MASTER and on a restored server, so a name alone
+    says nothing. Raises ConfigError."""
+    logs = await _logs(admin)
+    if log not in logs and backup_files.number(logs[0]) > backup_files.number(log):
+        raise ConfigError(
+            f"{admin.name} has deleted its binary log {log}: make a new backup, and archive "
+            "more often than binlog-expire-logs-seconds"
+        )
+    found = await _logged(admin, log, offset) if log in logs else None
+    if found is None or set(gtids.parsed(found)) != set(gtids.parsed(logged)):
+        raise ConfigError(
+            f"{admin.name}: its binary logs were restarted since they were archived: make a new "
+            "backup"
+        )
+
+
+async def _logs(admin: Admin) -> list[str]:
+    return [row[0].decode() for row in await admin.run("SHOW BINARY LOGS")]
+
+
+async def _logged(admin: Admin, log: str, offset: int) -> str | None:
+    """The position at an offset of a binary log; None for a log that the server doesn't have."""
+    [[found]] = await admin.run("SELECT BINLOG_GTID_POS(%s, %s)", (log, offset))
+    return None if found is None else found.decode()
+
+
 async def _position_of(admin: Admin, manifest: Manifest) -> str:
     """The position of a restored server: of the backup, and of what was applied since."""
     [[applied]] = await admin.run("SELECT @@gtid_binlog_pos")
-    return later(manifest.gtids, applied.decode())
-
-
-def later(one: str, other: str) -> str:
-    """The last transaction of each domain in two positions, `domain-server-sequence[,...]`."""
-    found: dict[int, tuple[int, int]] = {}
-    for part in filter(None, f"{one},{other}".split(",")):
-        domain, server, sequence = map(int, part.split("-"))
-        if sequence >= found.get(domain, (0, 0))[1]:
-            found[domain] = server, sequence
-    return ",".join(f"{domain}-{server}-{last}" for domain, (server, last) in found.items())
+    return gtids.later(manifest.gtids, applied.decode())
 
 
 def _check_new(folder: Path) -> None:
@@ -203,6 +223,10 @@ def _check_new(folder: Path) -> None:
 def _check_empty(data: Path) -> None:
     if data.exists() and any(data.iterdir()):
         raise ConfigError(f"{data} is not empty: name an empty data directory")
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _stop(until: datetime | None) -> list[str]:
@@ -217,7 +241,7 @@ async def _data_directory(admin: Admin) -> Path:
     if host.decode() != socket.gethostname():
         raise ConfigError(
             f"{admin.name} runs on {host.decode()}, and this is {socket.gethostname()}: run the "
-            "command there, since it reads the server's files"
+            f"command on {host.decode()}, since it reads the server's files"
         )
     return Path(data.decode())
 
@@ -226,35 +250,6 @@ def _position(base: Path) -> tuple[str, int, str]:
     """The file, the offset and the global transaction ids that `mariadb-backup` wrote down."""
     for name in _POSITIONS:
         if (base / name).exists():
-            file, offset, *gtids = (base / name).read_text().split()
-            return file, int(offset), "".join(gtids)
+            file, offset, *ids = (base / name).read_text().split()
+            return file, int(offset), "".join(ids)
     raise StoreConflict("mariadb-backup wrote no position down: does the server write a binlog?")
-
-
-def _after(log: str) -> str:
-    """The name of the next binary log."""
-    stem, _, number = log.rpartition(".")
-    return f"{stem}.{int(number) + 1:0{len(number)}d}"
-
-
-def _sums(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): _sum(path)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
-def _sum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a file; it is durable, or not there."""
-    part = target.with_name(f"{target.name}.part")
-    with source.open("rb") as read, part.open("wb") as written:
-        shutil.copyfileobj(read, written)
-        written.flush()
-        os.fsync(written.fileno())
-    part.rename(target)

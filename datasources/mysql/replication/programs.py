@@ -4,14 +4,13 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 from datasources.errors import ConfigError, StoreUnavailable
 from datasources.mysql.replication.admin import Admin
-
-BACKUP, BINLOG, CLIENT = "mariadb-backup", "mariadb-binlog", "mariadb"
-PACKAGES = {BACKUP: "mariadb-backup", BINLOG: "mariadb-client", CLIENT: "mariadb-client-core"}
+from datasources.replication.programs import PACKAGES
 
 
 @contextmanager
@@ -28,6 +27,65 @@ def login_file(admin: Admin) -> Iterator[str]:
         yield f"--defaults-extra-file={file.name}"
 
 
+async def run_program(program: str, *words: str) -> None:
+    """Run a program to its end; a cancelled caller ends it. Raises ConfigError if the program is
+    not installed, StoreUnavailable if it fails."""
+    async with _started([_tool(program), *words], stdin=DEVNULL, stdout=DEVNULL) as process:
+        _, told = await process.communicate()
+    _check(process, program, told)
+
+
+async def pipe(giving: Sequence[str], taking: Sequence[str]) -> None:
+    """`giving | taking`, with times in UTC. Raises as `run_program` does."""
+    giver_path, taker_path = _tool(giving[0]), _tool(taking[0])
+    environment = {**os.environ, "TZ": "UTC"}
+    read, write = os.pipe()
+    open_ends = {read, write}
+
+    def close(end: int) -> None:
+        open_ends.remove(end)
+        os.close(end)
+
+    try:
+        async with _started(
+            [giver_path, *giving[1:]], stdin=DEVNULL, stdout=write, env=environment
+        ) as giver:
+            close(write)
+            async with _started(
+                [taker_path, *taking[1:]], stdin=read, stdout=DEVNULL, env=environment
+            ) as taker:
+                close(read)
+                (_, gave), (_, took) = await asyncio.gather(
+                    giver.communicate(), taker.communicate()
+                )
+    finally:
+        for end in open_ends:
+            os.close(end)
+    _check(taker, taking[0], took)
+    _check(giver, giving[0], gave)
+
+
+@asynccontextmanager
+async def _started(
+    command: Sequence[str],
+    *,
+    stdin: int,
+    stdout: int,
+    env: Mapping[str, str] | None = None,
+) -> AsyncIterator[Process]:
+    """A process, which is killed if it still runs at the end."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=stdin, stdout=stdout, stderr=PIPE, env=env
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.communicate()
+
+
 def _tool(program: str) -> str:
     path = shutil.which(program)
     if path is None:
@@ -35,51 +93,7 @@ def _tool(program: str) -> str:
     return path
 
 
-async def run_program(program: str, *words: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        _tool(program),
-        *words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    _, told = await process.communicate()
+def _check(process: Process, program: str, told: bytes) -> None:
     if process.returncode:
-        raise StoreUnavailable(f"{program} failed: {_last(told)}")
-
-
-async def pipe(giving: Sequence[str], taking: Sequence[str]) -> None:
-    """`giving | taking`, with times in UTC."""
-    read, write = os.pipe()
-    environment = {**os.environ, "TZ": "UTC"}
-    try:
-        giver = await asyncio.create_subprocess_exec(
-            _tool(giving[0]),
-            *giving[1:],
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=write,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-        )
-        os.close(write)
-        write = -1
-        taker = await asyncio.create_subprocess_exec(
-            _tool(taking[0]),
-            *taking[1:],
-            stdin=read,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-        )
-    finally:
-        for end in (read, write):
-            if end >= 0:
-                os.close(end)
-    (_, gave), (_, took) = await asyncio.gather(giver.communicate(), taker.communicate())
-    for process, program, told in ((taker, taking[0], took), (giver, giving[0], gave)):
-        if process.returncode:
-            raise StoreUnavailable(f"{program} failed: {_last(told)}")
-
-
-def _last(told: bytes) -> str:
-    return told.decode(errors="replace").strip().rpartition("\n")[2]
+        last = told.decode(errors="replace").strip().rpartition("\n")[2]
+        raise StoreUnavailable(f"{program} failed: {last}")

@@ -1,0 +1,153 @@
+"""The files of a backup: `backup.json`, `archived.json` and the binary logs, which only their owner
+may read.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from datasources.errors import ConfigError, Damaged, PinwayError, StoreUnavailable
+
+LIST, ARCHIVED = "backup.json", "archived.json"
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """A backup's files, and the place in its server's binary log up to which it has all."""
+
+    server: str
+    made: str  # UTC; the backup has nothing that was written later
+    file: str
+    offset: int
+    gtids: str  # applied
+    logged: str  # the position in the binary log at `offset` of `file`
+    files: dict[str, str]  # SHA-256 by path in `base`
+
+
+class Archive(msgspec.Struct, frozen=True):
+    """The end of a backup's archived binary logs."""
+
+    log: str  # the last one
+    logged: str  # the position at its end
+    moment: str  # UTC; the logs have all that was acknowledged before
+
+
+@asynccontextmanager
+async def file_errors() -> AsyncIterator[None]:
+    """Raises ConfigError for files that this user may not use, StoreUnavailable for other errors of
+    files, like a full disk."""
+    try:
+        yield
+    except OSError as error:
+        raise _told(error) from error
+
+
+def read(folder: Path) -> Manifest:
+    """Raises ConfigError for a folder that is no backup, Damaged for a manifest that can't be
+    decoded."""
+    try:
+        return msgspec.json.decode((folder / LIST).read_bytes(), type=Manifest)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ConfigError(f"{folder} is no backup: it has no {LIST}") from None
+    except OSError as error:
+        raise _told(error) from error
+    except msgspec.MsgspecError as error:
+        raise Damaged(f"{folder / LIST} can't be read: {error}") from error
+
+
+def read_archive(folder: Path) -> Archive | None:
+    """None before the first binary log was archived. Raises Damaged."""
+    try:
+        return msgspec.json.decode((folder / ARCHIVED).read_bytes(), type=Archive)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        raise Damaged(f"{folder / ARCHIVED} can't be read: {error}") from error
+
+
+def archived(folder: Path) -> list[Path]:
+    """The archived binary logs, in the order in which they were written."""
+    return sorted(
+        (path for path in (folder / "logs").glob("*") if path.suffix[1:].isdecimal()),
+        key=lambda path: number(path.name),
+    )
+
+
+def number(log: str) -> int:
+    """The number of a binary log, 7 of `binlog.000007`."""
+    return int(log.rpartition(".")[2])
+
+
+def after(log: str) -> str:
+    """The name of the next binary log."""
+    stem, _, digits = log.rpartition(".")
+    return f"{stem}.{int(digits) + 1:0{len(digits)}d}"
+
+
+def sums(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file, by its path in the folder."""
+    return {
+        path.relative_to(folder).as_posix(): _sum(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def make_private(folder: Path) -> None:
+    """Let only their owner use the folder and all that is in it."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file. Afterwards the copy is durable; after an error there is none."""
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with source.open("rb") as original, open(part, "wb", opener=_private) as written:
+            shutil.copyfileobj(original, written)
+            written.flush()
+            os.fsync(written.fileno())
+        rename(part, target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write(path: Path, content: msgspec.Struct) -> None:
+    """Write a durable file of JSON, in one step."""
+    part = path.with_name(f"{path.name}.part")
+    with open(part, "wb", opener=_private) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(content)))
+        file.flush()
+        os.fsync(file.fileno())
+    rename(part, path)
+
+
+def rename(path: Path, target: Path) -> None:
+    """Rename a file or a folder, durably."""
+    path.rename(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _told(error: OSError) -> PinwayError:
+    told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    if isinstance(error, PermissionError):
+        return ConfigError(f"{told}: run the command as a user that may use the server's files")
+    return StoreUnavailable(told)

@@ -1,0 +1,38 @@
+"""Global transaction ids and positions as MariaDB writes them: `domain-server-sequence[,...]`."""
+
+from typing import NamedTuple
+
+
+class Gtid(NamedTuple):
+    domain: int
+    server: int
+    sequence: int
+
+
+def parsed(position: str) -> list[Gtid]:
+    return [
+        Gtid(*map(int, part.strip().split("-"))) for part in position.split(",") if part.strip()
+    ]
+
+
+def later(one: str, other: str) -> str:
+    """The last transaction of each domain in two positions."""
+    found: dict[int, Gtid] = {}
+    for gtid in (*parsed(one), *parsed(other)):
+        if gtid.domain not in found or gtid.sequence >= found[gtid.domain].sequence:
+            found[gtid.domain] = gtid
+    return ",".join("-".join(map(str, gtid)) for gtid in found.values())
+
+
+def contains(of_master: str, own: str) -> bool:
+    """Whether a binary log with the first state has all events of the second state. A state has the
+    last transaction of each domain and server."""
+    known = {(domain, server): sequence for domain, server, sequence in parsed(of_master)}
+    return all(
+        known.get((domain, server), 0) >= sequence for domain, server, sequence in parsed(own)
+    )
+
+
+def last_in(position: str, domain: int) -> int:
+    """The last sequence number of a domain; 0 where the position has none."""
+    return max((gtid.sequence for gtid in parsed(position) if gtid.domain == domain), default=0)
