@@ -387,9 +387,9 @@ class ShardStore(Protocol):
         """The seconds that each slave of the topology is behind its master; None for a slave that
         does not replicate. Slaves that can't be asked are left out."""
 
-    async def setting_faults(self) -> list[tuple[str, str]]:
-        """The settings under which acknowledged writes may be lost: servers, and a line each. A
-        server that can't be asked is left out."""
+    async def setting_faults(self) -> dict[str, list[str] | None]:
+        """The settings under which acknowledged writes may be lost: by server, a line each. None
+        for a server that can't be asked."""
 
     async def connection_limits(self) -> dict[str, int]:
         """The connections that each server allows, by the server's name. A server that can't be

@@ -23,7 +23,8 @@ from deploy.stack.mariadb import MariaDB, topology_name
 from gateway.cli import main
 
 SHARDS = 4
-_numbers = itertools.count()  # of the pins of all loads
+numbers = itertools.count()
+"""Numbers of pins, which all loads share: no two pins of theirs have the same number."""
 
 
 @dataclass
@@ -76,14 +77,34 @@ class Pairs:
         )
         return done.exit_code, done.output
 
-    async def lone_gateway(self) -> MySqlShards:
-        """Shards of a gateway that never hears of another topology."""
+    async def done(self, *words: str) -> str:
+        """Run `pinway shards`, which must succeed, and return its output."""
+        status, output = await asyncio.to_thread(self.run, *words)
+        assert status == 0, output
+        return output
+
+    async def saved(self) -> Topology:
         source = ZooKeeperTopology(self.zookeeper, "/pinway/topology")
         topology = await source.load()
         await source.close()
+        return topology
+
+    async def current(self) -> tuple[str, str | None]:
+        """The master and the slave of the shards."""
+        [first, *_] = (await self.saved()).shards
+        return first.master, first.slave
+
+    async def both(self) -> tuple[str, str]:
+        """The master and the slave of the shards, which have a slave."""
+        master, slave = await self.current()
+        assert slave is not None
+        return master, slave
+
+    async def lone_gateway(self) -> MySqlShards:
+        """Shards of a gateway that never hears of another topology."""
         settings = self.stack.settings
         return MySqlShards(
-            topology, user=settings["mysql_user"], password=settings["mysql_password"]
+            await self.saved(), user=settings["mysql_user"], password=settings["mysql_password"]
         )
 
     @asynccontextmanager
@@ -105,6 +126,10 @@ class Pairs:
             await asyncio.gather(task, return_exceptions=True)
             await followed.close()
             await shards.close()
+
+
+async def insert_pin(shards: MySqlShards, data: bytes, shard: int = 0) -> int:
+    return await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, data))
 
 
 class Kept:
@@ -233,7 +258,7 @@ class Load:
     async def _write(self) -> None:
         clock = asyncio.get_running_loop().time
         while True:
-            number = next(_numbers)
+            number = next(numbers)
             began = clock()
             try:
                 id = await self.shards.objects.transact(

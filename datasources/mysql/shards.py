@@ -7,7 +7,7 @@ from datasources.mysql import schema
 from datasources.mysql.engine import MySqlEngine
 from datasources.places import PoolState
 from datasources.replication import topologies
-from datasources.replication.checking import ASK, VARIABLES, faults_in
+from datasources.replication.checking import ASK, VARIABLES, decoded, faults_in
 from datasources.sql.engine import Observe, object_place
 from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
@@ -93,16 +93,14 @@ class MySqlShards(SqlShards):
         lags = await together(self._lag(name) for name in slaves)
         return {name: lag[0] for name, lag in zip(slaves, lags, strict=True) if lag}
 
-    async def setting_faults(self) -> list[tuple[str, str]]:
+    async def setting_faults(self) -> dict[str, list[str] | None]:
         topology = self.objects.topology()
         names = _servers(topology)
         found = await together(self._variables(name) for name in names)
-        return [
-            (name, fault)
+        return {
+            name: None if variables is None else faults_in(topology, name, variables)
             for name, variables in zip(names, found, strict=True)
-            if variables is not None
-            for fault in faults_in(topology, name, variables)
-        ]
+        }
 
     async def connection_limits(self) -> dict[str, int]:
         names = _servers(self.objects.topology())
@@ -132,7 +130,7 @@ class MySqlShards(SqlShards):
             found = await self._engine.server(server).query("settings", ASK, VARIABLES, "")
         except StoreError:
             return None
-        return {name.decode(): value.decode() for name, value in found.rows}
+        return decoded(found.rows)
 
     async def _connection_limit(self, server: str) -> int | None:
         ask = "SELECT @@max_connections"

@@ -1,7 +1,7 @@
 """The settings of servers that acknowledged writes depend on, and what is wrong with a server's."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from datasources.replication import topologies
 from datasources.topology import Topology
@@ -44,8 +44,14 @@ ASK = (
 """The statement that asks a server for `VARIABLES`."""
 
 
+def decoded(rows: Iterable[tuple[Any, ...]]) -> dict[str, str]:
+    """The values by variable in the rows of `ASK`."""
+    return {name.decode(): value.decode() for name, value in rows}
+
+
 def faults_in(topology: Topology, name: str, variables: Mapping[str, str]) -> list[str]:
-    """A line for each variable of a server that is not as its part in the topology wants it."""
+    """A line for each variable of a server that differs from the value its role (master or slave)
+    needs."""
     return faults(
         variables,
         is_master=name in topologies.masters(topology),

@@ -33,6 +33,12 @@ def check_server(topology: Topology, name: str) -> None:
         raise ConfigError(f"the topology has no server {name!r}: it has {known}")
 
 
+def check_master(topology: Topology, name: str) -> None:
+    check_server(topology, name)
+    if name not in (known := masters(topology)):
+        raise ConfigError(f"{name} is the master of no shards: masters are {', '.join(known)}")
+
+
 def slave_of(topology: Topology, master: str) -> str | None:
     """The slave of a master's ranges."""
     slaves = {r.slave for r in _ranges(topology) if r.master == master}

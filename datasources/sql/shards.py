@@ -51,9 +51,9 @@ class SqlShards(ABC):
         """Nothing, for servers that have no slaves."""
         return {}
 
-    async def setting_faults(self) -> list[tuple[str, str]]:
+    async def setting_faults(self) -> dict[str, list[str] | None]:
         """Nothing, for servers without settings."""
-        return []
+        return {}
 
     async def connection_limits(self) -> dict[str, int]:
         """Nothing, for servers that count no connections."""

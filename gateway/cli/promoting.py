@@ -15,11 +15,12 @@ async def promoted(
     restored: bool = False,
     over: str | None = None,
 ) -> None:
-    """Make slave `host` the master of all that its master `over` has. Raises StoreError,
-    ConfigError."""
+    """Make `host` the master of all shards of `over`, its master or, if `host` was restored, a lost
+    master. Raises StoreError, ConfigError."""
     from datasources.mysql.replication.promotion import Promotion
 
     old = over or topologies.master_over(work.topology, host)
+    slave = topologies.slave_of(work.topology, old)
     promotion = Promotion(
         work.topology,
         work.admin(host),
@@ -28,14 +29,15 @@ async def promoted(
         tell=tell,
         accept_loss=accept_loss,
         restored=restored,
+        slave=None if slave is None or slave == host else work.admin(slave),
     )
     await work.save(await promotion.run())
     await promotion.finish()
     for move, version in (await work.moves()).values():
         if (renamed := moves.succeeded(move, old, host)) != move:
             await work.operations.save(move.id, moves.encode(renamed), version)
-    other = old if old != host else "HOST"
-    tell(
-        f"{host} has no slave, so its writes are on one server alone: "
-        f"`pinway shards attach {other}` makes {other} its slave"
-    )
+    if old != host:
+        advice = f"`pinway shards attach {old}` makes {old} its slave"
+    else:
+        advice = "`pinway shards attach` gives it a slave"
+    tell(f"{host} has no slave, so its writes are on one server alone: {advice}")

@@ -162,7 +162,7 @@ def promote_command(
         if restored and over is None and host in topologies.masters(work.topology):
             old = host
         old = old or topologies.master_over(work.topology, host)
-        topologies.check_server(work.topology, old)
+        topologies.check_master(work.topology, old)
         if dry_run:
             click.echo(f"would make {host} the master of all shards of {old}")
             return

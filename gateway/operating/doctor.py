@@ -231,9 +231,21 @@ async def _replication(stores: Stores) -> list[Finding]:
             findings.append(Finding(check, WARNING, told, advice))
         else:
             findings.append(Finding(check, OK, f"{seconds:,.0f} s behind"))
-    for server, fault in await stores.shards.setting_faults():
-        advice = "see `pinway shards check`, and set it in the server's configuration"
-        findings.append(Finding(f"settings {server}", FAULT, fault, advice))
+    return [*findings, *await _server_settings(stores)]
+
+
+async def _server_settings(stores: Stores) -> list[Finding]:
+    findings = []
+    for server, faults in (await stores.shards.setting_faults()).items():
+        check = f"settings {server}"
+        if faults is None:
+            advice = "start it, or mend its address, and run `pinway shards check`"
+            findings.append(Finding(check, WARNING, "it can't be asked", advice))
+        elif not faults:
+            findings.append(Finding(check, OK, "as its role needs them"))
+        for fault in faults or ():
+            advice = f"set {fault.split()[0]} in the server's configuration"
+            findings.append(Finding(check, FAULT, fault, advice))
     return findings
 
 

@@ -9,7 +9,6 @@ from datasources.errors import Damaged
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
 from datasources.replication import topologies
-from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import SHARDS, Pairs
 
 pytestmark = pytest.mark.anyio
@@ -58,9 +57,7 @@ async def test_new_shards_are_opened_once_and_take_new_objects(pairs: Pairs) -> 
         assert "would open" in (await run(pairs, "open", text, "--on", "MySQL002A", "--dry-run"))[1]
         status, output = await run(pairs, "open", text, "--on", "MySQL002A", "--slave", "MySQL002B")
         assert status == 0, output
-        source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
-        shards.use(await source.load())
-        await source.close()
+        shards.use(await pairs.saved())
         id = await shards.objects.transact(first, lambda tx: tx.insert(Kind.PIN, b"{}"))
         assert await shards.objects.get([id]) == {id: b"{}"}
         status, output = await run(pairs, "open", text, "--on", "MySQL002A")
@@ -71,9 +68,7 @@ async def test_new_shards_are_opened_once_and_take_new_objects(pairs: Pairs) -> 
 async def test_init_makes_no_empty_shard_where_the_topology_was_pointed_by_hand(
     pairs: Pairs,
 ) -> None:
-    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
-    topology = await source.load()
-    await source.close()
+    topology = await pairs.saved()
     settings = pairs.stack.settings
     moved = topologies.moved(topology, (0, 0), "MySQL002A", "MySQL002B")
     store = MySqlShards(moved, user=settings["mysql_user"], password=settings["mysql_password"])

@@ -7,60 +7,41 @@ import contextlib
 import pytest
 
 from datasources.errors import StaleTopology, StoreUnavailable
-from datasources.ids import Kind
-from datasources.mysql import MySqlShards
 from datasources.mysql.link import Link, Login, connect
 from datasources.mysql.server import DRIVER_ERRORS
-from datasources.zookeeper import ZooKeeperTopology
-from tests.pairs import Load, Pairs
+from tests.pairs import Load, Pairs, insert_pin
 
 pytestmark = pytest.mark.anyio
-
-
-async def current(pairs: Pairs) -> tuple[str, str | None]:
-    """The master and the slave of the shards."""
-    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
-    topology = await source.load()
-    await source.close()
-    return topology.shards[0].master, topology.shards[0].slave
-
-
-async def insert(shards: MySqlShards, data: bytes) -> int:
-    return await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, data))
 
 
 async def test_a_detached_master_takes_writes_without_its_dead_slave_and_gets_it_back(
     pairs: Pairs,
 ) -> None:
-    master, slave = await current(pairs)
-    assert slave is not None
+    master, slave = await pairs.both()
     async with pairs.gateway(deadline=5.0) as shards:
         load = Load(shards)
         async with load.running():
             await load.acknowledge(50)
             pairs.server(slave).kill()
-            status, output = await asyncio.to_thread(pairs.run, "detach", slave)
-            assert status == 0, output
-            assert f"{master} goes on without a slave" in output
+            assert f"{master} goes on without a slave" in await pairs.done("detach", slave)
             await load.acknowledge(50)
-            assert await current(pairs) == (master, None)
+            assert await pairs.current() == (master, None)
             pairs.server(slave).start()
             pairs.server(slave).wait_ready()
             # The slave may lack acknowledged writes by now.
             status, output = await asyncio.to_thread(pairs.run, "promote", slave)
             assert status == 1
             assert "is the slave of no master" in output
-            status, output = await asyncio.to_thread(pairs.run, "attach", slave)
-            assert status == 0, output
+            await pairs.done("attach", slave)
             await load.acknowledge(20)
         await load.check()
-    assert await current(pairs) == (master, slave)
+    assert await pairs.current() == (master, slave)
 
 
 async def test_a_read_only_master_refuses_writes_and_takes_them_when_it_is_writable_again(
     pairs: Pairs,
 ) -> None:
-    master, _ = await current(pairs)
+    master, _ = await pairs.current()
     admin = pairs.admin(master)
     async with pairs.gateway() as shards:
         load = Load(shards)
@@ -69,29 +50,29 @@ async def test_a_read_only_master_refuses_writes_and_takes_them_when_it_is_writa
             await admin.run("SET GLOBAL read_only = 1")
             try:
                 with pytest.raises(StaleTopology, match="read-only"):
-                    await insert(shards, b"-800")
+                    await insert_pin(shards, b"-800")
                 told = "read_only is ON and must be OFF: else it takes no writes"
-                assert await shards.setting_faults() == [(master, told)]
+                assert (await shards.setting_faults())[master] == [told]
                 ids = list(load.acknowledged.values())
                 assert (await shards.objects.get(ids)).keys() == set(ids)
             finally:
                 await admin.run("SET GLOBAL read_only = 0")
             await load.acknowledge(50)
         assert load.refused
-        assert await shards.setting_faults() == []
+        assert (await shards.setting_faults())[master] == []
         await load.check()
     await admin.close()
 
 
 async def test_a_master_without_room_for_connections_refuses_new_ones_alone(pairs: Pairs) -> None:
-    master, _ = await current(pairs)
+    master, _ = await pairs.current()
     admin, settings = pairs.admin(master), pairs.stack.settings
     [[most]] = await admin.run("SELECT @@max_connections")
     url = f"mysql://127.0.0.1:{pairs.server(master).port}"
     login = Login.of(url, settings["mysql_user"], settings["mysql_password"])
     held = list[Link]()
     async with pairs.gateway() as connected:
-        await insert(connected, b"-810")
+        await insert_pin(connected, b"-810")
         late = await pairs.lone_gateway()
         await admin.run("SET GLOBAL max_connections = 10")
         try:
@@ -99,14 +80,14 @@ async def test_a_master_without_room_for_connections_refuses_new_ones_alone(pair
                 while True:
                     held.append(await connect(login, autocommit=True, deadline=5.0))
             with pytest.raises(StoreUnavailable, match="Too many connections"):
-                await insert(late, b"-811")
-            id = await insert(connected, b"-812")
+                await insert_pin(late, b"-811")
+            id = await insert_pin(connected, b"-812")
         finally:
             for link in held:
                 link.close()
         while True:  # until the server has seen that the others hung up
             try:
-                own = await insert(late, b"-813")
+                own = await insert_pin(late, b"-813")
                 break
             except StoreUnavailable:
                 await asyncio.sleep(0)

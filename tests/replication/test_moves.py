@@ -1,7 +1,6 @@
 """Live moves of shards between real servers, under writers, with the mover killed on its way."""
 
 import asyncio
-import itertools
 import json
 import os
 import signal
@@ -19,7 +18,7 @@ from datasources.ids import Kind
 from datasources.mysql.replication.admin import Admin
 from datasources.protocols import ShardTx
 from datasources.zookeeper import ZooKeeperTopology
-from tests.pairs import SHARDS, Load, Pairs
+from tests.pairs import SHARDS, Load, Pairs, numbers
 
 pytestmark = pytest.mark.anyio
 RANGE = f"0-{SHARDS - 1}"
@@ -137,15 +136,25 @@ async def loaded(pairs: Pairs) -> AsyncIterator[Load]:
         await load.check()
 
 
-async def long_transactions(load: Load) -> None:
+@asynccontextmanager
+async def long_transactions(load: Load) -> AsyncIterator[asyncio.Task[None]]:
     """Insert pins on shard 0 in transactions of two seconds, one after another."""
+    task = asyncio.create_task(_insert_slowly(load))
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _insert_slowly(load: Load) -> None:
 
     async def insert(data: bytes, tx: ShardTx) -> int:
         id = await tx.insert(Kind.PIN, data)
         await asyncio.sleep(2)
         return id
 
-    for number in itertools.count(-1_000_000):
+    for number in numbers:
         data = b"%d" % number
         id = await load.shards.objects.transact(0, partial(insert, data))
         load.acknowledged[number] = id
@@ -153,8 +162,7 @@ async def long_transactions(load: Load) -> None:
 
 async def test_a_range_moves_under_writers_and_back(pairs: Pairs) -> None:
     source, target = await masters(pairs)
-    async with loaded(pairs) as load:
-        long = asyncio.create_task(long_transactions(load))
+    async with loaded(pairs) as load, long_transactions(load) as long:
         [*_, end] = await run(pairs, "move", RANGE, "--to", target, "--group", "1")
         assert end["move"]["state"] == "MOVED"
         assert (await masters(pairs))[0] == target
@@ -167,7 +175,6 @@ async def test_a_range_moves_under_writers_and_back(pairs: Pairs) -> None:
         assert end["move"]["state"] == "BACK"
         assert (await masters(pairs))[0] == source
         assert not long.done(), long.exception()
-        long.cancel()
         print(f"longest write {load.slowest:.3f} s of {len(load.acknowledged)}")
         assert load.refused == load.unknown == set()
 

@@ -10,7 +10,7 @@ import pytest
 from datasources.mysql.replication.promotion import Promotion
 from datasources.replication import watching
 from datasources.replication.watching import Pair, Record, Rules
-from datasources.zookeeper import ZooKeeperOperations, ZooKeeperTopology
+from datasources.zookeeper import ZooKeeperOperations
 from gateway.cli.watching import watch
 from gateway.settings import read_settings
 from tests.pairs import Load, Pairs
@@ -61,27 +61,17 @@ async def watched(pairs: Pairs, rules: Rules, observers: int) -> AsyncIterator[W
         await made.stop()
 
 
-async def current(pairs: Pairs) -> tuple[str, str | None]:
-    """The master and the slave of the shards."""
-    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
-    topology = await source.load()
-    await source.close()
-    return topology.shards[0].master, topology.shards[0].slave
-
-
 async def reattach(pairs: Pairs, dead: str) -> None:
     """Start a dead server again, as the slave of the master that took its place."""
     pairs.server(dead).start()
     pairs.server(dead).wait_ready()
-    status, output = await asyncio.to_thread(pairs.run, "attach", dead)
-    assert status == 0, output
+    await pairs.done("attach", dead)
 
 
 async def test_a_quorum_of_observers_promotes_once_and_not_again_in_the_cool_down(
     pairs: Pairs,
 ) -> None:
-    first, second = await current(pairs)
-    assert second is not None
+    first, second = await pairs.both()
     rules = Rules(promotes=True, quorum=2, after=AFTER)
     async with pairs.gateway(deadline=5.0) as shards, watched(pairs, rules, 1) as observers:
         load = Load(shards, pause=0.04)
@@ -89,13 +79,13 @@ async def test_a_quorum_of_observers_promotes_once_and_not_again_in_the_cool_dow
             await load.acknowledge(50)
             pairs.server(first).kill()
             await observers.until("1 of 1 observers say so; 2 are needed")
-            assert await current(pairs) == (first, second)
+            assert await pairs.current() == (first, second)
             observers.add()
             observers.add()
             await observers.until(f"promoting {second}")
             await observers.until(f"{second} has no slave")
             await load.acknowledge(50)
-            assert await current(pairs) == (second, None)
+            assert await pairs.current() == (second, None)
             await reattach(pairs, first)
             await load.acknowledge(20)
             # The new master hangs, and nobody promotes the old one again so soon.
@@ -105,14 +95,13 @@ async def test_a_quorum_of_observers_promotes_once_and_not_again_in_the_cool_dow
             await observers.until(f"{second} answers again", times=3)
             await load.acknowledge(50)
         await load.check()
-        assert await current(pairs) == (second, first)
+        assert await pairs.current() == (second, first)
         assert sum("has no slave" in line for line in observers.told) == 1
 
 
 async def test_a_refused_promotion_is_not_tried_again_for_the_same_cause(pairs: Pairs) -> None:
     """The slave was restarted while its master hung, and may lack acknowledged writes."""
-    master, slave = await current(pairs)
-    assert slave is not None
+    master, slave = await pairs.both()
     rules = Rules(promotes=True, quorum=1, after=AFTER, cool_down=0.0)
     async with watched(pairs, rules, 1) as observers:
         await observers.until("watching")
@@ -127,13 +116,11 @@ async def test_a_refused_promotion_is_not_tried_again_for_the_same_cause(pairs: 
             pairs.server(master).kill(signal.SIGCONT)
         pairs.server(slave).wait_ready()
         await observers.until(f"{master} answers again")
-    assert await current(pairs) == (master, slave)
+    assert await pairs.current() == (master, slave)
 
 
 async def test_a_promotion_whose_observer_died_is_finished_by_another_one(pairs: Pairs) -> None:
-    master, slave = await current(pairs)
-    assert slave is not None
-    source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
+    master, slave = await pairs.both()
     operations = ZooKeeperOperations(pairs.zookeeper, "/pinway/topology")
     pair = Pair(master, slave)
     _, version = await operations.load(pair.id) or (b"", None)
@@ -145,17 +132,17 @@ async def test_a_promotion_whose_observer_died_is_finished_by_another_one(pairs:
 
     new, old = pairs.admin(slave), pairs.admin(master)
     with pytest.raises(Killed):
-        await Promotion(await source.load(), new, old, lambda: pairs.admin(slave), seam=die).run()
-    for opened in (new, old, source, operations):
+        await Promotion(await pairs.saved(), new, old, lambda: pairs.admin(slave), seam=die).run()
+    for opened in (new, old, operations):
         await opened.close()
     async with watched(pairs, Rules(promotes=True, quorum=2), 1) as observers:
         await observers.until(f"{slave} has no slave")
-    assert await current(pairs) == (slave, None)
+    assert await pairs.current() == (slave, None)
     await reattach(pairs, master)
 
 
 async def test_without_the_option_a_watch_only_tells(pairs: Pairs) -> None:
-    master, slave = await current(pairs)
+    master, slave = await pairs.current()
     async with watched(pairs, Rules(quorum=1, after=1.0), 1) as observers:
         pairs.server(master).kill(signal.SIGSTOP)
         try:
@@ -163,4 +150,4 @@ async def test_without_the_option_a_watch_only_tells(pairs: Pairs) -> None:
         finally:
             pairs.server(master).kill(signal.SIGCONT)
         await observers.until(f"{master} answers again")
-    assert await current(pairs) == (master, slave)
+    assert await pairs.current() == (master, slave)

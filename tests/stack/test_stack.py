@@ -130,8 +130,8 @@ async def test_the_gateway_reads_how_far_slaves_are_behind(own: Stack) -> None:
     for pair in ("001", "002"):
         wait_for_slave(own, f"mysql{pair}a", f"mysql{pair}b")
     assert await shards.replication() == {"MySQL001B": 0.0, "MySQL002B": 0.0}
-    assert await shards.setting_faults() == []
     servers = ("MySQL001A", "MySQL001B", "MySQL002A", "MySQL002B")
+    assert await shards.setting_faults() == {server: [] for server in servers}
     assert await shards.connection_limits() == dict.fromkeys(servers, 500)
     await shards.close()
 

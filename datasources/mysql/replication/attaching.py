@@ -7,14 +7,25 @@ master as of one moment, and follows from there.
 from typing import NamedTuple
 
 from datasources.errors import ConfigError, StoreConflict
+from datasources.mysql.replication import gtids
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
 from datasources.mysql.replication.copying import Progress, copy, snapshot
 from datasources.mysql.replication.promotion import Seam, Tell, no_seam
 from datasources.replication.server_row import RENEWAL
 
 CATCH_UP_SECONDS = 3600
-CANNOT_SEND = 1236
-"""The error number with which a master refuses a position that its binary logs don't have."""
+READING_BINLOG = 1236
+"""The error number with which a master ends a slave's reading for any fault of its binary logs."""
+LACKS_POSITION = (
+    "Could not find GTID state requested by slave in any binlog files",
+    "Could not find first log file name in binary log index file",
+    "start replication from impossible position",
+    "which is not in the master's binlog",
+    "GTID state not found in binlog",
+    "The binlog on the master is missing the GTID",
+)
+"""The texts of that error for a position that the master's binary logs don't have. After another
+fault, like a damaged log, the slave may be the only server that has the data."""
 
 
 class Replica(NamedTuple):
@@ -50,16 +61,15 @@ class Attachment:
         if not await self._follows():
             await self._prepare()
             if await self._is_behind():
-                self._tell(f"{self._slave.name} has no writes of its own, and continues from there")
+                self._tell(f"{self._slave.name} has no writes of its own, and continues")
                 [[position]] = await self._slave.run("SELECT @@gtid_current_pos")
                 await self._follow(position.decode())
             else:
-                await self._rebuild()
+                await self._rebuild(f"{self._slave.name} has events that {self._master.name} lacks")
             await self._seam("following")
         if not await self._catch_up():
-            self._tell(f"{self._master.name} has not the events that follow there")
             await self._prepare()
-            await self._rebuild()
+            await self._rebuild(f"{self._master.name} has deleted events that the slave needs")
             if not await self._catch_up():
                 raise StoreConflict(f"{self._slave.name}: see Last_IO_Error in SHOW SLAVE STATUS")
         await self._master.run("SET GLOBAL rpl_semi_sync_master_enabled = 1")
@@ -77,8 +87,8 @@ class Attachment:
         )
 
     async def _catch_up(self) -> bool:
-        """Wait until the slave has all that the master has now. False if the master can't send the
-        events that the slave lacks: it deleted them, or it was restored as of an earlier moment."""
+        """Wait until the slave has all that the master has now. Return False if the master's binary
+        logs lack the slave's position: it deleted them, or was restored as of an earlier moment."""
         [[position]] = await self._master.run("SELECT @@gtid_binlog_pos")
         self._tell(f"{self._slave.name} catches up with {position.decode()}")
         for _ in range(CATCH_UP_SECONDS):
@@ -91,8 +101,13 @@ class Attachment:
                     f"{self._slave.name} does not apply its master's events: "
                     f"{status and status['Last_SQL_Error']}"
                 )
-            if int(status["Last_IO_Errno"]) == CANNOT_SEND:
-                return False
+            if int(status["Last_IO_Errno"]) == READING_BINLOG:
+                if lacks_position(status["Last_IO_Error"]):
+                    return False
+                raise StoreConflict(
+                    f"{self._master.name} can't send its events to {self._slave.name}: "
+                    f"{status['Last_IO_Error']}"
+                )
         raise StoreConflict(f"{self._slave.name} did not catch up: see SHOW SLAVE STATUS there")
 
     async def _prepare(self) -> None:
@@ -124,13 +139,13 @@ class Attachment:
                 await self._slave.run(f"RESET SLAVE '{name}' ALL")
 
     async def _is_behind(self) -> bool:
-        """Whether the master has all events that the server has."""
+        """Return whether the master has all events that the server has."""
         [[own]] = await self._slave.run("SELECT @@gtid_binlog_state")
         [[masters]] = await self._master.run("SELECT @@gtid_binlog_state")
-        return contains(masters.decode(), own.decode())
+        return gtids.contains(masters.decode(), own.decode())
 
-    async def _rebuild(self) -> None:
-        self._tell(f"{self._slave.name} has writes of its own, and is copied again")
+    async def _rebuild(self, why: str) -> None:
+        self._tell(f"{why}: {self._slave.name} is copied again")
         databases = await _databases(self._master)
         for database in await _databases(self._slave):
             await self._slave.run(f"DROP DATABASE {database}")
@@ -166,19 +181,10 @@ async def detach(master: Admin, epoch: int, tell: Tell = lambda _: None) -> None
     tell(f"{master.name} goes on without a slave: its writes are on one server alone")
 
 
-def contains(of_master: str, own: str) -> bool:
-    """Whether a binlog with the first state has all events of the second; states as MariaDB writes
-    them, `domain-server-sequence[,...]`."""
-    known = _sequences(of_master)
-    return all(known.get(key, 0) >= last for key, last in _sequences(own).items())
-
-
-def _sequences(state: str) -> dict[tuple[int, int], int]:
-    found: dict[tuple[int, int], int] = {}
-    for part in filter(None, state.split(",")):
-        domain, server, sequence = map(int, part.strip().split("-"))
-        found[domain, server] = sequence
-    return found
+def lacks_position(error: str) -> bool:
+    """Return whether a slave's error with the number `READING_BINLOG` says that the master's binary
+    logs don't have its position."""
+    return any(told in error for told in LACKS_POSITION)
 
 
 async def _databases(admin: Admin) -> list[str]:

@@ -7,26 +7,32 @@ Each step may be repeated. A promotion that was killed goes on when it is run ag
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from datasources.errors import ConfigError, StoreConflict, StoreError
-from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
+from datasources.mysql.replication import gtids
+from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin, Role
 from datasources.replication import topologies
 from datasources.replication.server_row import CLOSE, EVENT, LEASE_SECONDS, opens
+from datasources.sql.engine import mod_place, object_place
 from datasources.sql.schema import OBJECT_SHARD, Type
 from datasources.together import together
 from datasources.topology import Topology
 
 JUMP = 100_000
 """Local ids that are left out: the old master may have handed some out that nobody acknowledged."""
+LOST_IDS = 100_000_000
+"""Local ids that are left out after a restore: more than a table has got since the restored moment.
+Local ids have 36 bits, so there is room for hundreds of restores."""
 LOST_EVENTS = 1_000_000_000
 """Sequence numbers of transactions that are left out after a restore: more than were lost."""
 APPLY_SECONDS = 600
 RECEIVE_SECONDS = 10  # for the last events of a master that was shut
 MARGIN = 0.5  # seconds added to the lease
 CONNECTIONS = 8  # that alter tables at the same time
+FENCES = 256  # read in a statement
 Tell = Callable[[str], None]
 Seam = Callable[[str], Awaitable[None]]
 """Called with a step's name after each step; a test may fail there."""
@@ -54,7 +60,8 @@ class Promotion:
 
     `make` opens a further connection to `new`. `sleep` waits seconds. With `restored`, `new` is no
     slave: it was restored from a backup of a pair that is lost. Then `old` must be dead, or be
-    `new` itself.
+    `new` itself, and so must `slave`, the slave of `old`: it has all acknowledged writes. With
+    `accept_loss` it may live.
     """
 
     def __init__(
@@ -69,8 +76,10 @@ class Promotion:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         accept_loss: bool = False,
         restored: bool = False,
+        slave: Admin | None = None,
     ) -> None:
         self._topology, self._new, self._old, self._make = topology, new, old, make
+        self._slave = slave
         self._tell, self._seam, self._sleep = tell, seam, sleep
         self._accept_loss, self._restored = accept_loss, restored
 
@@ -78,14 +87,15 @@ class Promotion:
         """The topology to save. Raises StoreError, ConfigError."""
         following = topologies.promoted(self._topology, self._old.name, self._new.name)
         role = await self._new.role()
-        if self._restored and role.is_master and role.semi_sync:
-            raise ConfigError(
-                f"{self._new.name} takes writes, and its slave receives them, so it was not "
-                "restored; nothing was changed"
-            )
-        # Restored from its own backup, a server that was its pair's master still owns the row.
-        if not role.is_master if self._restored else role.owner != role.id:
-            await self._check()
+        if self._restored:
+            await self._check_restored(role)
+            # Restored from its own backup, a server that was its pair's master still owns the row.
+            is_taken_over = role.is_master
+        else:
+            is_taken_over = role.owner == role.id
+        if not is_taken_over:
+            if not self._restored:
+                await self._check()
             try:
                 await self._become_complete()
             except StoreError:
@@ -100,16 +110,16 @@ class Promotion:
         return replace(following, epoch=epoch)
 
     async def finish(self) -> None:
-        """Forget the old master, after the topology was saved. Until then gateways read the new
-        master as a slave that has applied everything."""
+        """Forget the old master. Call it after the topology was saved: before that, gateways read
+        the new master as a slave that has applied everything."""
         await self._new.script(("STOP ALL SLAVES", "RESET SLAVE ALL"))
 
     async def _become_complete(self) -> None:
-        """Until the new master has all that was acknowledged, and the old one is not read."""
+        """Return when the new master has all that was acknowledged, and the old one is not read."""
         lives = not self._restored and await self._lives()
         if lives:
-            # Before writes are refused, since it may take seconds. What the old master hands out
-            # until then is less than JUMP, or is applied and so left out as well.
+            # Before writes are refused, since it may take seconds. The ids that the old master
+            # hands out until then are fewer than JUMP, or are applied and so left out as well.
             await self._jump()
         shut = lives and await self._shut_old()
         await self._seam("shut")
@@ -124,13 +134,16 @@ class Promotion:
         await self._seam("jumped")
 
     async def _lives(self) -> bool:
-        """Whether the old master answers, so that this is a planned switch."""
+        """Return whether the old master answers, so that this is a planned switch."""
         try:
             await self._old.run("SELECT 1", within=CONNECT_SECONDS)
         except StoreError as error:
-            self._tell(f"{self._old.name} does not answer, going on without it ({error})")
+            self._tell_dead(error)
             return False
         return True
+
+    def _tell_dead(self, error: StoreError) -> None:
+        self._tell(f"{self._old.name} does not answer, going on without it ({error})")
 
     async def _go_back(self) -> None:
         """After a failure that left the old master what it was."""
@@ -144,11 +157,9 @@ class Promotion:
                 await admin.run(statement, within=CONNECT_SECONDS)
 
     async def _check(self) -> None:
-        """Whether the slave is this master's, and has all that was acknowledged."""
+        """Raises ConfigError, StoreConflict unless the slave is this master's, and applies all
+        that was acknowledged."""
         status = await self._new.slave()
-        if self._restored:
-            await self._check_restored(status)
-            return
         if status is None:
             raise ConfigError(
                 f"{self._new.name} is nobody's slave: only a slave of {self._old.name} can take "
@@ -171,34 +182,50 @@ class Promotion:
                 "with --accept-loss"
             )
 
-    async def _check_restored(self, status: dict[str, Any] | None) -> None:
-        """Whether the server follows nobody, and its master is dead: a live one has all writes."""
-        if status is not None:
+    async def _check_restored(self, role: Role) -> None:
+        """Raises ConfigError, StoreConflict unless the server has the lost master's shards, and
+        follows nobody, and the lost pair is dead: a server that lives has later writes."""
+        if await self._new.slave() is not None:
             raise ConfigError(
                 f"{self._new.name} is a slave, so it was not restored: promote it without "
                 "--restored; nothing was changed"
             )
-        if self._old.name == self._new.name:
-            return
-        with suppress(StoreError):
-            await self._old.run("SELECT 1", within=CONNECT_SECONDS)
+        if role.is_master and role.semi_sync:
+            raise ConfigError(
+                f"{self._new.name} takes writes, and its slave receives them, so it was not "
+                "restored; nothing was changed"
+            )
+        if self._old.name != self._new.name and await _answers(self._old):
             raise ConfigError(
                 f"{self._old.name} answers, and has later writes: run `pinway shards attach "
                 f"{self._new.name}`; nothing was changed"
+            )
+        if self._slave is not None and not self._accept_loss and await _answers(self._slave):
+            raise ConfigError(
+                f"{self._slave.name} answers, and has all acknowledged writes: run `pinway shards "
+                f"promote {self._slave.name}`, or drop its writes with --accept-loss; nothing was "
+                "changed"
+            )
+        owners = await fence_owners(self._new, await self._databases())
+        others = sorted(name for name, owner in owners.items() if owner != str(role.owner))
+        if others:
+            raise StoreConflict(
+                f"{self._new.name} has {others[0]}, but as a shard of server {owners[others[0]]}, "
+                f"not of {self._old.name}: the copy may be old; nothing was changed"
             )
 
     async def _shut_old(self) -> bool:
         """Shut a master that lives, and let the slave receive the last of its events."""
         try:
             await self._old.run(CLOSE[0], within=CONNECT_SECONDS)
+            self._tell(f"{self._old.name} takes no more writes")
             [[position]] = await self._old.run("SELECT @@gtid_binlog_pos", within=CONNECT_SECONDS)
-            [[late]] = await self._new.run(
-                "SELECT MASTER_GTID_WAIT(%s, %s)", (position, RECEIVE_SECONDS)
-            )
         except StoreError as error:
-            self._tell(f"{self._old.name} does not answer, going on without it ({error})")
+            self._tell_dead(error)
             return False
-        self._tell(f"{self._old.name} takes no more writes")
+        [[late]] = await self._new.run(
+            "SELECT MASTER_GTID_WAIT(%s, %s)", (position, RECEIVE_SECONDS)
+        )
         return not late
 
     async def _end_lease(self) -> bool:
@@ -259,21 +286,25 @@ class Promotion:
         """Continue with transaction ids that no lost event had. Else a server that has lost events
         would have the same ids for other writes, and would seem to need only what follows."""
         [[domain, position]] = await self._new.run("SELECT @@gtid_domain_id, @@gtid_current_pos")
-        found = dict[int, int]()
-        for part in filter(None, position.decode().split(",")):
-            of, _, sequence = map(int, part.split("-"))
-            found[of] = sequence
-        await self._new.run("SET SESSION gtid_seq_no = %s", (found.get(domain, 0) + LOST_EVENTS,))
+        last = gtids.last_in(position.decode(), domain)
+        await self._new.run("SET SESSION gtid_seq_no = %s", (last + LOST_EVENTS,))
 
     async def _databases(self) -> list[str]:
         """The shards to take over. A backup may have shards that moved to another master later."""
         found = await shard_databases(self._new)
         if not self._restored:
             return found
-        ranges = [r.range for r in self._topology.shards if r.master == self._old.name]
-        mod = [r.range for r in self._topology.mod.ranges if r.master == self._old.name]
-        wanted = {f"db{n:05d}" for low, high in ranges for n in range(low, high + 1)}
-        wanted |= {f"mod{n:05d}" for low, high in mod for n in range(low, high + 1)}
+        name, topology = self._old.name, self._topology
+        wanted = {
+            place_of(name, shard).database
+            for ranges, place_of in (
+                (topology.shards, object_place),
+                (topology.mod.ranges, mod_place),
+            )
+            for r in ranges
+            if r.master == name
+            for shard in range(r.range[0], r.range[1] + 1)
+        }
         if missing := wanted.difference(found):
             raise StoreConflict(
                 f"{self._new.name} has no {min(missing)}, which is on {self._old.name}: the backup "
@@ -282,7 +313,8 @@ class Promotion:
         return [name for name in found if name in wanted]
 
     async def _jump(self) -> None:
-        self._tell("setting the tables' next ids ahead")
+        left_out = LOST_IDS if self._restored else JUMP
+        self._tell(f"setting the tables' next ids ahead by {left_out:,d}")
         waiting = iter(await numbered_tables(self._new))
 
         async def work() -> None:
@@ -291,7 +323,9 @@ class Promotion:
                 # Until the server is master its binlog must hold nothing but its master's events.
                 await admin.run("SET SESSION sql_log_bin = 0")
                 for table, following in waiting:
-                    await admin.run(f"ALTER TABLE {table} AUTO_INCREMENT = {following + JUMP:d}")
+                    await admin.run(
+                        f"ALTER TABLE {table} AUTO_INCREMENT = {following + left_out:d}"
+                    )
             finally:
                 await admin.close()
 
@@ -305,6 +339,26 @@ async def shard_databases(admin: Admin) -> list[str]:
         "AND table_schema REGEXP '^(db|mod)[0-9]{5}$' ORDER BY table_schema"
     )
     return [name.decode() for [name] in rows]
+
+
+async def fence_owners(admin: Admin, databases: Sequence[str]) -> dict[str, str]:
+    """The server id in the fence of each shard's database."""
+    owners = dict[str, str]()
+    for at in range(0, len(databases), FENCES):
+        fences = " UNION ALL ".join(
+            f"SELECT '{name}', owner FROM {name}.fence" for name in databases[at : at + FENCES]
+        )
+        rows = await admin.run(fences)
+        owners |= {name.decode(): owner.decode() for name, owner in rows}
+    return owners
+
+
+async def _answers(admin: Admin) -> bool:
+    try:
+        await admin.run("SELECT 1", within=CONNECT_SECONDS)
+    except StoreError:
+        return False
+    return True
 
 
 async def numbered_tables(admin: Admin) -> Sequence[tuple[str, int]]:

@@ -2,8 +2,8 @@
 
 from datasources.errors import StoreError
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
-from datasources.mysql.replication.promotion import shard_databases
-from datasources.replication.checking import ASK, VARIABLES
+from datasources.mysql.replication.promotion import fence_owners, shard_databases
+from datasources.replication.checking import ASK, VARIABLES, decoded
 from datasources.replication.showing import ServerState
 from datasources.replication.watching import Sight
 from datasources.together import together
@@ -43,7 +43,7 @@ async def look(master: Admin, slave: Admin) -> Sight:
 async def variables_of(admin: Admin) -> dict[str, str]:
     """The server's variables that the checks look at. Raises StoreError."""
     rows = await admin.run(ASK, VARIABLES)
-    return {name.decode(): value.decode() for name, value in rows}
+    return decoded(rows)
 
 
 async def _state_of(admin: Admin) -> ServerState:
@@ -69,14 +69,5 @@ async def _state_of(admin: Admin) -> ServerState:
 
 
 async def _owned(admin: Admin, id: int) -> int:
-    databases = await shard_databases(admin)
-    owned = 0
-    for at in range(0, len(databases), 256):
-        owners = " UNION ALL ".join(
-            f"SELECT owner FROM {name}.fence" for name in databases[at : at + 256]
-        )
-        [[count]] = await admin.run(
-            f"SELECT COUNT(*) FROM ({owners}) f WHERE owner = %s", (str(id).encode(),)
-        )
-        owned += count
-    return owned
+    owners = await fence_owners(admin, await shard_databases(admin))
+    return list(owners.values()).count(str(id))

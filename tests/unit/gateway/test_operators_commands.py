@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -208,3 +209,28 @@ def test_the_readme_lists_every_command() -> None:
     readme = (ROOT / "README.md").read_text()
     assert isinstance(main, click.Group)
     assert [name for name in main.commands if f"`pinway {name}" not in readme] == []
+
+
+class Servers:
+    """Shards on servers whose settings were asked."""
+
+    async def setting_faults(self) -> dict[str, list[str] | None]:
+        return {
+            "A": [],
+            "B": ["sync_binlog is 0 and must be 1: else writes may be lost"],
+            "C": None,
+        }
+
+    async def replication(self) -> dict[str, float | None]:
+        return {}
+
+
+@pytest.mark.anyio
+async def test_doctor_tells_of_the_settings_of_each_server() -> None:
+    found = await doctor._replication(SimpleNamespace(shards=Servers()))  # type: ignore[arg-type]
+    assert [(finding.check, finding.state) for finding in found] == [
+        ("settings A", "ok"),
+        ("settings B", "fault"),
+        ("settings C", "warning"),
+    ]
+    assert found[1].advice == "set sync_binlog in the server's configuration"
