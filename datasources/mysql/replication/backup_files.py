@@ -23,7 +23,7 @@ class Manifest(msgspec.Struct, frozen=True):
     made: str  # UTC; the backup has nothing that was written later
     file: str
     offset: int
-    gtids: str  # applied
+    gtids: str  # the last transactions
     logged: str  # the position in the binary log at `offset` of `file`
     files: dict[str, str]  # SHA-256 by path in `base`
 

@@ -66,13 +66,16 @@ async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
             )
         backup_files.make_private(base)
         files = await asyncio.to_thread(backup_files.sums, base)
-        manifest = Manifest(admin.name, made, file, offset, applied, begins, files)
+        # `applied` may lack transactions that the backup has: a slave counts a transaction as
+        # applied a moment after its commit. The binary log has it before the commit.
+        position = gtids.later(applied, begins)
+        manifest = Manifest(admin.name, made, file, offset, position, begins, files)
         backup_files.write(unfinished / backup_files.LIST, manifest)
         backup_files.rename(unfinished, folder)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
-    tell(f"{folder} has {admin.name} up to {applied}")
+    tell(f"{folder} has {admin.name} up to {position}")
     return manifest
 
 

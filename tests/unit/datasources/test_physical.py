@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from datasources.errors import ConfigError, Damaged, StoreUnavailable
+from datasources.mysql.link import Login
 from datasources.mysql.replication import backup_files, physical
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.backup_files import Archive, Manifest
@@ -27,7 +28,8 @@ class Server:
         self.place = place
         self.place.mkdir()
         self.starts = dict[str, str]()
-        self.position, self.flushes = 0, 0
+        self.position, self.flushes, self.follows = 0, 0, False
+        self.login = Login("127.0.0.1", 1, "", "")
 
     def restart_logs(self, position: int) -> None:
         """Act as RESET MASTER does; the server then continues from a position."""
@@ -42,8 +44,8 @@ class Server:
         self.starts[name] = start
         (self.place / name).write_text(f"from {start}")
 
-    async def slave(self) -> None:
-        return None
+    async def slave(self) -> dict[str, str] | None:
+        return {"Slave_SQL_Running": "Yes", "Gtid_IO_Pos": "1-1-103"} if self.follows else None
 
     async def run(self, sql: str, args: Any = ()) -> list[Any]:
         match sql.split():
@@ -53,6 +55,10 @@ class Server:
                 return [(str(self.place / "binlog").encode(),)]
             case ["SHOW", "BINARY", "LOGS"]:
                 return [(name.encode(), 0) for name in self.starts]
+            case ["SELECT", "@@gtid_binlog_pos"]:
+                return [(b"1-1-103",)]
+            case ["SELECT", wait, _] if wait.startswith("MASTER_GTID_WAIT"):
+                return [(0,)]
             case ["FLUSH", "BINARY", "LOGS"]:
                 self.flushes += 1
                 self.position += 10
@@ -90,6 +96,23 @@ def open_to_others(folder: Path) -> set[str]:
 
 async def archive(server: Server, folder: Path) -> list[str]:
     return await physical.archive(cast(Admin, server), folder, print)
+
+
+async def test_a_backup_has_the_transactions_that_its_slave_does_not_count_as_applied_yet(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run_program(program: str, *words: str) -> None:
+        if "--backup" in words:
+            [target] = [word for word in words if word.startswith("--target-dir=")]
+            base = Path(target.removeprefix("--target-dir="))
+            (base / "xtrabackup_binlog_info").write_text("binlog.000003\t900\t1-1-100,2-7-5\n")
+
+    monkeypatch.setattr(physical, "run_program", run_program)
+    server.follows, server.starts["binlog.000003"] = True, "1-1-103"
+    manifest = await physical.back_up(cast(Admin, server), tmp_path / "new", print)
+    assert (manifest.gtids, manifest.logged) == ("1-1-103,2-7-5", "1-1-103")
+    assert backup_files.read(tmp_path / "new") == manifest
+    assert open_to_others(tmp_path / "new") == set()
 
 
 async def test_an_archive_continues_after_the_last_log(server: Server, folder: Path) -> None:
