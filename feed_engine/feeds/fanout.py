@@ -23,6 +23,7 @@ from datasources.mappings import Edge, EdgeKey, ListKey, PageRequest, Position
 from datasources.mappings import Mapping as Mappings
 from datasources.protocols import Stores, WideColumnStore
 from datasources.records import Pin
+from datasources.together import together
 from feed_engine.feeds import batches
 from feed_engine.feeds.content import public_pin
 from feed_engine.feeds.dual import write_both
@@ -48,6 +49,7 @@ from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPubli
 
 PAGE = 2000  # followers a step; after each the lane's place is saved
 SHARED = 16  # pages kept for lanes that are a little behind
+TRIMS = 4  # rows of a side that are trimmed at a time
 
 _FOLLOWED = bytes((Source.FOLLOWED,))  # the end of the key of a user's pool
 
@@ -266,9 +268,9 @@ class _Fanout:
         for ended in await self._ended(page):
             gone = {id_row(ended.to_id): [cell]}
             await store.delete(FOLLOWING, gone, unfollow_stamp(ended.version))
-        for rows in page.rows.values():
-            for row in due_rows(rows, pin.id):
-                await trim_following(store, row, self._settings.following_cap)
+        due = [row for rows in page.rows.values() for row in due_rows(rows, pin.id)]
+        cap = self._settings.following_cap
+        await together((trim_following(store, row, cap) for row in due), at_a_time=TRIMS)
 
     async def _into_pools(self, store: WideColumnStore, page: _Page) -> None:
         pin, cause_id = self._pin, page.key.from_id
@@ -280,8 +282,9 @@ class _Fanout:
         if ended := await self._ended(page):
             gone = {pool_row(edge.to_id, Source.FOLLOWED): [cell] for edge in ended}
             await store.delete(POOLS, gone, stamp)
-        for row in due_rows(page.pools, pin.id):
-            await store.trim(POOLS, row, self._settings.pool_cap)
+        cap = self._settings.pool_cap
+        trims = (store.trim(POOLS, row, cap) for row in due_rows(page.pools, pin.id))
+        await together(trims, at_a_time=TRIMS)
 
     async def _ended(self, page: _Page) -> list[Edge]:
         """The follows that ended since the page was read: their own clean-up may have been there
