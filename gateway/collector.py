@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 THRESHOLDS = (10_000, 1, 1)
@@ -27,6 +28,11 @@ PATIENCE = 30.0
 
 
 _short = 0
+_LOCK = Lock()
+_blocks = 0
+"""The number of running blocks of `no_passes`."""
+_enabled = False
+"""Whether the collector was enabled before the first of these blocks."""
 
 
 def set_aside() -> None:
@@ -37,16 +43,25 @@ def set_aside() -> None:
 
 
 @contextmanager
-def no_passes() -> Iterator[bool]:
+def no_passes(*, collect: bool = False) -> Iterator[None]:
     """Disable the collector in the block, because a pass would freeze cycles that the block makes
-    and leaves. Gives whether the collector was enabled before."""
-    enabled = gc.isenabled()
-    gc.disable()
+    and leaves. Blocks of several threads may overlap. With `collect`, collect the youngest
+    generation at the end of the block."""
+    global _blocks, _enabled
+    with _LOCK:
+        if not _blocks:
+            _enabled = gc.isenabled()
+            gc.disable()
+        _blocks += 1
     try:
-        yield enabled
+        yield
     finally:
-        if enabled:
-            gc.enable()
+        with _LOCK:
+            _blocks -= 1
+            if not _blocks and _enabled:
+                gc.enable()
+        if collect and _enabled:
+            gc.collect(0)
 
 
 @contextmanager

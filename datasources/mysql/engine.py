@@ -85,8 +85,10 @@ class MySqlEngine:
         for number, part in enumerate(parts):
             numbers.setdefault(part.place.server, []).append(number)
         answers: list[list[Row]] = [[] for _ in parts]
+        known = self._epoch  # before any server is asked: the places are of this topology
         read = await together(
-            self._read_server(server, operation, parts, some) for server, some in numbers.items()
+            self._read_server(server, operation, parts, some, known)
+            for server, some in numbers.items()
         )
         for rows in read:
             for number, *row in rows:
@@ -117,7 +119,12 @@ class MySqlEngine:
             await asyncio.wait(self._leaving)
 
     async def _read_server(
-        self, server: str, operation: str, parts: Sequence[Part], numbers: Sequence[int]
+        self,
+        server: str,
+        operation: str,
+        parts: Sequence[Part],
+        numbers: Sequence[int],
+        known: int,
     ) -> list[Row]:
         selects = [
             f"(SELECT {n} AS part, {parts[n].columns} {parts[n].rest})".replace(
@@ -133,7 +140,6 @@ class MySqlEngine:
         asked = Asked(operation, sql, args, where)
         moving = sorted(place for place in places if self._is_moving(place))
         slave = None if moving else self._slaves.get(server)
-        known = self._epoch
         try:
             first, *check = await self._ask(server, asked, moving, slave)
         except (StoreTimeout, StoreUnavailable) as error:

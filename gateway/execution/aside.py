@@ -9,11 +9,10 @@ long. So the work pauses (`Aside.pause`) when it had to wait for the interpreter
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from bisect import insort
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from threading import Lock, Thread
 from time import monotonic, sleep, thread_time
@@ -78,17 +77,6 @@ class _Piece:
             self.future.set_exception(error)
         else:
             self.future.set_result(result)
-
-
-@contextmanager
-def _collected_after() -> Iterator[None]:
-    """Disable the garbage collector in the block, and collect the youngest generation at its end.
-    Validation makes megabytes of cycles. A collection in between would count them as long-lived
-    objects (`gateway/collector.py`)."""
-    with no_passes() as enabled:
-        yield
-    if enabled:
-        gc.collect(0)
 
 
 class Aside:
@@ -170,7 +158,7 @@ class Aside:
             error: BaseException | None = None
             self._begin_slice()
             try:
-                with _collected_after():
+                with no_passes(collect=True):  # validation makes megabytes of cycles
                     result = piece.work()
             except BaseException as raised:
                 error = raised

@@ -22,6 +22,12 @@ FIRST = Topology(
     PAIR,
     ModShards(1, PAIR),
 )
+TWO_PAIRS = Topology(
+    1,
+    {name: f"mysql://127.0.0.1:{port}" for port, name in enumerate("ABCD", 3306)},
+    (ShardRange((0, 0), "A", "B"), ShardRange((1, 1), "C", "D")),
+    ModShards(1, PAIR),
+)
 LEASE_OVER = 5_000_000  # microseconds
 
 Step = Callable[[], Awaitable[None]]
@@ -34,8 +40,11 @@ async def nothing() -> None:
 class FakeServer:
     """A server with one row of data. `step` happens while it is asked for it."""
 
-    def __init__(self, data: bytes, *, answers: bool = True, lease_age: int = 0) -> None:
-        self.data, self.answers, self.lease_age = data, answers, lease_age
+    def __init__(
+        self, data: bytes, *, answers: bool = True, lease_age: int = 0, part: int = 0
+    ) -> None:
+        """`part` is the number of the part of a read that this server has."""
+        self.data, self.answers, self.lease_age, self.part = data, answers, lease_age, part
         self.is_slave, self.step = True, nothing
         self.asked = 0
 
@@ -55,7 +64,7 @@ class FakeServer:
             raise StoreTimeout("no answer")
         of_slave = [_result((0,))] if operation.endswith(".slave") else []
         checks = _result((age, 100)) if of_slave else _result((1, age))
-        return [*of_slave, _result((0, data)), checks]
+        return [*of_slave, _result((self.part, data)), checks]
 
 
 def _result(row: Row) -> Result:
@@ -63,17 +72,17 @@ def _result(row: Row) -> Result:
 
 
 class World:
-    """A gateway over the pair A and B. `saved` is the topology in ZooKeeper."""
+    """A gateway over pairs of servers. `saved` is the topology in ZooKeeper."""
 
-    def __init__(self, a: FakeServer, b: FakeServer) -> None:
+    def __init__(self, *servers: FakeServer, topology: Topology = FIRST) -> None:
         engine = MySqlEngine(
-            FIRST, "", "", pool_size=1, deadline=5.0, observe=lambda *_: None, slave_reads=True
+            topology, "", "", pool_size=1, deadline=5.0, observe=lambda *_: None, slave_reads=True
         )
-        servers: dict[str, Any] = {"A": a, "B": b}
-        engine.server = servers.__getitem__  # type: ignore[assignment, method-assign]
-        self.router = Router(engine, FIRST, lambda: 0)
+        named: dict[str, Any] = dict(zip(topology.servers, servers, strict=True))
+        engine.server = named.__getitem__  # type: ignore[assignment, method-assign]
+        self.router = Router(engine, topology, lambda: 0)
         self.router.reload = self.reload
-        self.saved, self.reloads, self.cut_off = FIRST, 0, False
+        self.saved, self.reloads, self.cut_off = topology, 0, False
 
     async def reload(self) -> None:
         self.reloads += 1
@@ -136,3 +145,20 @@ async def test_a_master_that_was_deposed_during_the_read_is_not_believed() -> No
 
     old.step = promote
     assert await world.read() == [(b"new",)]
+
+
+async def test_a_master_that_was_deposed_while_another_was_asked_is_not_believed() -> None:
+    """The servers of one read are asked one after the other, in turns of the event loop."""
+    first = FakeServer(b"first")
+    old, new = FakeServer(b"old", lease_age=LEASE_OVER, part=1), FakeServer(b"new", part=1)
+    world = World(first, FakeServer(b"first"), old, new, topology=TWO_PAIRS)
+
+    async def promote() -> None:
+        world.saved = topologies.promoted(TWO_PAIRS, "C", "D")
+        world.router.use(world.saved)
+
+    first.step = promote
+    parts = [
+        Part(object_place(name, number), "data", "FROM t", ()) for number, name in enumerate("AC")
+    ]
+    assert await world.router.read("get", parts) == [[(b"first",)], [(b"new",)]]

@@ -3,10 +3,11 @@
 import gc
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
-from gateway.collector import short_passes
+from gateway.collector import no_passes, short_passes
 
 
 class Node:
@@ -103,3 +104,24 @@ def test_the_collector_is_left_as_it_was() -> None:
     assert gc.get_threshold() == thresholds
     assert gc.callbacks == callbacks
     assert not gc.get_freeze_count()
+
+
+def test_blocks_without_passes_may_overlap() -> None:
+    gc.enable()
+    one, other = no_passes(), no_passes(collect=True)
+    with one:
+        other.__enter__()
+    assert not gc.isenabled()  # the other block, in a thread of its own, goes on
+    found = cycle()
+    other.__exit__(None, None, None)
+    assert gc.isenabled()
+    assert found() is None
+
+
+def test_a_block_that_raises_leaves_the_collector_as_it_was() -> None:
+    gc.enable()
+    with suppress(LookupError), no_passes(collect=True):
+        found = cycle()
+        raise LookupError
+    assert gc.isenabled()
+    assert found() is None
