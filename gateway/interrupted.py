@@ -14,6 +14,7 @@ def stopping() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        # A terminal shows ^C where the cursor was.
-        print("\n" * sys.stderr.isatty() + "pinway: stopped", file=sys.stderr)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)  # a terminal shows ^C where the cursor was
+        print("pinway: stopped", file=sys.stderr)
         sys.exit(INTERRUPTED)

@@ -240,10 +240,10 @@ async def _hbase(quick: bool) -> list[Row]:
             async with _embedded() as (_, stores):
                 urls = [stack.settings[f"feeds_{side}"] for side in Sides._fields]
                 both = Sides(*(hbase(url, deadline=30.0, prefix="bench_") for url in urls))
-                for side in both:
-                    await side.create([*TABLES_POOLS, *TABLES_FEEDS])
                 stores = stores._replace(pools=both, feeds=both)
                 try:
+                    for side in both:
+                        await side.create([*TABLES_POOLS, *TABLES_FEEDS])
                     return await fanout(stores, People(stores), count, rounds, HBASE)
                 finally:
                     for side in both:

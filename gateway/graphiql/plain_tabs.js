@@ -2,6 +2,7 @@
 // (WAI-ARIA: its children are presentational), so screen readers don't find those buttons. The tabs
 // become what they look like: a list of buttons, of which one is current.
 export function plainTabs(list, session) {
+  if (!list) return undefined;
   const mend = () => {
     list.removeAttribute("role");
     session?.setAttribute("role", "region");
@@ -9,7 +10,7 @@ export function plainTabs(list, session) {
       item.removeAttribute("role");
       item.removeAttribute("aria-selected");
       const isCurrent = item.classList.contains("graphiql-tab-active");
-      item.querySelector(".graphiql-tab-button").setAttribute("aria-current", String(isCurrent));
+      item.querySelector(".graphiql-tab-button")?.setAttribute("aria-current", String(isCurrent));
     }
   };
   mend();

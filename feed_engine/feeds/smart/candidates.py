@@ -124,7 +124,7 @@ class Candidates:
                 return wanted
             else:
                 further = self._generate(looked_up, taken)
-                asking = [self._look_up(further)]
+                asking = [self._look_up([*further, *chosen])]
                 if first or all(self._is_looked_up(c) for c in chosen):
                     unchecked = [c for c in chosen if c not in self._checked]
                     asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))
