@@ -302,7 +302,7 @@ def _bulk(field: Field) -> tuple[Callable[..., Any], dict[str, Any]]:
             [partial(value, context, parent, arguments) for parent in parents]
         )
 
-    calls = (load_all, resolve_now, resolve_all, resolve_all)
+    calls = (load_all, resolve_now, resolve_all)
     call = calls[mix(len(field.name), field.name.encode()) % len(calls)]
 
     def resolve(root: Any, info: Any, **given: Any) -> Any:

@@ -13,7 +13,7 @@ from graphql import GraphQLSchema, build_schema, parse, validate
 
 from gateway.execution.compile.engine import Engine
 from gateway.execution.compile.variant import LARGE
-from tests.unit.gateway.execution.engines import seen, tasks, theirs
+from tests.unit.gateway.execution.engines import seen, theirs
 
 pytestmark = pytest.mark.anyio
 
@@ -89,6 +89,7 @@ async def theirs_seen(made: GraphQLSchema, root: Any) -> tuple[bytes, Counter[An
 @pytest.mark.parametrize("number", range(12))
 async def test_the_response_is_the_same(number: int, late: bool) -> None:
     coros: list[Any] = []
+    others = asyncio.all_tasks()
     made, root = schema(), {"tree": Tree(number, late, coros)}
     document = parse(QUERY)
     assert not validate(made, document)
@@ -101,7 +102,7 @@ async def test_the_response_is_the_same(number: int, late: bool) -> None:
         # graphql-core never awaits some coroutines below a parent that became null.
         warnings.simplefilter("ignore", RuntimeWarning)
         data, errors = await theirs_seen(made, root)
-        await asyncio.gather(*tasks(), return_exceptions=True)
+        await asyncio.gather(*(asyncio.all_tasks() - others), return_exceptions=True)
         coros.clear()
         gc.collect()
     assert outcome.data == data
