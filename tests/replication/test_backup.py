@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from datasources.errors import StoreError
 from datasources.mysql import MySqlShards
-from datasources.mysql.replication import backup_files, promotion
+from datasources.mysql.replication import backup_files, gtids, promotion
 from deploy.stack import install
 from gateway.cli import main
 from tests.pairs import SHARDS, Load, Pairs, insert_pin
@@ -29,6 +29,14 @@ async def restore(folder: Path, data: Path, *, refused: str | None = None) -> No
 async def insert(shards: MySqlShards, data: bytes) -> list[int]:
     """One pin on each shard."""
     return [await insert_pin(shards, data, shard) for shard in range(SHARDS)]
+
+
+async def state(pairs: Pairs, name: str) -> str:
+    """The last event of each server that the server's binary logs have had."""
+    admin = pairs.admin(name)
+    [[found]] = await admin.run("SELECT @@gtid_binlog_state")
+    await admin.close()
+    return str(found.decode())
 
 
 async def moment(pairs: Pairs, master: str) -> datetime:
@@ -99,7 +107,10 @@ async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_wr
         assert not {*later} & {*damage, *load.acknowledged.values()}
         pairs.server(other).start()
         await answers(pairs, other)
+        before = await state(pairs, new)
         assert "is copied again" in await pairs.done("attach", other)
+        # Else the copy, as a master, would take the other server for one with writes of its own.
+        assert gtids.contains(await state(pairs, other), before)
         assert (await shards.objects.get(later)).keys() == set(later)
     assert await pairs.current() == (new, other)
 

@@ -151,9 +151,13 @@ class Attachment:
             await self._slave.run(f"DROP DATABASE {database}")
         await self._slave.script(("RESET SLAVE ALL", "RESET MASTER"))
         await self._seam("emptied")
+        # What the copy has, as its own binlog's state: as a master, it sends those events no more,
+        # but a slave that has them has no writes of its own.
+        [[state]] = await self._master.run("SELECT @@gtid_binlog_state")
         async with snapshot(self._reader) as position:
             await copy(self._reader, self._slave, databases, self._progress)
         await self._seam("copied")
+        await self._slave.run("SET GLOBAL gtid_binlog_state = %s", (state,))
         await self._follow(position.gtids)
 
     async def _follow(self, gtids: str) -> None:
