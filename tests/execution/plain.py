@@ -321,7 +321,7 @@ def _recognizer(object_: Object) -> Callable[..., Any] | None:
         run = info.context
         run.seen.add("async is_type_of")
         key = mix(key_of(value), name.encode())
-        # Once another type has recognized the value, this call goes on in the background.
+        # If another type has recognized the value, this call ends in the background.
         await wait(run, key, of_request=name_of(value) == name)
         if run.trouble and key % 11 == 0:
             raise exception(key)

@@ -151,8 +151,8 @@ class Attachment:
             await self._slave.run(f"DROP DATABASE {database}")
         await self._slave.script(("RESET SLAVE ALL", "RESET MASTER"))
         await self._seam("emptied")
-        # What the copy has, as its own binlog's state: as a master, it sends those events no more,
-        # but a slave that has them has no writes of its own.
+        # The copy's binary log begins with this state. If the copy becomes a master, a server that
+        # has these events has no writes of its own.
         [[state]] = await self._master.run("SELECT @@gtid_binlog_state")
         async with snapshot(self._reader) as position:
             await copy(self._reader, self._slave, databases, self._progress)
