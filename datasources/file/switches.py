@@ -3,11 +3,10 @@
 import asyncio
 import fcntl
 import logging
-import os
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
-from datasources import switches
+from datasources import files, switches
 from datasources.errors import StoreError, StoreUnavailable
 from datasources.file.topology import POLL_SECONDS
 
@@ -33,12 +32,7 @@ class FileSwitches:
             with self._path.with_name(self._path.name + ".lock").open("ab") as lock:
                 await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
                 now = switches.changed(await self.load(), changes)
-                new = self._path.with_name(f"{self._path.name}.new")
-                with new.open("wb") as file:
-                    file.write(switches.dump(now))
-                    file.flush()
-                    os.fsync(file.fileno())
-                new.replace(self._path)
+                files.write(self._path, switches.dump(now), mode=0o666)
                 return now
         except OSError as error:
             raise StoreUnavailable(f"switches: {self._path}: {error.strerror}") from error

@@ -6,14 +6,12 @@ the shards refuse the old epoch anyway, not when it is heard of.
 """
 
 import asyncio
-import contextlib
 import fcntl
 import logging
-import os
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from datasources import files
 from datasources import topology as topologies
 from datasources.errors import StoreConflict, StoreCorrupt, StoreError, StoreUnavailable
 from datasources.topology import Topology
@@ -97,24 +95,6 @@ class FileTopology:
                     )
                 if current is not None:
                     topologies.check_next(current, topology)
-                self._write(topologies.dump(topology))
+                files.write(self._path, topologies.dump(topology))
         except OSError as error:
             raise StoreUnavailable(f"topology: {self._path}: {error.strerror}") from error
-
-    def _write(self, data: bytes) -> None:
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name + ".")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self._path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-        directory = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)

@@ -6,7 +6,6 @@ that the shards do not. Unfinished work is in the shards' outboxes, and is queue
 """
 
 import asyncio
-import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import msgspec
 
 from datasources import switches
 from datasources.errors import ConfigError, Damaged
+from datasources.files import sha256
 from datasources.protocols import Stores, WideColumnStore
 from datasources.snapshots import FeedSnapshots, ShardSnapshots
 from gateway.importing.report import Progress
@@ -121,17 +121,12 @@ async def _copy(stores: Stores, data: Path, folder: Path, on_progress: OnProgres
 
 def _listed(folder: Path) -> Manifest:
     files = {
-        path.relative_to(folder).as_posix(): Content(path.stat().st_size, _digest(path))
+        path.relative_to(folder).as_posix(): Content(path.stat().st_size, sha256(path))
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != _LIST
     }
     made = datetime.now(UTC).isoformat(timespec="milliseconds")
     return Manifest(FORMAT, version("pinway"), made, files)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read(folder: Path) -> Manifest:
@@ -181,7 +176,7 @@ def _copy_checked(path: Path, to: Path, content: Content) -> None:
     if not path.is_file():
         raise Damaged(f"the backup lacks {path}: take another backup")
     shutil.copy2(path, to)
-    if _digest(to) != content.sha256:
+    if sha256(to) != content.sha256:
         raise Damaged(f"{path} is not what was backed up: take another backup")
     with to.open("rb") as file:
         os.fsync(file.fileno())

@@ -104,5 +104,12 @@ class Admin:
             ) from error
 
 
+async def applied(admin: Admin, position: bytes | str, seconds: int) -> bool:
+    """Wait until a server has applied all up to a position. Return whether it did so in time.
+    Raises StoreError."""
+    [[late]] = await admin.run("SELECT MASTER_GTID_WAIT(%s, %s)", (position, seconds))
+    return not late
+
+
 async def _rows(link: Link, sql: str, args: Sequence[Any]) -> list[Row]:
     return (await link.run(sql, args)).rows

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from datasources.errors import ConfigError, StoreConflict
 from datasources.mysql.replication import gtids
-from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
+from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin, applied
 from datasources.mysql.replication.copying import Progress, copy, snapshot
 from datasources.mysql.replication.promotion import Seam, Tell, no_seam
 from datasources.replication.server_row import RENEWAL
@@ -92,8 +92,7 @@ class Attachment:
         [[position]] = await self._master.run("SELECT @@gtid_binlog_pos")
         self._tell(f"{self._slave.name} catches up with {position.decode()}")
         for _ in range(CATCH_UP_SECONDS):
-            [[late]] = await self._slave.run("SELECT MASTER_GTID_WAIT(%s, 1)", (position,))
-            if not late:
+            if await applied(self._slave, position, 1):
                 return True
             status = await self._slave.slave()
             if status is None or status["Last_SQL_Error"]:

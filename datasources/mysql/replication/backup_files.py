@@ -2,7 +2,6 @@
 may read.
 """
 
-import hashlib
 import os
 import shutil
 from collections.abc import AsyncIterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from datasources import files
 from datasources.errors import ConfigError, Damaged, PinwayError, StoreUnavailable
 
 LIST, ARCHIVED = "backup.json", "archived.json"
@@ -91,7 +91,7 @@ def after(log: str) -> str:
 def sums(folder: Path) -> dict[str, str]:
     """The SHA-256 of each file, by its path in the folder."""
     return {
-        path.relative_to(folder).as_posix(): _sum(path)
+        path.relative_to(folder).as_posix(): files.sha256(path)
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
@@ -111,7 +111,7 @@ def copy(source: Path, target: Path) -> None:
             shutil.copyfileobj(original, written)
             written.flush()
             os.fsync(written.fileno())
-        rename(part, target)
+        files.rename(part, target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
@@ -119,31 +119,11 @@ def copy(source: Path, target: Path) -> None:
 
 def write(path: Path, content: msgspec.Struct) -> None:
     """Write a durable file of JSON, in one step."""
-    part = path.with_name(f"{path.name}.part")
-    with open(part, "wb", opener=_private) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(content)))
-        file.flush()
-        os.fsync(file.fileno())
-    rename(part, path)
-
-
-def rename(path: Path, target: Path) -> None:
-    """Rename a file or a folder, durably."""
-    path.rename(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    files.write(path, msgspec.json.format(msgspec.json.encode(content)))
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def _sum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return os.open(path, flags, files.PRIVATE)
 
 
 def _told(error: OSError) -> PinwayError:

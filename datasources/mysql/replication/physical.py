@@ -14,9 +14,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from datasources import files
 from datasources.errors import ConfigError, Damaged, StoreConflict
 from datasources.mysql.replication import backup_files, gtids
-from datasources.mysql.replication.admin import Admin
+from datasources.mysql.replication.admin import Admin, applied
 from datasources.mysql.replication.backup_files import Archive, Manifest, file_errors, read
 from datasources.mysql.replication.programs import login_file, pipe, run_program
 from datasources.replication.programs import BACKUP, BINLOG, CLIENT
@@ -58,20 +59,20 @@ async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
             )
         made = _text(datetime.now(UTC))
         await run_program(BACKUP, "--prepare", f"--target-dir={base}")
-        file, offset, applied = _position(base)
+        file, offset, noted = _position(base)
         begins = await _logged(admin, file, offset)
         if begins is None:
             raise StoreConflict(
                 f"{admin.name} has deleted its binary log {file}: run the command again"
             )
         backup_files.make_private(base)
-        files = await asyncio.to_thread(backup_files.sums, base)
-        # `applied` may lack transactions that the backup has: a slave counts a transaction as
+        sums = await asyncio.to_thread(backup_files.sums, base)
+        # `noted` may lack transactions that the backup has: a slave counts a transaction as
         # applied a moment after its commit. The binary log has it before the commit.
-        position = gtids.later(applied, begins)
-        manifest = Manifest(admin.name, made, file, offset, position, begins, files)
+        position = gtids.later(noted, begins)
+        manifest = Manifest(admin.name, made, file, offset, position, begins, sums)
         backup_files.write(unfinished / backup_files.LIST, manifest)
-        backup_files.rename(unfinished, folder)
+        files.rename(unfinished, folder)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
@@ -174,10 +175,7 @@ async def _apply_received(slave: Admin) -> None:
         raise ConfigError(
             f"{slave.name} does not apply its master's writes: see SHOW SLAVE STATUS there"
         )
-    [[late]] = await slave.run(
-        "SELECT MASTER_GTID_WAIT(%s, %s)", (status["Gtid_IO_Pos"], APPLY_SECONDS)
-    )
-    if late:
+    if not await applied(slave, status["Gtid_IO_Pos"], APPLY_SECONDS):
         raise StoreConflict(
             f"{slave.name} has not applied what it received in {APPLY_SECONDS} s: run the command "
             "again when it is less behind"
@@ -214,8 +212,8 @@ async def _logged(admin: Admin, log: str, offset: int) -> str | None:
 
 async def _position_of(admin: Admin, manifest: Manifest) -> str:
     """The position of a restored server: of the backup, and of what was applied since."""
-    [[applied]] = await admin.run("SELECT @@gtid_binlog_pos")
-    return gtids.later(manifest.gtids, applied.decode())
+    [[since]] = await admin.run("SELECT @@gtid_binlog_pos")
+    return gtids.later(manifest.gtids, since.decode())
 
 
 def _check_new(folder: Path) -> None:

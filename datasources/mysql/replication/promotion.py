@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from datasources.errors import ConfigError, StoreConflict, StoreError
 from datasources.mysql.replication import gtids
-from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin, Role
+from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin, Role, applied
 from datasources.replication import topologies
 from datasources.replication.server_row import CLOSE, EVENT, LEASE_SECONDS, opens
 from datasources.sql.engine import mod_place, object_place
@@ -223,10 +223,7 @@ class Promotion:
         except StoreError as error:
             self._tell_dead(error)
             return False
-        [[late]] = await self._new.run(
-            "SELECT MASTER_GTID_WAIT(%s, %s)", (position, RECEIVE_SECONDS)
-        )
-        return not late
+        return await applied(self._new, position, RECEIVE_SECONDS)
 
     async def _end_lease(self) -> bool:
         """End the lease of a master that was shut. Its readers then look at the topology first,
@@ -249,8 +246,7 @@ class Promotion:
         status = await self._new.slave()
         position = "" if status is None else status["Gtid_IO_Pos"]
         self._tell(f"{self._new.name} applies what it has received, up to {position}")
-        [[late]] = await self._new.run("SELECT MASTER_GTID_WAIT(%s, %s)", (position, APPLY_SECONDS))
-        if late:
+        if not await applied(self._new, position, APPLY_SECONDS):
             raise StoreConflict(
                 f"{self._new.name} has not applied what it received in {APPLY_SECONDS} s: "
                 "nothing was changed; run the command again"

@@ -1,0 +1,39 @@
+"""Files that are written durably, in one step, and the checksums of files."""
+
+import hashlib
+import os
+from pathlib import Path
+
+PRIVATE = 0o600
+
+
+def write(path: Path, data: bytes, *, mode: int = PRIVATE) -> None:
+    """Replace a file. Afterwards the new file is durable; after an error the old file stays. The new
+    file has the permissions of `mode` without those of the umask. Concurrent writers must hold a
+    lock. Raises OSError."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with open(part, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        rename(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def rename(path: Path, target: Path) -> None:
+    """Rename a file or a folder, durably. Raises OSError."""
+    path.rename(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
