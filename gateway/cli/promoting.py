@@ -9,17 +9,16 @@ from gateway.cli.working import Work
 async def promoted(
     work: Work,
     host: str,
+    old: str,
     tell: Callable[[str], None],
     *,
     accept_loss: bool = False,
     restored: bool = False,
-    over: str | None = None,
 ) -> None:
-    """Make `host` the master of all shards of `over`, its master or, if `host` was restored, a lost
+    """Make `host` the master of all shards of `old`, its master or, if `host` was restored, a lost
     master. Raises StoreError, ConfigError."""
     from datasources.mysql.replication.promotion import Promotion
 
-    old = over or topologies.master_over(work.topology, host)
     slave = topologies.slave_of(work.topology, old)
     promotion = Promotion(
         work.topology,

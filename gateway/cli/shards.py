@@ -158,15 +158,17 @@ def promote_command(
 
     async def promote(work: Work) -> None:
         topologies.check_server(work.topology, host)
-        old = over
-        if restored and over is None and host in topologies.masters(work.topology):
+        if over is not None:
+            old = over
+        elif restored and host in topologies.masters(work.topology):
             old = host
-        old = old or topologies.master_over(work.topology, host)
+        else:
+            old = topologies.master_over(work.topology, host)
         topologies.check_master(work.topology, old)
         if dry_run:
             click.echo(f"would make {host} the master of all shards of {old}")
             return
-        await promoted(work, host, click.echo, accept_loss=accept_loss, restored=restored, over=old)
+        await promoted(work, host, old, click.echo, accept_loss=accept_loss, restored=restored)
 
     run(settings, f"promote {host}", promote)
 

@@ -98,7 +98,7 @@ class Observer:
                 record = Record(pair.master, pair.slave, cause or "", self._now())
                 version = await self._save(work, pair, record, version)
             try:
-                await promoted(work, pair.slave, self._tell)
+                await promoted(work, pair.slave, pair.master, self._tell)
             except (StoreConflict, ConfigError) as error:
                 role = await work.admin(pair.slave).role()
                 if role.owner == role.id:
