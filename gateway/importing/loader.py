@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -137,38 +138,40 @@ async def _read(
     load: Load, entries: Entries, position: Callable[[], int] | None, size: int | None
 ) -> None:
     """The first pass. Reports the lines that are bad by themselves."""
-    number, unit = 0, "B" if size else "lines"
-    for number, entry in enumerate(_interruptible(entries), 1):
-        if isinstance(entry, Fault):
-            load.complaints.add(entry.line, entry.message)
-        else:
-            load.spool.add(entry)
-        if number % _STEP == 0:
-            load.step("reading", position() if position and size else number, size, unit)
-            await asyncio.sleep(0)  # so that an interrupt is heard
+    iterator, number, unit = iter(entries), 0, "B" if size else "lines"
+    while True:
+        before = number
+        with _interruptible():
+            for entry in islice(iterator, _STEP):
+                number += 1
+                if isinstance(entry, Fault):
+                    load.complaints.add(entry.line, entry.message)
+                else:
+                    load.spool.add(entry)
+        if number - before < _STEP:
+            break
+        load.step("reading", position() if position and size else number, size, unit)
+        await asyncio.sleep(0)  # so that an interrupt is heard
     load.spool.flush()
     load.step("reading", size or number, size or number, unit)
 
 
-def _interruptible(entries: Entries) -> Entries:
-    """The entries. Ctrl-C also ends a read that waits for a pipe or a terminal: asyncio's handler
-    of SIGINT only cancels a task, which the task doesn't notice before the read returns."""
-    iterator, task = iter(entries), asyncio.current_task()
-    while True:
-        handler = signal.getsignal(signal.SIGINT)
-        swapped = callable(handler) and threading.current_thread() is threading.main_thread()
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C also ends a read in the block that waits for a pipe or a terminal: asyncio's handler
+    of SIGINT only cancels a task, which the task doesn't notice before the read returns. Raises
+    CancelledError if the task was cancelled before the block."""
+    task, handler = asyncio.current_task(), signal.getsignal(signal.SIGINT)
+    swapped = callable(handler) and threading.current_thread() is threading.main_thread()
+    if swapped:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        if task is not None and task.cancelling():  # by a signal that came between two blocks
+            raise asyncio.CancelledError
+        yield
+    finally:
         if swapped:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            if task is not None and task.cancelling():  # by a signal that came between two reads
-                raise asyncio.CancelledError
-            entry = next(iterator, None)
-        finally:
-            if swapped:
-                signal.signal(signal.SIGINT, handler)
-        if entry is None:
-            return
-        yield entry
+            signal.signal(signal.SIGINT, handler)
 
 
 async def _write(load: Load) -> None:
