@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.packaging.builds import NOT_SOURCES, ROOT
 
 RELEASE = "sid"
-PYTHON = "/opt/environment/bin/python"
+PYTHON = "/opt/pinway/bin/python"
 CERTIFICATES = Path("/etc/ssl/certs")
 
 
@@ -36,7 +36,7 @@ def make(root: Path) -> None:
     if not os.path.ismount(root / "proc"):
         subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True)
     if not (root / PYTHON[1:]).is_symlink():
-        inside(root, "python3 -m venv /opt/environment")
+        inside(root, "python3 -m venv /opt/pinway")
     shutil.copytree(ROOT, root / "src", ignore=NOT_SOURCES, dirs_exist_ok=True)
     inside(root, f"{PYTHON} -m pip install -q --require-hashes -r requirements/test.lock")
 
