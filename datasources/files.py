@@ -8,9 +8,9 @@ PRIVATE = 0o600
 
 
 def write(path: Path, data: bytes, *, mode: int = PRIVATE) -> None:
-    """Replace a file. Afterwards the new file is durable; after an error the old file stays. The new
-    file has the permissions of `mode` without those of the umask. Concurrent writers must hold a
-    lock. Raises OSError."""
+    """Replace a file. Afterwards the new file is durable; after an error the old file stays. `mode`
+    gives the permissions, from which the umask is taken away. Concurrent writers must hold a lock.
+    Raises OSError."""
     part = path.with_name(f"{path.name}.part")
     try:
         with open(part, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
