@@ -1,11 +1,11 @@
-"""Marks of the follows and unfollows that were applied to a user's feeds, on each side beside the
+"""Marks that a follow or unfollow was applied to a user's feeds. Each side stores them beside the
 changed row.
 
-A follow or unfollow leaves its edge's version there, as the stamp of a cell named by the target: of
-two jobs the later version shows, in whatever order they ran. The mark is written after the cells
-that the job wrote on that side, so a reader who finds the mark and then reads the row finds the
-cells too. A new pin leaves no mark: its own cell tells that it was applied. The row's generation is
-the time of the newest action that changed it.
+A mark is a cell named by the followed target; its stamp is the version of the follow edge. Whatever
+order two jobs run in, the later version remains. A job writes the mark after the cells, on the same
+side. A reader who finds the mark and then reads the row therefore finds the cells, too. A new pin
+leaves no mark: its own cell shows that it was applied. The row's generation is the time of the
+newest action that changed the row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ _Versions = Mapping[int, int]
 async def mark(
     store: WideColumnStore, table: Table, user_id: int, target_id: int, version: int, at: int
 ) -> None:
-    """Record on one side that an edge's change of an epoch ms was applied."""
+    """Record on one side that a change of an edge was applied. `at`: epoch ms of the change."""
     row = id_row(user_id)
     await store.put(table, {row: {id_row(target_id): b""}}, max(1, version))
     await store.put(table, {row: {_GENERATION: b""}}, max(1, at))
@@ -37,7 +37,7 @@ async def mark(
 async def mark_many(
     store: WideColumnStore, table: Table, users: Iterable[tuple[int, _Versions]]
 ) -> None:
-    """Record edges of many users that were built in bulk."""
+    """Record edges of many users whose feeds were built in bulk."""
     by_version: dict[int, dict[bytes, dict[bytes, bytes]]] = {}
     for user_id, versions in users:
         for target_id, version in versions.items():
@@ -50,7 +50,7 @@ async def mark_many(
 async def is_marked(
     store: WideColumnStore, table: Table, user_id: int, target_id: int, version: int
 ) -> bool:
-    """Whether this version of the edge, or a later one, was applied to one side."""
+    """Whether this version of the edge, or a later version, was applied to one side."""
     column = id_row(target_id)
     cell = (await store.get(table, id_row(user_id), [column])).get(column)
     return cell is not None and cell.stamp >= version
@@ -59,14 +59,15 @@ async def is_marked(
 async def versions(
     store: WideColumnStore, table: Table, user_id: int, targets: Sequence[int]
 ) -> dict[int, int]:
-    """The newest version applied of each edge to a target, where one was."""
+    """The newest applied version of the edge to each target. Targets without a mark are left
+    out."""
     found = await store.get(table, id_row(user_id), [id_row(target) for target in targets])
     return {int.from_bytes(column, "big"): cell.stamp for column, cell in found.items()}
 
 
 async def following_generation(store: WideColumnStore, user_id: int) -> int | None:
-    """Epoch ms of the newest action, or pin, in the user's following feed on one side. Read before
-    the row itself: then the row holds at least that. None: there is nothing yet."""
+    """Epoch ms of the newest action, or the newest pin, in the user's following feed on one side.
+    None if the feed is empty. Read it before the row: the row then holds at least these changes."""
     at = await _generation(store, FOLLOWING_APPLIED, user_id)
     newest = await store.read(FOLLOWING, id_row(user_id), limit=1)
     times = [parse_following(cell.column).created for cell in newest]
@@ -74,7 +75,8 @@ async def following_generation(store: WideColumnStore, user_id: int) -> int | No
 
 
 async def pools_generation(store: WideColumnStore, user_id: int) -> int:
-    """Epoch ms of the newest follow or unfollow in the user's pools on one side; 0: none yet."""
+    """Epoch ms of the newest follow or unfollow in the user's pools on one side; 0 if there is
+    none."""
     return max(await _generation(store, POOLS_APPLIED, user_id), default=0)
 
 

@@ -1,6 +1,6 @@
-"""Jobs that a reader asks for, to fill a row which was found short.
+"""Jobs that a reader requests to fill a row that is too short.
 
-The row's mark keeps other readers from posting the same job again while it is on its way.
+A mark beside the row keeps other readers from posting the same job while it is under way.
 """
 
 from datasources.ids import shard_of
@@ -10,8 +10,8 @@ from feed_engine.outbox.change import AnyTask, Change, change
 from feed_engine.transactions.commit import commit
 
 ASKED = b"\x03"
-"""Column of the row's marks; the stamp: epoch ms of when the job was last asked for."""
-ASK_AGAIN = 60_000  # ms, while the job isn't done
+"""The column of the row's mark. Its stamp is the epoch ms at which the job was last requested."""
+ASK_AGAIN = 60_000  # ms after which an unfinished job is requested again
 
 
 async def ask(

@@ -1,9 +1,10 @@
-"""Plans for large fan-outs: the followers of a cause in batches, each a job of its own.
+"""Plans for large fan-outs: the followers of a cause are split into batches, with a job for each.
 
-A fan-out to a million followers would keep one worker busy for a minute, and the pins behind it
-waiting. Its row only plans: it walks through the followers, and posts a row for each batch. Many
-workers take these, after all jobs that somebody waits for. A batch is a span of the list of
-followers, by position: who follows later gets the pin by the follow's own job.
+A fan-out to a million followers would keep one worker busy for a minute, and the pins after it
+waiting. Its job only plans: it walks through the followers and posts an outbox row for each batch.
+Many workers run the batches, with lower priority than all jobs that somebody waits for. A batch is
+a range of positions in the list of followers. A user who follows later gets the pin from the
+follow's own job.
 """
 
 import msgspec
@@ -14,17 +15,17 @@ from datasources.protocols import BULK, Job, ShardTx, Stores
 from feed_engine.outbox.change import KIND, FanOutBatch, change, encode
 
 BATCH = 10_000
-"""Followers of a batch: a second or two of work. Causes with more followers are planned."""
+"""Followers in a batch: one or two seconds of work. Causes with more followers are planned."""
 POSTED = 50
 """Batches that are posted in one transaction."""
 PLANNED = "planned"
-"""The place of a fan-out's plan among the places of its lanes: the planned causes."""
+"""The name of the place, among the places of a fan-out's lanes, that lists the planned causes."""
 
 _IDS = msgspec.json.Decoder(list[int])
 
 
 async def large(stores: Stores, keys: list[ListKey], batch: int) -> list[ListKey]:
-    """The lists of followers that take more than one batch."""
+    """The lists of followers that need more than one batch."""
     heads = await stores.shards.mappings.heads(keys)
     return [key for key in keys if heads[key].size > batch]
 
@@ -32,7 +33,7 @@ async def large(stores: Stores, keys: list[ListKey], batch: int) -> list[ListKey
 async def post_batches(
     stores: Stores, pin_id: int, key: ListKey, at: int, batch: int = BATCH
 ) -> None:
-    """Post a row, and queue a job, for each batch of a list. Done twice, it does no harm."""
+    """Post an outbox row, and queue a job, for each batch of a list. It may be repeated."""
     after: Position | None = None
     spans: list[tuple[Position | None, Position | None]] = []
     while True:
@@ -61,7 +62,7 @@ async def _post(stores: Stores, shard: int, tasks: list[FanOutBatch]) -> None:
 
 
 def planned(place: str) -> set[int]:
-    """The causes that a plan's place names."""
+    """The ids of the causes in a plan's place."""
     return set(_IDS.decode(place)) if place else set()
 
 
@@ -74,7 +75,7 @@ def _text(position: Position | None) -> str:
 
 
 def position(text: str) -> Position | None:
-    """The position in a task; None for an end of the list."""
+    """The position that a task names; None for an end of the list."""
     if not text:
         return None
     sequence, _, to_id = text.partition(":")

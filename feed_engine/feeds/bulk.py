@@ -1,7 +1,8 @@
-"""Feeds of many users at once, from the mappings: after an import, and where a feed was left short.
+"""Builds the feeds of many users at once from the mappings, after an import or where a feed is too
+short.
 
-Writes what the jobs of every follow and every pin would have written, without a job for each.
-Pools' cells get the lowest stamp there is: so building again brings back nothing that was taken.
+It writes what the jobs of every follow and every pin would have written. Cells of pools get the
+lowest possible stamp, so a second build does not bring back cells that were removed.
 """
 
 import asyncio
@@ -39,13 +40,13 @@ from feed_engine.feeds.trimming import mark_cut
 from feed_engine.feeds.wide import put_both
 
 Progress = Callable[[int], None]
-"""Told how many more are done."""
+"""Called with the number of users that were completed since the last call."""
 Attempt = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
-"""Makes a call that may be made again."""
+"""Makes a call, and may repeat it."""
 
-USERS = 100  # a batch
+USERS = 100  # users in a batch
 LISTS = 50  # lists read together
-REMEMBERED = 500_000  # pins of lists kept for the next users: about 200 MB
+REMEMBERED = 500_000  # pins of lists that are kept for the next users: about 200 MB
 
 
 async def _once(call: Callable[[], Awaitable[None]]) -> None:
@@ -60,8 +61,8 @@ async def build_feeds(
     settings: FeedSettings = DEFAULTS,
     attempt: Attempt = _once,
 ) -> None:
-    """Fill the following feeds and the pools of users from what they follow. Adds what is missing
-    and removes nothing; may be repeated, as may each batch by `attempt`."""
+    """Fill the following feeds and the pools of users from what they follow. Adds what is missing,
+    and removes nothing. The call, and each batch in `attempt`, may be repeated."""
     lists = _Lists(stores, settings)
     users = iter(user_ids)
     while batch := list(islice(users, USERS)):
@@ -83,13 +84,13 @@ async def _build(
 
 
 def _is_pushed(edge: Edge) -> bool:
-    """Whether a follow brings pins into the follower's own rows: the pins of an interest are in the
-    interest's pool."""
+    """Whether a follow brings pins into the follower's own rows. Pins of an interest are in the
+    interest's pool instead."""
     return kind_of(edge.to_id) is not Kind.INTEREST
 
 
 class _Brought(NamedTuple):
-    """The cells that following one user or board brings to anybody else."""
+    """The cells that a followed user or board brings to any follower."""
 
     following: dict[bytes, int]  # column -> the pin's owner
     pool: dict[bytes, tuple[bytes, int]]  # column -> value, the pin's owner
@@ -117,7 +118,8 @@ class _Lists:
             for key, newest in found.items():
                 pins: Sequence[PinLike] = newest
                 if kind_of(key.from_id) is Kind.BOARD and len(pins) >= limit:
-                    # A board's list is in the order of hands: its top are not all the newest.
+                    # A board's list is in the user's own order: its first pins are not always the
+                    # newest.
                     followed = await newest_followed(self._stores, 0, [key.from_id], limit)
                     pins = [found.pin for found in followed]
                 self._brought[key.from_id] = brought = self._cells(key.from_id, pins)
@@ -134,7 +136,7 @@ class _Lists:
         return {column: value for column, (value, owner) in cells.items() if owner != user_id}
 
     def forget(self) -> None:
-        """Stay within bounds: the lists read first go first."""
+        """Keep within REMEMBERED pins: the lists that were read first are dropped first."""
         while self._size > REMEMBERED:
             oldest = next(iter(self._brought))
             self._size -= self._brought.pop(oldest).size

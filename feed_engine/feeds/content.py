@@ -1,4 +1,4 @@
-"""Pins, boards and newest pins of lists as the feeds' jobs read them: from the master shards."""
+"""Reads pins, boards and the newest pins of lists for the feeds' jobs, from the master shards."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, cast
@@ -14,7 +14,7 @@ from datasources.records import Board, Pin
 
 
 class PinLike(Protocol):
-    """The fields of a pin that a feed's cell is made from."""
+    """The fields of a pin from which a feed's cell is made."""
 
     @property
     def id(self) -> int: ...
@@ -33,11 +33,11 @@ class BriefPin(NamedTuple):
     created: int  # epoch ms
     owner_id: int
     board_id: int
-    root: int  # the first pin of its chain of repins; its own id if it is no repin
+    root: int  # the first pin of its chain of repins; its own id if it is not a repin
 
 
 class _Stored(msgspec.Struct):
-    """The few fields of a stored pin that `newest_pins` needs, of very many pins."""
+    """The few fields of a stored pin that `newest_pins` needs. It reads very many pins."""
 
     owner_id: int
     board_id: int
@@ -80,7 +80,7 @@ async def public_boards(stores: Stores, ids: Iterable[int]) -> set[int]:
 
 
 async def public_pin(stores: Stores, pin_id: int) -> Pin | None:
-    """The pin, if it is there for everybody to see."""
+    """The pin, if it is active and on a public board. None otherwise."""
     pin = (await load_pins(stores, [pin_id])).get(pin_id)
     if pin is None or pin.board_id not in await public_boards(stores, [pin.board_id]):
         return None
@@ -90,7 +90,8 @@ async def public_pin(stores: Stores, pin_id: int) -> Pin | None:
 async def newest_ids(
     stores: Stores, keys: Sequence[ListKey], limit: int, until: int | None = None
 ) -> dict[ListKey, list[int]]:
-    """The first `limit` to ids of each list; with `until`, below that epoch ms's sequences."""
+    """The first pin ids of each list, up to `limit`. `until`: only pins with lower sequences than
+    this epoch ms."""
     after = None if until is None else Position((until + 1) * SEQUENCE_STEP, 0)
     each = max(1, ROWS // max(1, limit))
     found: dict[ListKey, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Counts of this process' jobs that write rows which many share or which could grow without end."""
+"""This process' counts of writes to rows that many jobs share or that could grow without bound."""
 
 from dataclasses import dataclass, field
 
@@ -7,14 +7,14 @@ from feed_engine.feeds.rows import POPULAR_SPREAD
 
 @dataclass
 class FeedCounts:
-    """Counts since the start of the process, of both sides together."""
+    """Counts since the start of the process, both sides together."""
 
     popular_writes: list[int] = field(default_factory=lambda: [0] * POPULAR_SPREAD)
-    """Cells put into each row of popular pins."""
+    """Cells written to each row of popular pins."""
     popular_moved: int = 0
-    """Cells moved from the one row of earlier versions to these rows."""
+    """Cells moved to these rows from the single row that earlier versions used."""
     shown_forgotten: int = 0
-    """Marks of shown pins that were removed, since they were older than the horizon."""
+    """Marks of shown pins that were removed because they were older than `shown_days`."""
 
 
 COUNTS = FeedCounts()

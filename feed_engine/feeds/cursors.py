@@ -8,8 +8,7 @@ from datasources.errors import BadInput
 
 
 class CursorKind(IntEnum):
-    """The first byte of a cursor: the kind of list that the cursor is a place in, and its
-    format."""
+    """The first byte of a cursor: the kind of list, and the cursor's format."""
 
     FOLLOWING_1 = 0x11
     HOME_1 = 0x21
@@ -25,7 +24,7 @@ def encode(kind: CursorKind, place: bytes) -> str:
 
 
 def decode(kind: CursorKind, cursor: str, *, least: int, most: int | None = None) -> bytes:
-    """The place in a cursor of `kind`, of `least` to `most` bytes. Raises BadInput."""
+    """The place in a cursor of `kind`, which has `least` to `most` bytes. Raises BadInput."""
     if len(cursor) <= 400 and cursor.isascii():
         try:
             raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))

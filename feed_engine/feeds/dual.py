@@ -1,4 +1,5 @@
-"""Dual writes: a feed is written to both of its sides, instead of replicating one to the other."""
+"""Dual writes: a feed is written to both of its sides, instead of being replicated from one to the
+other."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,10 +9,10 @@ from datasources.protocols import Sides, WideColumnStore
 
 
 async def write_both(sides: Sides, write: Callable[[WideColumnStore], Awaitable[None]]) -> None:
-    """Write to both sides at the same time and wait for both, also when one fails.
+    """Write to both sides at the same time. Waits for both, even if one fails.
 
-    Raises StoreUnavailable unless both succeeded; one may have. The write must be idempotent, for
-    its job then runs again. Other errors that `write` raises pass through.
+    Raises StoreUnavailable unless both writes succeeded. One of them may have succeeded, and the
+    job runs again, so the write must be idempotent. Other errors that `write` raises pass through.
     """
     results = await asyncio.gather(
         _run(write, sides.primary), _run(write, sides.standby), return_exceptions=True

@@ -1,12 +1,13 @@
-"""Fan-out of a new pin: into the following feeds and pools of the followers of its owner and board,
-and into the one pool of each of its interests.
+"""Fan-out of a new pin to the following feeds and pools of the followers of its owner and board,
+and to the pool of each of its interests.
 
-The pin's mappings were written before followers are read, and a follow writes its edge before it
-reads the followed one's pins: so whichever comes first, one of the two sees the other. A cell is
-stamped with the version of the edge that brought it, read with the followers.
+The pin's mappings are written before the followers are read, and a follow writes its edge before it
+reads the target's pins. So whichever is first, either the fan-out finds the follower or the follow
+finds the pin. A cell's stamp is the version of the edge that brought it, which is read with the
+followers.
 
-Popularity, pools and feeds have a lane for each side (`feed_engine.feeds.lanes`): a side that is
-away keeps nobody's pin from the other.
+Popular pins, pools and feeds have a lane for each side (`feed_engine.feeds.lanes`). While one side
+is unavailable, pins still reach the other.
 """
 
 import asyncio
@@ -47,9 +48,9 @@ from feed_engine.feeds.trimming import trim_following
 from feed_engine.feeds.wide import due_rows
 from feed_engine.outbox.change import Advance, FanOutBatch, PinArrived, PinPublished
 
-PAGE = 2000  # followers a step; after each the lane's place is saved
-SHARED = 16  # pages kept for lanes that are a little behind
-TRIMS = 4  # rows of a side that are trimmed at a time
+PAGE = 2000  # followers in a step; the lane's place is saved after each step
+SHARED = 16  # pages that are kept for lanes that are a little behind
+TRIMS = 4  # rows of a side that are trimmed at the same time
 
 _FOLLOWED = bytes((Source.FOLLOWED,))  # the end of the key of a user's pool
 
@@ -60,8 +61,8 @@ FOLLOWED_BY = {
 
 
 class Reached(NamedTuple):
-    """The progress of a lane: the last follower written, among the followers of the number-th
-    cause."""
+    """The progress of a lane: the index of a cause, and the last of its followers that was
+    written."""
 
     number: int
     sequence: str  # up to 38 digits
@@ -81,9 +82,9 @@ async def pin_published(
     page: int = PAGE,
     batch: int = batches.BATCH,
 ) -> None:
-    """Write the pin into every follower's row, on both sides; causes with many followers are left
-    to batches. A pin that is not public (any more) is left out: when it becomes public, that is
-    another task."""
+    """Write the pin to every follower's rows, on both sides. Causes with many followers are left to
+    batches. A pin that is not public, or no longer public, is left out. When it becomes public,
+    another task is posted."""
     pin = await public_pin(stores, task.pin_id)
     if pin is None:
         return
@@ -106,9 +107,9 @@ async def pin_arrived(
     settings: FeedSettings = DEFAULTS,
     page: int = PAGE,
 ) -> None:
-    """Write the pin into the rows of the users who follow its new board. Cells that the pin has in
-    the rows of the old board's followers are not shown any more: readers look at the pin's own
-    board. Has it moved on, that is another task."""
+    """Write the pin to the rows of the users who follow its new board. Its cells in the rows of the
+    old board's followers are no longer shown, because readers check the pin's own board. If the pin
+    has moved again, another task does the work."""
     pin = await public_pin(stores, task.pin_id)
     if pin is not None and pin.board_id == task.board_id:
         fanout = _Fanout(stores, pin, [pin.board_id], task.at, settings, page)
@@ -124,8 +125,8 @@ async def pin_to_batch(
     settings: FeedSettings = DEFAULTS,
     page: int = PAGE,
 ) -> None:
-    """Write the pin into the rows of one batch of a cause's followers, on both sides. Has it moved
-    to another board, that board's followers are another task's."""
+    """Write the pin to the rows of one batch of a cause's followers, on both sides. If the pin has
+    moved to another board, another task reaches that board's followers."""
     pin = await public_pin(stores, task.pin_id)
     if pin is None or (kind_of(task.cause_id) is Kind.BOARD and pin.board_id != task.cause_id):
         return
@@ -141,9 +142,9 @@ async def pin_to_batch(
 
 
 class _Page(NamedTuple):
-    """Some followers of a cause. `version`: of the list of followers, from before it was read;
-    `rows`: of the followers but the pin's owner, by the version of their edges; `pools`: the
-    followers' pools."""
+    """Some followers of a cause. `version`: the version of the list of followers, read before the
+    page. `rows`: the followers' rows by the version of their edges, without the pin's owner.
+    `pools`: the followers' pools."""
 
     key: ListKey
     followers: Sequence[Edge]
@@ -157,7 +158,7 @@ Deliver = Callable[[WideColumnStore, _Page], Awaitable[None]]
 
 
 class _Fanout:
-    """The delivery of one pin to the followers of some causes."""
+    """The delivery of one pin to the followers of several causes."""
 
     def __init__(
         self,
@@ -184,14 +185,14 @@ class _Fanout:
         advance: Advance,
         batch: int | None = None,
     ) -> None:
-        """Deliver on both sides of both feeds, beside other lanes. Causes with more than `batch`
-        followers are planned first, and left to their batches."""
+        """Deliver on both sides of both feeds, together with other lanes. Causes with more than
+        `batch` followers are planned first and left to their batches."""
         for side, store in zip(self._stores.feeds._fields, self._stores.feeds, strict=True):
             lanes[f"feeds {side}"] = partial(self._lane, store, self._into_feeds)
         for side, store in zip(self._stores.pools._fields, self._stores.pools, strict=True):
             lanes[f"pools {side}"] = partial(self._lane, store, self._into_pools)
         places = _places(cursor, lanes)
-        if batch is not None and not places:  # it continues fan-outs that an earlier version began
+        if batch is not None and not places:  # a fan-out of an earlier version has places: no plan
             places[batches.PLANNED] = await self._plan(batch)
             await advance(msgspec.json.encode(places))
         self._planned = batches.planned(places.get(batches.PLANNED, ""))
@@ -231,7 +232,7 @@ class _Fanout:
                 await save(msgspec.json.encode(here).decode())
 
     async def _page(self, number: int, after: Position | None) -> _Page:
-        """A page of followers, read once for lanes that are about as far."""
+        """A page of followers, read once for lanes that are at similar places."""
         task = self._pages.get((number, after))
         if task is None:
             task = asyncio.create_task(self._read(number, after))
@@ -275,7 +276,7 @@ class _Fanout:
     async def _into_pools(self, store: WideColumnStore, page: _Page) -> None:
         pin, cause_id = self._pin, page.key.from_id
         cell, why = pools.followed_cell(pin, cause_id)
-        # Cells that are written again get higher stamps: they may have been removed meanwhile.
+        # Cells that are written again get higher stamps, because an unfollow may have removed them.
         stamp = max(1, pin.created, self._at)
         cells = {cell: why}
         await store.put(POOLS, dict.fromkeys(page.pools, cells), stamp)
@@ -287,8 +288,8 @@ class _Fanout:
         await together(trims, at_a_time=TRIMS)
 
     async def _ended(self, page: _Page) -> list[Edge]:
-        """The follows that ended since the page was read: their own clean-up may have been there
-        before the cells. While the list's version is the same none did."""
+        """The follows that ended since the page was read. Their clean-up jobs may have run before
+        the cells were written. While the list's version is unchanged, no follow has ended."""
         mappings = self._stores.shards.mappings
         if (await mappings.heads([page.key]))[page.key].version == page.version:
             return []
@@ -300,7 +301,9 @@ class _Fanout:
 def _places(cursor: bytes | None, lanes: dict[str, Lane]) -> dict[str, str]:
     """The lanes' places. Raises StoreCorrupt.
 
-    Before there were lanes, a cursor was one place for all of them, behind the popular pool."""
+    Earlier versions had no lanes: their cursor is one place for all lanes, and popular pins are
+    done.
+    """
     if cursor is None:
         return {}
     try:

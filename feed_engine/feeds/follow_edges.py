@@ -1,4 +1,4 @@
-"""The part of a feed that follows from follow edges alone: who is followed, and the cells that an
+"""The part of a feed that depends on follow edges alone: whom a user follows, and the cells that an
 edge brings."""
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +42,7 @@ async def followed(
 
 
 def following_columns(viewer_id: int, cause_id: int, pins: Iterable[PinLike]) -> list[bytes]:
-    """The columns of one followed user's or board's pins; the viewer's own are not among them."""
+    """The columns of the pins of one followed user or board. The viewer's own pins are left out."""
     return [
         following_column(FollowingColumn(pin.created, pin.id, cause_id))
         for pin in pins

@@ -1,8 +1,8 @@
 """The jobs that add a follow's pins to the viewer's feeds, and remove an unfollow's pins from them.
 
-Both go by the edge as it is now, and by versions: cells that a follow brings are stamped with the
-edge's version, and an unfollow hides what is stamped up to its own. So they may run in any order,
-twice, or while fan-out of new pins is under way.
+Both jobs use the current edge and its version. Cells that a follow brings are stamped with the
+edge's version, and an unfollow hides cells with stamps up to its own version. So the jobs may run
+in any order, twice, or during the fan-out of new pins.
 """
 
 from collections.abc import Sequence
@@ -44,13 +44,13 @@ async def followed(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
-    """Add the target's newest pins: to the following feed as many as it holds, so that it doesn't
-    matter which pins were fanned out before; to the pool a few. The pins of an interest are in the
+    """Add the target's newest pins. The following feed gets as many as it can hold, so it doesn't
+    matter which pins were fanned out before; the pool gets a few. Pins of an interest are in the
     interest's own pool."""
     key = EdgeKey(FOLLOWS[kind_of(task.target_id)], task.viewer_id, task.target_id)
     edge = await _edge(stores, key)
     if edge is None or not edge.active:
-        return  # what ended it leaves a later mark
+        return  # the unfollow leaves a later mark
     kind, limit = kind_of(task.target_id), settings.following_cap
     if kind is Kind.INTEREST:
         await fill(stores, [task.target_id], settings.backfill)
@@ -62,7 +62,7 @@ async def followed(
     pins_of = ListKey(PINS_OF[kind], task.target_id)
     pins: Sequence[PinLike] = (await newest_pins(stores, [pins_of], limit))[pins_of]
     if kind is Kind.BOARD and len(pins) >= limit:
-        # A board's list is in the order of hands: its top are not all the newest.
+        # A board's list is in the user's own order: its first pins are not always the newest.
         newest = await newest_followed(stores, task.viewer_id, [task.target_id], limit)
         pins = [found.pin for found in newest]
     more = (await stores.shards.mappings.heads([pins_of]))[pins_of].size > len(pins)
@@ -87,7 +87,7 @@ async def followed(
     await together([write_both(stores.feeds, into_feed), write_both(stores.pools, into_pool)])
 
     now = await _edge(stores, key)
-    if now is not None and not now.active:  # it ended meanwhile, and was cleaned up before this
+    if now is not None and not now.active:  # the follow ended, and its clean-up ran before this job
         await _forget(stores, task.viewer_id, task.target_id, now.version, task.at)
         return
     await write_both(stores.feeds, lambda store: trim_following(store, row, settings.following_cap))
@@ -102,8 +102,9 @@ async def unfollowed(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
-    """Take out what the target brought. Only cleaning: no reader shows it any more. A following
-    feed that was cut is filled up with older pins of what is still followed."""
+    """Remove the pins that the target brought. The job only frees space: readers no longer show
+    these pins. A following feed that was cut gets older pins from the targets that the viewer still
+    follows."""
     cut = await was_cut(stores, task.viewer_id, settings.following_cap)
     forget = _forget(stores, task.viewer_id, task.target_id, task.version, task.at)
     if cut:

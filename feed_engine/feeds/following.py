@@ -1,9 +1,9 @@
 """The following feed: new pins of followed users and boards, newest first (published design).
 
-Fan-out writes a cell for each cause (the owner or the board that is followed). A cell is only a
-hint: what decides is the viewer's edge to its cause, read at the same time as the pins. So a cell
-that a late job left behind an unfollow is never shown, whatever became of its delete marker; and
-one written under an earlier version of an edge that is active again is rightly shown.
+Fan-out writes a cell for each cause (the followed owner or board). A cell is only a hint: the
+viewer's edge to the cause decides, and it is read at the same time as the pins. So a cell that a
+late job writes after an unfollow is never shown, even if the delete marker is lost. A cell of an
+earlier version of an edge is shown if the edge is active again.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from feed_engine.feeds.visible import Visible
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 
-LEAST = 50  # cells a read
+LEAST = 50  # cells in a read, at least
 
 
 class FollowingItem(msgspec.Struct, frozen=True):
-    """A pin, the followed user or board that brought it, and the place in the row behind it."""
+    """A pin, the followed user or board that brought it, and the place in the row after it."""
 
     pin: Pin
     cause_id: int
@@ -47,16 +47,16 @@ class FollowingItem(msgspec.Struct, frozen=True):
 
 
 _Listed = tuple[bytes, int, list[int]]
-"""The place behind a pin of the row, the pin's id, and what brought it there."""
+"""The place in the row after a pin, the pin's id, and the ids of its causes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowingPage:
     items: list[FollowingItem]
     has_next: bool
-    side: Side  # the standby, if it gave any of it
+    side: Side  # the standby, if any part came from it
     may_be_stale: bool
-    stale_since: int | None = None  # epoch ms of the newest change that the side knew of
+    stale_since: int | None = None  # epoch ms of the newest change that the side had
 
 
 async def following_page(
@@ -69,14 +69,17 @@ async def following_page(
     dated: bool = False,
     visible: Visible,
 ) -> FollowingPage:
-    """`first` pins of what the viewer follows now, behind a cursor. `seen`: the token of a write,
-    waited for; `dated`: tell since when a standby's answer may be stale, for one read more. Raises
-    BadInput for an invalid cursor or token, StoreError when neither side answers. Without
-    the viewer's shard the page may be stale, as far as it goes by follows and unfollows."""
+    """The first `first` pins after a cursor of what the viewer follows now.
+
+    `seen`: the token of a write that the read waits for. `dated`: say since when a standby's answer
+    may be stale, which costs one more read. Raises BadInput for an invalid cursor or token, and
+    StoreError when neither side answers. While the viewer's shard is unavailable, follows and
+    unfollows may be missing from the page.
+    """
     column = None if after is None else cursors.decode(CursorKind.FOLLOWING_1, after, least=24)
     there = None if seen is None else await in_following(feeds.stores, seen, viewer_id)
     items: list[FollowingItem] = []
-    # A quarter more than pins: few are brought by both their owner and their board, or hidden.
+    # Read a quarter more cells than pins: some pins have two causes, or are hidden.
     side, limit = Side.PRIMARY, max(LEAST, (first + 1) * 5 // 4)
     causes = _Causes(feeds, viewer_id)
     lacks, since, least, listed = False, None, 1, 0
@@ -91,7 +94,7 @@ async def following_page(
         while some := list(islice(pins, max(first + 1 - len(items), least))):
             items += await _shown(viewer_id, some, causes, visible)
             listed += len(some)
-            least = LEAST  # of a feed where much is hidden, a page is not filled pin by pin
+            least = LEAST  # where many pins are hidden, later reads are not smaller than this
             if len(items) > first:
                 break
         if len(cells) < limit:
@@ -113,8 +116,8 @@ async def _read(
     *,
     dated: bool,
 ) -> tuple[list[Cell], Side, bool, int | None]:
-    """The cells; which side gave them; whether it has the write that was waited for; and, if it may
-    lag, its generation."""
+    """The cells, the side that returned them, whether the side has the awaited write, and the
+    side's generation if it may be behind."""
     row, sides = id_row(viewer_id), feeds.stores.feeds
     may_lag = [sides.standby] if there is None else list(sides)
     generations: dict[Side, int | None] = {}
@@ -133,7 +136,7 @@ async def _read(
 
 
 def _by_pin(cells: Iterable[Cell]) -> Iterator[_Listed]:
-    """The pins of the cells; the cells of one pin follow each other."""
+    """The pins of the cells. The cells of one pin are adjacent."""
     listed: _Listed | None = None
     for cell in cells:
         place = behind_pin(cell.column)
@@ -149,8 +152,8 @@ def _by_pin(cells: Iterable[Cell]) -> Iterator[_Listed]:
 
 
 class _Causes:
-    """The causes that the viewer follows now. While the viewer's shard is away, the copy of the
-    edges' versions beside the feed's row tells: an edge is active at odd versions."""
+    """The causes that the viewer follows now. While the viewer's shard is unavailable, the versions
+    that are stored beside the feed's row are used: an edge with an odd version is active."""
 
     def __init__(self, feeds: Feeds, viewer_id: int) -> None:
         self._feeds, self._viewer_id = feeds, viewer_id
@@ -158,8 +161,8 @@ class _Causes:
         self.copied = False
 
     async def followed(self, causes: Iterable[int]) -> dict[int, bool]:
-        """The causes known so far, these among them. Raises StoreError when neither the shard nor
-        a side of the feeds answers."""
+        """Whether each cause known so far is followed; `causes` are added. Raises StoreError when
+        neither the shard nor a side of the feeds answers."""
         asked = [c for c in dict.fromkeys(causes) if c not in self._followed]
         keys = [EdgeKey(FOLLOWS[kind_of(cause)], self._viewer_id, cause) for cause in asked]
         try:
@@ -180,20 +183,20 @@ class _Causes:
 
 
 async def _ask_refill(feeds: Feeds, side: Side, viewer_id: int) -> None:
-    """Post a refill for a feed that ended early, if it had been cut. A viewer's feed is looked at
-    once in a while."""
+    """Post a refill for a feed that ended early, if it had been cut. Each viewer's feed is checked
+    at most once a minute."""
     if not feeds.look(viewer_id):
         return
     sides = feeds.stores.feeds
     store = sides.primary if side is Side.PRIMARY else sides.standby
-    with suppress(StoreError):  # a later reader asks again
+    with suppress(StoreError):  # a later reader tries again
         await ask_refill(feeds.stores, store, viewer_id, feeds.clock())
 
 
 async def _shown(
     viewer_id: int, listed: Sequence[_Listed], causes: _Causes, visible: Visible
 ) -> list[FollowingItem]:
-    """The cells that may be shown."""
+    """The items that may be shown."""
     followed, pins = await asyncio.gather(
         causes.followed(cause for *_, some in listed for cause in some),
         visible([pin_id for _, pin_id, _ in listed]),
@@ -204,7 +207,7 @@ async def _shown(
         if pin is None or pin.owner_id == viewer_id:
             continue
         for cause in brought_by:
-            # Still its cause's: a pin may have been moved.
+            # A moved pin no longer belongs to its former board.
             if followed[cause] and cause in (pin.owner_id, pin.board_id):
                 items.append(FollowingItem(pin, cause, place))
                 break

@@ -1,9 +1,10 @@
-"""Lanes of a job: parts that go on by themselves, each with a place of its own, so that a store
-that is away stops its own lane alone.
+"""Lanes of a job: parts that proceed independently, each with a saved place, so that an unavailable
+store stops its own lane only.
 
-All lanes run at once. A lane that fails leaves the others to run to their ends; then the job fails
-and, run again, continues with the lanes that are not done. A side that failed rests for a while:
-jobs don't wait for its timeouts one after another, and their other lanes go on at full speed.
+All lanes run at the same time. When a lane fails, the others still run to their ends. Then the job
+fails, and its next run continues with the lanes that are not done. A side that failed is not called
+for a while: jobs don't wait for its timeout one after another, and their other lanes keep their
+speed.
 """
 
 import asyncio
@@ -21,23 +22,23 @@ from datasources.protocols import WideColumnStore
 from datasources.together import together
 from feed_engine.outbox.change import Advance
 
-FIRST_REST, LONGEST_REST = 0.25, 5.0  # seconds, doubling; each is cut at random by up to a half
+FIRST_REST, LONGEST_REST = 0.25, 5.0  # seconds, doubling; up to half is cut off at random
 DONE = "done"
 LEFT = "left"
-"""The place of no lane: it names the only side that a job lacked when it failed, as in "pools
-standby". The job has no such place while it is under way."""
+"""The name of an extra place, which stands for no lane. It names the only side that was missing
+when the job failed, as in "pools standby". A job that is under way has no such place."""
 
 Save = Callable[[str], Awaitable[None]]
 """Saves a lane's place."""
 Lane = Callable[[str, Save], Awaitable[None]]
-"""Continues from a place ("": the start) to the lane's end."""
+"""Continues from a place ("" is the start) to the lane's end."""
 
 _PLACES = msgspec.json.Decoder(dict[str, str])
 
 
 async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advance: Advance) -> None:
-    """Run each lane from its place to its end. Raises the first lane's StoreError when all have
-    ended; the places of all are saved by then."""
+    """Run each lane from its place to its end. When all lanes have ended and their places are
+    saved, raises the first lane's StoreError."""
     saver = _Saver({name: place for name, place in places.items() if name != LEFT}, advance)
 
     async def run(name: str, lane: Lane) -> None:
@@ -61,13 +62,14 @@ async def run_lanes(lanes: Mapping[str, Lane], places: Mapping[str, str], advanc
 
 
 def places_of(cursor: bytes) -> dict[str, str]:
-    """Raises msgspec.MsgspecError for what `run_lanes` didn't save."""
+    """The lanes' places in a cursor. Raises msgspec.MsgspecError if `run_lanes` didn't save the
+    cursor."""
     return _PLACES.decode(cursor)
 
 
 def lacking(cursor: bytes) -> str | None:
-    """The only side that a job lacked when it failed; None if there is no such side, or the job is
-    under way."""
+    """The only side that was missing when the job failed. None if there is no such side, or if the
+    job is under way."""
     try:
         return places_of(cursor).get(LEFT)
     except msgspec.MsgspecError:
@@ -75,8 +77,8 @@ def lacking(cursor: bytes) -> str | None:
 
 
 def _lacking(places: Mapping[str, str]) -> str | None:
-    """The only side that lanes which are not done write to, where others are done. Lanes are named
-    "CONTENT SIDE": all but the feeds are in the pools."""
+    """The only side that the unfinished lanes write to, if other lanes are done. A lane's name is
+    "CONTENT SIDE": the feeds' lanes write to the feeds, all other lanes to the pools."""
     lanes = {name: place for name, place in places.items() if " " in name}
     left = {
         f"{'feeds' if content == 'feeds' else 'pools'} {side}"
@@ -87,8 +89,8 @@ def _lacking(places: Mapping[str, str]) -> str | None:
 
 
 class _Saver:
-    """Saves the places of all lanes together: lanes that come while a save is under way share the
-    next one."""
+    """Saves the places of all lanes together. Places that change during a save share the next
+    save."""
 
     def __init__(self, places: dict[str, str], advance: Advance) -> None:
         self.places = places
@@ -126,12 +128,13 @@ async def on_side(
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Write to one side, unless it rests. Raises StoreUnavailable at once while it does."""
+    """Write to one side, unless calls to it are paused. Raises StoreUnavailable at once during the
+    pause."""
     rest = _rests.setdefault(store, _Rest())
     now = clock()
     if now < rest.until:
         raise StoreUnavailable("this side failed a moment ago, and rests")
-    if rest.seconds:  # one call tries it; the others wait for how that ends
+    if rest.seconds:  # one call tries the side, and the others wait for its outcome
         rest.until = now + rest.seconds
     try:
         await write(store)

@@ -1,9 +1,9 @@
 """The newest pins, by creation, of followed users and boards: a k-way merge over mapping rows.
 
-A board's own list is in the order of hands, so a board is read through its owner's public pins,
-which are in the order of creation; where the board has fewer pins than that would read, the board
-is read as a whole. Each list is read only as deep as the merge needs: of 1,000 followed users a few
-rows each, and more rows of the users who made the newest pins.
+A board's own list is in its owner's order, so a board is read through its owner's public pins,
+which are in order of creation. If the board has fewer pins than that would read, the whole board is
+read. Each list is read only as deep as the merge needs: with 1,000 followed users, a few rows of
+each, and more rows of the users who made the newest pins.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
@@ -17,13 +17,13 @@ from datasources.protocols import Stores
 from datasources.records import Board, Pin
 from feed_engine.feeds.content import OBJECTS, load_pins, public_boards
 
-LEAST = 8  # rows of a list at first
-MOST = 4000  # rows of a list at once
-ROWS = 50_000  # rows a read
+LEAST = 8  # rows of a list in the first read
+MOST = 4000  # rows of a list in one read, at most
+ROWS = 50_000  # rows in one read of all lists
 
 
 class Newest(NamedTuple):
-    """A pin, and which of the followed users and boards bring it."""
+    """A pin, and the followed users and boards that bring it."""
 
     pin: Pin
     causes: tuple[int, ...]
@@ -31,10 +31,10 @@ class Newest(NamedTuple):
 
 @dataclass(slots=True)
 class _Source:
-    """The public pins of a user, read down to a depth; `boards` limits it to some boards."""
+    """The public pins of a user, read to some depth. `boards` limits them to some boards."""
 
     owner_id: int
-    boards: dict[int, int] | None  # board → its size; None: all of them
+    boards: dict[int, int] | None  # board → its size; None: all boards
     limit: int
     rows: list[tuple[int, int]] = field(default_factory=list)  # (sequence, pin id), descending
     after: Position | None = None
@@ -49,15 +49,15 @@ class _Source:
 async def newest_followed(
     stores: Stores, viewer_id: int, followed: Collection[int], count: int
 ) -> list[Newest]:
-    """The `count` newest pins of the followed users and boards that all may see, the newest first;
-    the viewer's own are not among them."""
+    """The `count` newest pins of the followed users and boards that everybody may see, newest
+    first. The viewer's own pins are left out."""
     merge = _Merge(stores, viewer_id, followed, count)
     sources = await _sources(stores, viewer_id, followed, count)
     waiting: Sequence[_Source] = sources
     while waiting:
         await _deepen(stores, waiting)
         found = await merge.take({row for source in sources for row in source.rows})
-        # What is not read yet of a list may belong above the last pin that was found.
+        # Unread rows of a list may belong before the last pin that was found.
         last = found[-1].pin.created * SEQUENCE_STEP if len(found) == count else -1
         waiting = [s for s in sources if not s.done and (not s.rows or s.rows[-1][0] >= last)]
         if not waiting:
@@ -66,7 +66,7 @@ async def newest_followed(
 
 
 class _Merge:
-    """The pins found so far; each is loaded once."""
+    """The pins found so far. Each pin is loaded once."""
 
     def __init__(
         self, stores: Stores, viewer_id: int, followed: Collection[int], count: int
@@ -77,7 +77,7 @@ class _Merge:
         self._public: dict[int, bool] = {}
 
     async def take(self, rows: Iterable[tuple[int, int]]) -> list[Newest]:
-        """The newest of these rows' pins that may be shown."""
+        """The newest pins of these rows that may be shown."""
         ids = [pin_id for _, pin_id in sorted(rows, key=lambda row: (-row[0], row[1]))]
         found: list[Newest] = []
         async for batch in self._loaded(ids):
@@ -132,7 +132,7 @@ async def _sources(
 
 
 async def _deepen(stores: Stores, sources: Sequence[_Source]) -> None:
-    """Read on in each list, twice as many rows as before."""
+    """Read further in each list, twice as many rows as before."""
     whole = [source for source in sources if source.whole]
     await _read_whole(stores, whole)
     rest = [source for source in sources if not source.done]
@@ -154,7 +154,7 @@ def _request(source: _Source) -> PageRequest:
 
 
 async def _read_whole(stores: Stores, sources: Sequence[_Source]) -> None:
-    """Read the boards as a whole, and put their pins in the order of creation."""
+    """Read the boards as a whole, and sort their pins by creation."""
     for source in sources:
         assert source.boards is not None
         found: list[Edge] = []

@@ -1,8 +1,9 @@
-"""Fills up following feeds that were left short: older pins had been cut, and newer ones went.
+"""Refills following feeds that became too short: older pins had been cut, and newer pins
+disappeared.
 
-Pins go by an unfollow, a deletion, a board made secret or a move. A reader who comes to the end of
-a feed that was cut and is short posts one job; an unfollow does the same work at once. Each side is
-filled on its own.
+Pins disappear by an unfollow, a deletion, a move, or when their board becomes secret. A reader who
+comes to the end of a cut and short feed posts one job. An unfollow refills the feed at once. Each
+side is refilled separately.
 """
 
 import asyncio
@@ -33,11 +34,11 @@ from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Advance, FeedShort
 
 REFILLED = b"\x02"
-"""Column of the row in FOLLOWING_APPLIED; the stamp: epoch ms of the last refill."""
-TRIES = 5  # of a refill whose follow edges change meanwhile
+"""The column of the mark in FOLLOWING_APPLIED. Its stamp is the epoch ms of the last refill."""
+TRIES = 5  # attempts of a refill whose follow edges change during the refill
 LEAPS = (0, 60_000, 3_600_000, 86_400_000)
-"""Milliseconds: how far above the clock a stamp is set when cells stay masked: the clock that gave
-the cut cells their stamps was ahead of this one."""
+"""Milliseconds added to the clock for a stamp, when written cells stay hidden: the clock that
+stamped the removal of these cells was ahead of this clock."""
 
 
 async def feed_short(
@@ -48,7 +49,7 @@ async def feed_short(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
-    """Fill up the viewer's following feed."""
+    """Refill the viewer's following feed."""
     await refill(stores, task.viewer_id, settings)
 
 
@@ -59,9 +60,9 @@ async def refill(
     *,
     clock: Callable[[], int] = epoch_ms,
 ) -> None:
-    """Put the newest pins of what the viewer follows into their row, on both sides, and take out
-    cells that can't be shown. The edges are read again after writing: a follow or unfollow that
-    came meanwhile has seen the row as it was before."""
+    """Write the newest pins that the viewer follows to the viewer's row, on both sides, and remove
+    cells that can't be shown. Afterwards the edges are read again: if a follow or unfollow came in
+    between, its job saw the row without the new cells, and the refill is repeated."""
     edges = await _edges(stores, viewer_id)
     for _ in range(TRIES):
         await _fill(stores, viewer_id, edges, settings, clock)
@@ -93,20 +94,20 @@ async def _fill(
             await mark_cut(store, [id_row(viewer_id)])
         await side.fill(wanted, edges)
         cut = cuts.get(store)
-        if complete and cut is not None:  # there are no more pins than the row has
+        if complete and cut is not None:  # the row already has all pins
             await store.delete(FOLLOWING_APPLIED, {id_row(viewer_id): [CUT]}, cut.stamp)
 
     await together([on_side(store, fill) for store in stores.feeds])
 
 
 async def was_cut(stores: Stores, viewer_id: int, cap: int) -> bool:
-    """Whether a row may lack older cells. A side that is away may have been cut."""
+    """Whether a row may lack older cells. True if a side can't be read."""
     row = id_row(viewer_id)
 
     async def look(store: WideColumnStore) -> bool:
         if await cut_mark(store, row) is not None:
             return True
-        # A row that was cut before there were marks is full.
+        # A row that was cut before marks existed is full.
         return len(await store.read(FOLLOWING, row, limit=cap)) >= cap
 
     found = await asyncio.gather(*(look(s) for s in stores.feeds), return_exceptions=True)
@@ -114,8 +115,8 @@ async def was_cut(stores: Stores, viewer_id: int, cap: int) -> bool:
 
 
 async def ask_refill(stores: Stores, store: WideColumnStore, viewer_id: int, now: int) -> bool:
-    """Post the job for a feed that was found short on one side, if it was cut and no job is on its
-    way. Raises StoreError."""
+    """Post the job for a feed that is too short on one side, if it was cut and no job is under way.
+    Raises StoreError. Returns whether a job was posted."""
     row = id_row(viewer_id)
     marks = await store.get(FOLLOWING_APPLIED, row, [CUT, REFILLED, ASKED])
     if CUT not in marks:
@@ -160,7 +161,7 @@ class _Side:
         self._row, self._settings, self._clock = id_row(viewer_id), settings, clock
 
     async def fill(self, wanted: Mapping[bytes, int], edges: Collection[int]) -> None:
-        """Write the wanted cells that are not there: column → the version of its cause's edge."""
+        """Write the missing cells. `wanted`: column → the version of its cause's edge."""
         cells = await read_row(self._store, FOLLOWING, self._row)
         rest = [cell for cell in cells if cell.column not in wanted]
         await self._remove_dead(rest, edges)
@@ -180,7 +181,8 @@ class _Side:
         await trim_following(self._store, self._row, self._settings.following_cap)
 
     async def _next_stamp(self, leap: int) -> int:
-        """A time above every earlier run's, whatever the clock says: the later run shows."""
+        """A time later than every earlier run's, whatever the clock says, so that the later run's
+        cells remain."""
         marks = await self._store.get(FOLLOWING_APPLIED, self._row, [REFILLED])
         last = marks[REFILLED].stamp if REFILLED in marks else 0
         stamp = max(1, self._clock() + leap, last + 1)
@@ -188,9 +190,9 @@ class _Side:
         return stamp
 
     async def _remove_dead(self, cells: Sequence[Cell], edges: Collection[int]) -> None:
-        """Take out the cells of pins that are gone, hidden, or no longer their cause's, and of
-        causes that are not followed. Each goes at its own stamp: a pin that returns is written with
-        a higher one."""
+        """Remove the cells of pins that were deleted, hidden or moved away from their cause, and of
+        causes that are not followed. Each cell is removed at its own stamp: a pin that returns is
+        written with a higher stamp."""
         columns = {cell.column: parse_following(cell.column) for cell in cells}
         pins = await load_pins(self._stores, {column.pin_id for column in columns.values()})
         public = await public_boards(self._stores, {pin.board_id for pin in pins.values()})

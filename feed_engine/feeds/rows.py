@@ -1,8 +1,8 @@
-"""The feeds' wide rows: tables, row keys and columns whose byte order is the reading order.
+"""The feeds' wide rows: tables, row keys, and columns whose byte order is the order of reading.
 
-All numbers are big endian, so that bytes sort as numbers do; what is read newest or best first is
-stored inverted. The following feed's columns follow the published wide schema (reverse creation
-time, pin id), with the cause of the cell behind it.
+All numbers are big endian, so that bytes sort as numbers do. Numbers are inverted where the newest
+or the best is read first. The following feed's columns follow the published wide schema (reverse
+creation time, pin id), and the cell's cause is appended.
 """
 
 import struct
@@ -20,7 +20,7 @@ MATERIALIZED = Table("pinway_materialized")  # user -> (inverted generation, pos
 SHOWN = Table("pinway_shown")  # user -> pin -> (generation, position)
 FOLLOWING = Table("pinway_following")  # user -> (inverted creation time, pin, cause) -> nothing
 POOLS_APPLIED = Table("pinway_pools_applied")  # user -> followed id -> nothing; see `applied`
-FOLLOWING_APPLIED = Table("pinway_following_applied")  # the same, of the following feed
+FOLLOWING_APPLIED = Table("pinway_following_applied")  # keys as in POOLS_APPLIED
 
 TABLES_POOLS = [POOLS, POPULARITY, POOLS_APPLIED]
 TABLES_FEEDS = [MATERIALIZED, SHOWN, FOLLOWING, FOLLOWING_APPLIED]
@@ -36,7 +36,7 @@ _REFILL_BITS = 42  # epoch ms until the year 2109, and two million versions of a
 
 
 class Source(IntEnum):
-    """The source of a pool's pins; the number is part of the row key and never changes."""
+    """The source of a pool's pins. The number is part of the row key and never changes."""
 
     FOLLOWED = 1
     INTEREST = 2
@@ -45,7 +45,7 @@ class Source(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a pin is in a home feed; the number is stored and never changes."""
+    """The reason why a pin is in a home feed. The number is stored and never changes."""
 
     FOLLOWED_USER = 1
     FOLLOWED_BOARD = 2
@@ -74,9 +74,9 @@ class Place(NamedTuple):
 
 
 class Why(msgspec.Struct, frozen=True, array_like=True):
-    """A pool cell's value: what put the pin there (a user, board, interest or pin; 0: nothing), and
-    two hints: the board that the pin was on (0: not known), and the first pin of its chain of
-    repins (0: the pin itself, or not known)."""
+    """The value of a pool's cell. `cause`: the user, board, interest or pin that put the pin there;
+    0 for none. Two hints follow: the board that the pin was on (0 if unknown), and the first pin of
+    its chain of repins (0 for the pin itself, or if unknown)."""
 
     cause_id: int = 0
     board_id: int = 0
@@ -102,10 +102,10 @@ def interest_row(interest_id: int) -> bytes:
 
 POPULAR_SPREAD = 8
 POPULAR_ROWS = [pool_row((n << 59) + 1, Source.POPULAR) for n in range(POPULAR_SPREAD)]
-"""The rows that popular pins are spread over: far apart, among the users' rows, so that HBase keeps
-them in several regions. No object has these ids."""
+"""The rows that popular pins are spread over. They are far apart, among the users' rows, so that
+HBase stores them in several regions. No object has these ids."""
 FORMER_POPULAR_ROW = pool_row(0, Source.POPULAR)
-"""The one row that all popular pins were in before they were spread."""
+"""The single row that held all popular pins in earlier versions."""
 
 
 def popular_row(pin_id: int) -> bytes:
@@ -123,28 +123,28 @@ def parse_following(column: bytes) -> FollowingColumn:
 
 
 following_ids = struct.Struct(">8xQQ").unpack
-"""The ids of the pin and of what is followed, of a following column."""
+"""The id of the pin and the id of its cause, from a following column."""
 
 
 def behind_pin(column: bytes) -> bytes:
-    """The place behind all causes of the pin of a following column."""
+    """The place in a following row after all causes of the column's pin."""
     return column[:16] + b"\xff" * 8
 
 
 def follow_stamp(version: int, refilled: int = 0) -> int:
-    """The stamp of a following cell: the version of the edge that brought it and, when a feed that
-    an unfollow left short was filled up, the epoch ms of that unfollow. For a column that was
-    trimmed may come back only with a higher stamp. Most cells of a time share one."""
+    """The stamp of a following cell: the version of the edge that brought the pin and, in a refill,
+    the time of the refill in epoch ms. A column that was trimmed can only return with a higher
+    stamp. Most cells that are written at the same time have the same stamp."""
     return version << _REFILL_BITS | refilled
 
 
 def unfollow_stamp(version: int) -> int:
-    """The stamp that hides all cells of an edge's versions up to this one."""
+    """The stamp that hides all cells of an edge's versions up to this version."""
     return (version + 1 << _REFILL_BITS) - 1
 
 
 def inverted_score(score: float) -> bytes:
-    """8 bytes that sort from the highest float to the lowest. Not for NaN."""
+    """8 bytes that sort from the highest float to the lowest. NaN is not allowed."""
     bits = int.from_bytes(struct.pack(">d", score), "big")
     ascending = bits ^ _ALL_ONES if bits & _SIGN else bits | _SIGN
     return (_ALL_ONES - ascending).to_bytes(8, "big")
@@ -162,7 +162,7 @@ def parse_pool(column: bytes) -> PoolColumn:
 
 
 def why(cause_id: int, board_id: int = 0, root_id: int = 0) -> bytes:
-    """The value of a cell, without the zeros at its end."""
+    """The value of a cell, without trailing zeros."""
     if root_id:
         return b"[%d,%d,%d]" % (cause_id, board_id, root_id)
     return b"[%d,%d]" % (cause_id, board_id) if board_id else b"[%d]" % cause_id
@@ -190,7 +190,8 @@ def parse_place(column: bytes) -> Place:
 
 
 def before_generation(generation: int) -> bytes:
-    """The place before the first pin of a generation, for a read that starts with it."""
+    """The place before the first pin of a generation: a read from there begins with that
+    generation."""
     return (_ALL_ONES - generation).to_bytes(8, "big")
 
 

@@ -1,9 +1,10 @@
-"""Feeds that show the client's own write: the token of a write, and the read that waits for it.
+"""Feeds that include the client's own write: the token of a write, and the read that waits for it.
 
-Feeds follow writes by jobs, so neither side may have it yet, or one alone. A token names the edge
-and its version; each side keeps, beside the feed's row, the versions that were applied to it. A
-read asks its race once; when the side that answered lacks the write, it looks at both until one has
-it, and reads from that one. It looks a bounded number of times, ever more rarely.
+Jobs apply writes to the feeds, so at first one side or both may lack a write. A token names the
+edge and its version. Each side stores, beside the feed's row, the versions that were applied to it.
+A read makes one race. If the side that answered lacks the write, the read checks both sides until
+one has the write, and reads from that side. The number of checks is bounded, and the pauses between
+them grow.
 """
 
 import asyncio
@@ -39,15 +40,15 @@ T = TypeVar("T")
 
 _TOKEN = struct.Struct(">BQQQ")
 _FORMAT = 0x41
-FIRST_LOOK, LONGEST_LOOK = 0.02, 0.32  # seconds between two looks, doubling: 11 in two seconds
-KEPT = 0.5  # share of what is left of the request's time that is for the rest of the answer
+FIRST_LOOK, LONGEST_LOOK = 0.02, 0.32  # seconds between checks, doubling: 11 in two seconds
+KEPT = 0.5  # the share of the request's remaining time that is reserved for the rest of the answer
 
 Applied = Callable[[WideColumnStore], Awaitable[bool]]
 """A check of whether one side has a write."""
 
 
 class Written(NamedTuple):
-    """A write that feeds follow: viewer → followed, or board → pin."""
+    """A write that changes feeds: viewer → followed, or board → pin."""
 
     from_id: int
     to_id: int
@@ -59,7 +60,7 @@ class Written(NamedTuple):
 
 
 def token_of(edge: Edge) -> str | None:
-    """The token of a follow's or a new pin's edge; None for an edge that never was."""
+    """The token of the edge of a follow or a new pin; None for an edge that never existed."""
     if not edge.version:
         return None
     raw = _TOKEN.pack(_FORMAT, edge.from_id, edge.to_id, edge.version)
@@ -67,7 +68,7 @@ def token_of(edge: Edge) -> str | None:
 
 
 def parse(token: str) -> Written:
-    """Raises BadInput for what is not a token."""
+    """The write of a token. Raises BadInput for an invalid token."""
     try:
         kind, *fields = _TOKEN.unpack(urlsafe_b64decode(token + "=" * (-len(token) % 4)))
         written = Written(*fields)
@@ -90,8 +91,8 @@ def check_token(token: str, viewer_id: int | None) -> Written:
 
 
 async def in_following(stores: Stores, token: str, viewer_id: int) -> Applied | None:
-    """The check of whether the write is in the viewer's following feed; None if the write brings
-    nothing there. Raises BadInput."""
+    """The check of whether the write is in the viewer's following feed. None if the write adds
+    nothing to that feed. Raises BadInput."""
     written = check_token(token, viewer_id)
     if written.is_follow:
         _, target_id, version = written
@@ -115,8 +116,9 @@ async def in_following(stores: Stores, token: str, viewer_id: int) -> Applied | 
 async def in_pools(
     stores: Stores, token: str, viewer_id: int, shown: Callable[[int], Awaitable[bool]]
 ) -> Applied | None:
-    """The same of the pools that the viewer's next chunk is chosen from; a pin that was `shown`
-    has left them for good."""
+    """The check of whether the write is in the pools from which the viewer's next chunk is chosen.
+    A pin that was `shown` has left the pools for good, and counts as present. None if the write
+    adds nothing to the pools. Raises BadInput."""
     written = check_token(token, viewer_id)
     if written.is_follow:
         _, target_id, version = written
@@ -139,7 +141,7 @@ async def in_pools(
 
 
 async def _causes(stores: Stores, pin_id: int, viewer_id: int) -> tuple[Pin | None, list[int]]:
-    """The pin, if fan-out takes it anywhere, and what of it the viewer follows."""
+    """The pin, if it is fanned out, and its causes that the viewer follows."""
     pin = await public_pin(stores, pin_id)
     if pin is None or pin.owner_id == viewer_id:
         return None, []
@@ -157,15 +159,15 @@ async def read_seeing(
     *,
     kind: tuple[str, int],
 ) -> tuple[Raced[T], bool]:
-    """An answer of the race that holds the write, waited for until the race's deadline; or an
-    answer without the write, and False. `kind`: of the read, for the race. Raises StoreError as the
-    race does."""
+    """An answer that holds the write, and True. If the write doesn't arrive before the race's
+    deadline: an answer without the write, and False. `kind`: the kind of read, for the race. Raises
+    StoreError as the race does."""
     if there is None:
         return await race(ask, kind=kind), True
     until = _until(race.deadline)
 
     async def both(store: WideColumnStore) -> tuple[bool, T]:
-        has = await there(store)  # first, so that the row holds all that it tells
+        has = await there(store)  # checked first: the row that is read next then holds the write
         return has, await ask(store)
 
     looking = ("seeing", *kind)
@@ -183,13 +185,13 @@ async def read_seeing(
 
 
 def _until(deadline: float) -> float:
-    """The time at which to stop waiting, by the loop's clock."""
+    """The time at which to stop waiting, on the event loop's clock."""
     now, ends = asyncio.get_running_loop().time(), request.ends.get()
     return now + (deadline if ends is None else min(deadline, (ends - now) * KEPT))
 
 
 async def _first_with(sides: Sides, there: Applied, until: float) -> Side | None:
-    """The side that first has the write; None when neither does in time."""
+    """The side that first has the write; None if neither has it in time."""
     loop, pause = asyncio.get_running_loop(), FIRST_LOOK
     while (left := until - loop.time()) > 0:
         await asyncio.sleep(min(pause, left))
@@ -201,7 +203,7 @@ async def _first_with(sides: Sides, there: Applied, until: float) -> Side | None
 
 
 async def _look(sides: Sides, there: Applied, seconds: float) -> Side | None:
-    """One look at both sides; a side that fails or hangs tells nothing."""
+    """One check of both sides. A side that fails or hangs counts as not having the write."""
 
     async def look(side: Side, store: WideColumnStore) -> Side | None:
         try:

@@ -1,4 +1,4 @@
-"""The parts of the feeds besides the stores: their races, and all limits of sizes."""
+"""The feeds' settings: limits of sizes, and the races between the sides of their stores."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,27 +12,27 @@ from feed_engine.speculation import Race
 
 @dataclass(frozen=True)
 class FeedSettings:
-    """Sizes in pins, unless said otherwise."""
+    """Sizes are in pins, unless stated otherwise."""
 
-    following_cap: int = 1000  # of a following feed
-    pool_cap: int = 1000  # of each pool of a user
-    interest_cap: int = 1000  # of the pool of an interest
-    interests: int = 10  # followed interests that a visit reads at most
+    following_cap: int = 1000  # pins in a following feed
+    pool_cap: int = 1000  # pins in each pool of a user
+    interest_cap: int = 1000  # pins in the pool of an interest
+    interests: int = 10  # followed interests that a visit reads, at most
     popular_cap: int = 5000
     materialized_cap: int = 2000
-    shown_days: int = 90  # that a pin which was shown is not shown again as new
-    chunk: int = 25  # new pins a visit
-    owed_cap: int = 100  # added to a chunk at most, after chunks that were missed
-    backfill: int = 200  # newest pins that go into a pool after a follow
-    related: int = 20  # related pins from each of the places where a like finds some
-    generator_seconds: float = 0.15  # that a chunk may be improved by reading on and choosing again
+    shown_days: int = 90  # days during which a shown pin is not shown again as new
+    chunk: int = 25  # new pins in a visit
+    owed_cap: int = 100  # pins added to a chunk to make up for missed chunks, at most
+    backfill: int = 200  # newest pins that a follow puts into a pool
+    related: int = 20  # related pins from each place that a like searches
+    generator_seconds: float = 0.15  # seconds for improving a chunk by further reads
     floor: float = -1200.0  # log2 of the interest below which a pin stays in its pool
     rates: Mapping[Source, int] = field(
         default_factory=lambda: {
             Source.FOLLOWED: 5,
             Source.INTEREST: 3,
             Source.RELATED: 2,
-            Source.POPULAR: 0,  # fills what the others leave
+            Source.POPULAR: 0,  # fills what the other sources leave
         }
     )
 
@@ -48,7 +48,8 @@ def epoch_ms() -> int:
 
 @dataclass(frozen=True)
 class Feeds:
-    """Built once a process: the stores, a race for each pair of sides, settings, a clock."""
+    """The stores, a race for each pair of sides, the settings and a clock. Built once in a
+    process."""
 
     stores: Stores
     pools_race: Race
@@ -56,15 +57,16 @@ class Feeds:
     settings: FeedSettings = DEFAULTS
     clock: Callable[[], int] = epoch_ms
     looked: dict[int, int] = field(default_factory=dict)
-    """Viewer or interest → epoch ms of when this process last asked whether their row is to be
-    filled."""
+    """Viewer or interest → epoch ms at which this process last checked whether their row needs a
+    refill."""
     interests: dict[int, Sequence[int]] = field(default_factory=dict)
-    """Viewer → the interests that their last visit in this process read."""
+    """Viewer → the interests that the viewer's last visit in this process read."""
     filled: dict[int, bool] = field(default_factory=dict)
-    """Viewer → whether their last visit in this process was filled up with popular pins."""
+    """Viewer → whether the viewer's last visit in this process was filled up with popular pins."""
 
     def look(self, id: int) -> bool:
-        """Whether to ask now: a row is asked about once in a while."""
+        """Whether to check the row of a viewer or an interest now: at most once in LOOK_AGAIN
+        ms."""
         now = self.clock()
         if now - self.looked.get(id, 0) < LOOK_AGAIN:
             return False

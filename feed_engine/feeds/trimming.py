@@ -1,8 +1,8 @@
-"""Keeps a following row within its cap, by pins and not by cells, and notes that it was cut.
+"""Keeps a following row within its cap of pins, and marks a row that was cut.
 
-A pin has a cell for each cause that brought it, and cells of moved pins stay until a refill takes
-them out, so the number of cells says nothing about the number of pins. A row that was cut, or was
-given the newest of more pins, may lack pins that are wanted later: the mark tells the readers.
+The cap counts pins, not cells: a pin has a cell for each cause that brought it, and cells of moved
+pins stay until a refill removes them. A row that was cut, or was written with only the newest of
+many pins, may lack pins that are needed later. The mark tells readers so.
 """
 
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ from feed_engine.feeds.settings import epoch_ms
 from feed_engine.feeds.wide import PAGE
 
 CUT = b"\x01"
-"""Column of the row in FOLLOWING_APPLIED; the stamp: epoch ms of the last cut."""
+"""The column of the mark in FOLLOWING_APPLIED. Its stamp is the epoch ms of the last cut."""
 
 
 async def trim_following(store: WideColumnStore, row: bytes, pins: int) -> None:
-    """Keep the newest pins of a row on one side, with all their cells."""
+    """Keep the newest `pins` pins of a row on one side, with all their cells."""
     seen, pin, after = 0, b"", None
     kept = 0
     while True:
@@ -27,7 +27,8 @@ async def trim_following(store: WideColumnStore, row: bytes, pins: int) -> None:
             if here != pin:
                 seen, pin = seen + 1, here
             if seen > pins:
-                # First the mark: a job that dies in between leaves it, and at worst a needless one.
+                # The mark is written first: a job that dies before the cut leaves a mark that does
+                # no harm.
                 await mark_cut(store, [row])
                 await store.trim(FOLLOWING, row, kept)
                 return
@@ -38,7 +39,7 @@ async def trim_following(store: WideColumnStore, row: bytes, pins: int) -> None:
 
 
 async def mark_cut(store: WideColumnStore, rows: Iterable[bytes]) -> None:
-    """Note on one side that there are older pins than these rows were given."""
+    """Mark on one side that older pins exist than these rows hold."""
     marks = {row: {CUT: b""} for row in rows}
     if marks:
         await store.put(FOLLOWING_APPLIED, marks, epoch_ms())

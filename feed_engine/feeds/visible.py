@@ -5,4 +5,5 @@ from collections.abc import Awaitable, Callable
 from datasources.records import Pin
 
 Visible = Callable[[list[int]], Awaitable[dict[int, Pin]]]
-"""Given pin ids, the pins among them that exist, are active and may be shown to the viewer."""
+"""Takes pin ids. Returns the pins among them that exist, are active, and may be shown to the
+viewer."""

@@ -1,9 +1,9 @@
-"""Visits of the home feed: each remembers the chunk of new pins it was shown, under a generation.
+"""Visits of the home feed. Each visit remembers its chunk of new pins, under a generation.
 
-A visit is remembered on the user's shard before the answer leaves; a job then saves its chunk to
-the materialized feed. It is marked as saved only when *both* sides have it: so what a lagging or
-a lost side may lack is exactly what the shard still tells as not saved, and a page that takes the
-one from the shard and the rest from either side is the same whichever side answers.
+A visit is stored on the user's shard before the answer is sent; a job then saves its chunk to the
+materialized feed. A visit is marked as saved only when *both* sides have its chunk. So all that a
+delayed or lost side may lack is still on the shard, marked as unsaved. A page that combines the
+unsaved visits from the shard with saved visits from either side is the same whichever side answers.
 """
 
 import asyncio
@@ -21,17 +21,20 @@ from feed_engine.feeds.rows import Reason
 from feed_engine.outbox import change
 from feed_engine.outbox.completion import keep
 
-RECENT = 8  # saved visits read with each page; unsaved visits are always read
-ENQUEUE_WITHIN = 0.1  # seconds; the relay finds what a slow queue didn't take
+RECENT = 8  # saved visits that each page reads; unsaved visits are always read
+ENQUEUE_WITHIN = 0.1  # seconds; the relay queues jobs that a slow queue didn't take
 
 
 class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The pins that a visit was shown: (pin id, reason) in order; which side's pools answered
-    (None: no answer); how many pins are owed to the next visit because of that; epoch ms of the
-    pools' newest change, where they may lack later changes; whether a write that the visit waited
-    for is missing; for repins among the pins, the pin that begins the chain of repins; and what
-    the viewer followed that brought a pin, or another pin of the same picture: (followed id, that
-    pin's id)."""
+    """The new pins of a visit.
+
+    `pins`: (pin id, reason), in order. `pools`: the name of the side whose pools answered; None if
+    neither did. `owed`: pins that the next visit gets in addition, because this one could not
+    choose enough. `since`: epoch ms of the pools' newest change, if later changes may be missing.
+    `lacks`: whether an awaited write is missing. `roots`: for each repin, the first pin of its
+    chain. `causes`: for each pin, (followed id, pin id) for what the viewer followed that brought
+    the pin or another pin of the same picture.
+    """
 
     pins: tuple[tuple[int, Reason], ...] = ()
     pools: str | None = None
@@ -43,7 +46,7 @@ class Chunk(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def shown(self) -> set[int]:
-        """The pins, and the pins that they are repins of: each picture is shown once."""
+        """The pins and the roots of repins: each picture is shown once."""
         return {pin_id for pin_id, _ in self.pins}.union(self.roots.values())
 
 
@@ -61,7 +64,7 @@ class Remembered(NamedTuple):
 
 
 Choose = Callable[[list[Remembered]], Awaitable[Chunk]]
-"""Chooses a chunk that shares no pin with these visits (the known ones, newest first)."""
+"""Chooses a chunk that shares no pin with the given visits (the known visits, newest first)."""
 
 
 def new_name() -> str:
@@ -76,7 +79,7 @@ def check_name(visit: str) -> str:
 
 
 def remembered(visit: Visit) -> Remembered:
-    """Raises StoreCorrupt."""
+    """The visit, with its chunk decoded. Raises StoreCorrupt."""
     try:
         chunk = _CHUNK.decode(visit.chunk)
     except msgspec.MsgspecError as error:
@@ -85,7 +88,7 @@ def remembered(visit: Visit) -> Remembered:
 
 
 async def recent(stores: Stores, user_id: int, named: str | None = None) -> list[Remembered]:
-    """The newest visits, every one not saved, and the one `named`, newest first."""
+    """The newest visits, all unsaved visits, and the visit with the name `named`, newest first."""
     told = await stores.shards.visits.recent(user_id, RECENT, named=named)
     return [remembered(visit) for visit in told]
 
@@ -93,11 +96,13 @@ async def recent(stores: Stores, user_id: int, named: str | None = None) -> list
 async def begin(
     stores: Stores, user_id: int, visit: str, known: list[Remembered], now: int, choose: Choose
 ) -> tuple[Remembered, list[Remembered]]:
-    """Remember a new visit with the chunk chosen for it, and post the job that saves it. Return the
-    visit, and all known visits, newest first: this one, and visits that began meanwhile, included.
+    """Store a new visit with the chunk that `choose` returns, and post the job that saves it.
+    Returns the visit, and all known visits, newest first, including this visit and visits that
+    began in the meantime.
 
-    Visits begun at the same time elsewhere are seen in the transaction: one of the same name is
-    the answer, and of another the pins are not shown twice, so the chunk is chosen again.
+    The transaction finds visits that began at the same time elsewhere. A visit with the same name
+    is returned as the answer. If a visit with another name began, the chunk is chosen again without
+    that visit's pins.
     """
     shard = shard_of(user_id)
     while True:
@@ -127,7 +132,7 @@ async def begin(
         by_generation = {v.generation: v for v in (*known, *meanwhile)}
         known = [by_generation[generation] for generation in sorted(by_generation, reverse=True)]
         if begun is not None:
-            keep(_enqueue(stores, Job(shard, outbox_id)))  # nobody waits for the queue
+            keep(_enqueue(stores, Job(shard, outbox_id)))  # the answer doesn't wait for it
             return begun, [begun, *known]
         if twin := next((v for v in known if v.visit == visit), None):
             return twin, known

@@ -1,4 +1,4 @@
-"""The parts that all feed writes share: both sides, whole rows, trimming now and then."""
+"""Helpers of all feed writes: writes to both sides, reads of whole rows, occasional trimming."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
@@ -6,14 +6,14 @@ from zlib import crc32
 from datasources.protocols import Cell, Sides, Table, WideColumnStore
 from feed_engine.feeds.dual import write_both
 
-PAGE = 1000  # cells a read, when a whole row is wanted
-BATCH = 20_000  # cells a write, or one row's if they are more
+PAGE = 1000  # cells in a read, when a whole row is read
+BATCH = 20_000  # cells in a write; a single row may have more
 
 _Rows = Mapping[bytes, Mapping[bytes, bytes]]
 
 
 async def read_row(store: WideColumnStore, table: Table, row: bytes) -> list[Cell]:
-    """All visible cells of a row that is kept trimmed."""
+    """All visible cells of a row. For rows that are trimmed regularly."""
     cells: list[Cell] = []
     while True:
         after = cells[-1].column if cells else None
@@ -24,7 +24,7 @@ async def read_row(store: WideColumnStore, table: Table, row: bytes) -> list[Cel
 
 
 async def put_both(sides: Sides, table: Table, rows: _Rows, stamp: int) -> None:
-    """Put many rows' cells on both sides, in batches."""
+    """Write the cells of many rows to both sides, in batches."""
     for batch in _batches(rows):
 
         async def put(store: WideColumnStore, batch: _Rows = batch) -> None:
@@ -36,7 +36,7 @@ async def put_both(sides: Sides, table: Table, rows: _Rows, stamp: int) -> None:
 async def delete_both(
     sides: Sides, table: Table, rows: Mapping[bytes, Sequence[bytes]], stamp: int
 ) -> None:
-    """Hide columns on both sides up to a stamp."""
+    """Hide columns with stamps up to `stamp` on both sides."""
     if rows:
         await write_both(sides, lambda store: store.delete(table, rows, stamp))
 
@@ -52,7 +52,7 @@ async def trim_both(sides: Sides, table: Table, rows: Iterable[bytes], keep: int
 
 def due(row: bytes, pin_id: int, every: int = 64) -> bool:
     """Whether this pin's arrival trims the row: one arrival in `every` does. A trim costs a read,
-    so a row may grow by a few times `every` over its cap. The same pin gives the same answer."""
+    so a row may exceed its cap by a few times `every`. The same pin gives the same answer."""
     return bool(due_rows([row], pin_id, every))
 
 
