@@ -1,11 +1,11 @@
 """Puts many pins of a board in a given order, as if each were dragged below the pin before it.
 
-The first transaction checks all of it and leaves the plan in the outbox. Then follow transactions
-of bounded size, each of which takes some pins of the plan to their places and notes so in the same
-commit how far it came: so each pin is placed once, whether the request completes the plan or, after
-its death, a job. Pins that other users move meanwhile stay where those users put them.
+The first transaction checks all pins and stores the plan in the outbox. Then transactions of
+bounded size follow. Each moves some pins of the plan to their places, and stores the progress in
+the same commit. So each pin is placed once, whether the request completes the plan or a job does
+after the process died. Pins that other users move in the meantime stay where those users put them.
 
-The pins that go into one gap share it evenly, so that thousands of them don't use it up.
+Pins that go into one gap share it evenly, so that thousands of pins don't use it up.
 """
 
 import asyncio
@@ -30,17 +30,17 @@ from feed_engine.transactions import access
 from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, nothing, now_ms
 from feed_engine.transactions.inputs import Arrange
 
-KIND = "arrange"  # the outbox rows' kind
+KIND = "arrange"  # the kind of the outbox rows
 MOST = 10_000  # pins in one call
-READ = 64  # rows at a time
-CHUNK = 256  # pins that are looked at in a transaction
-NAMED = 5  # wrong ids named in an error
+READ = 64  # rows in a read
+CHUNK = 256  # pins of the plan in a transaction
+NAMED = 5  # wrong ids that an error names
 ON_BOARD = Mapping.BOARD_HAS_PINS
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The payload: pins from the top down, to go directly below one or directly above another (0:
-    neither is named)."""
+    """The payload: pins from the top down, to be placed directly below one pin or directly above
+    another (0: not named)."""
 
     board_id: int
     pin_ids: tuple[int, ...]
@@ -62,12 +62,14 @@ async def reorder_pins(
     key: str | None = None,
     spacing: Spacing = SPACING,
 ) -> int:
-    """Put the pins together, the first on top: directly below `before_pin_id`, or if that is None
-    directly above `after_pin_id`, or if both are on top of the board. The board's order version.
+    """Place the pins together, the first on top: directly below `before_pin_id`; or, if it is None,
+    directly above `after_pin_id`; or, if both are None, on top of the board. Returns the board's
+    order version.
 
-    Nothing is changed unless all can be: raises BadInput (too many pins or none, one named twice,
-    ones that are not on the board), Conflict (anchors that stand in the opposite order now),
-    NotFound, Forbidden; later it raises Unfinished when the rest is left to a job.
+    Nothing is changed unless all pins can be placed. Raises BadInput (too many pins, none, a pin
+    named twice, pins that are not on the board), Conflict (anchors in the opposite order now),
+    NotFound, Forbidden. After the first transaction it raises Unfinished if the rest is left to a
+    job.
     """
     given = Arrange(
         board_id=board_id,
@@ -108,8 +110,9 @@ async def reorder_pins(
 
 
 async def complete(stores: Stores, job: Job, spacing: Spacing) -> None:
-    """Do what is left of a plan, and remove its row. Another process may be doing the same work."""
-    # A gap that was made roomy has to take all of a plan's pins with a threshold's room for each.
+    """Complete a plan, and remove its row. Another process may be doing the same work."""
+    # A gap that was widened must have room for all pins of a plan, and keep `threshold` bisections
+    # in each part.
     room = spacing.threshold + MOST.bit_length() + 2
     spacing = replace(spacing, room=max(spacing.room, room))
 
@@ -136,13 +139,13 @@ async def rearranged(
     *,
     spacing: Spacing = SPACING,
 ) -> None:
-    """The job of a plan's row."""
+    """The job that completes a plan's row."""
     await complete(stores, Job(task.row.shard, task.row.id), spacing)
 
 
 async def _some(tx: ShardTx, outbox_id: int, now: int, spacing: Spacing) -> tuple[int, bool] | None:
-    """Take some pins of the plan to their places: the board, and whether more are left. None when
-    somebody else has finished it."""
+    """Move some pins of the plan to their places. Returns the board, and whether pins are left;
+    None if the plan has already been completed elsewhere."""
     row = await tx.owed(outbox_id)
     if row is None:
         return None
@@ -157,20 +160,20 @@ async def _some(tx: ShardTx, outbox_id: int, now: int, spacing: Spacing) -> tupl
 
 
 class _Chunk:
-    """One transaction's part of a plan."""
+    """The part of a plan that one transaction does."""
 
     def __init__(self, tx: ShardTx, plan: Plan, start: int, now: int, spacing: Spacing) -> None:
         self._tx, self._plan, self._start, self._now = tx, plan, start, now
         self._spacing = spacing
         self._key = ListKey(ON_BOARD, plan.board_id)
-        self._upper: Edge | None = None  # the next pin goes directly below it; None: on top
-        self._below = deque[Edge]()  # rows below it, nearest first, as far as they were read
+        self._upper: Edge | None = None  # the next pin goes directly below this row; None: on top
+        self._below = deque[Edge]()  # rows below `_upper` that were read, nearest first
         self._reached = order.HIGHEST
         self._ended = False
         self._moved = set[int]()
 
     async def arrange(self) -> int:
-        """The number of the plan's next pin."""
+        """Place this part's pins. Returns the index of the plan's next pin."""
         pins = self._plan.pin_ids[self._start : self._start + CHUNK]
         rows = await self._tx.edges([EdgeKey(*self._key, pin_id) for pin_id in pins])
         self._upper = await self._above()
@@ -179,7 +182,7 @@ class _Chunk:
         for number, pin_id in enumerate(pins, self._start):
             row = rows.get(EdgeKey(*self._key, pin_id))
             if row is None or not row.active:
-                continue  # deleted or moved away meanwhile
+                continue  # the pin was deleted or moved away in the meantime
             nearest = await self._nearest()
             if nearest is not None and nearest.to_id == pin_id:
                 self._upper = self._below.popleft()
@@ -194,13 +197,15 @@ class _Chunk:
                     self._tx, self._key, row, nearest, self._upper, self._spacing
                 )
                 await self._put(row, placed.sequence)
-                await self._tx.post(CHANGE, encode(change(tasks=placed.tasks)))  # for the relay
-                return number + 1  # the rows around are not where they were read
+                # the relay queues it
+                await self._tx.post(CHANGE, encode(change(tasks=placed.tasks)))
+                # the rows around were respaced, so the rows that were read are out of date
+                return number + 1
         return self._start + len(pins)
 
     async def _above(self) -> Edge | None:
-        """The row that the first pin of this part goes below: the pin before it in the plan, or
-        where that has none any more, what the plan begins with."""
+        """The row below which the first pin of this part goes: the pin before it in the plan. If
+        that pin is no longer on the board, the row at which the plan begins."""
         for pin_id in reversed(self._plan.pin_ids[: self._start]):
             row = await self._tx.edge(EdgeKey(*self._key, pin_id))
             if row is not None and row.active:
@@ -220,7 +225,7 @@ class _Chunk:
         return None
 
     async def _nearest(self) -> Edge | None:
-        """The next row below, active or not, except rows that were put in their places already."""
+        """The next row below, active or not. Rows that were already placed are skipped."""
         while True:
             while self._below and self._below[0].to_id in self._moved:
                 self._below.popleft()
@@ -233,7 +238,8 @@ class _Chunk:
                 self._reached = rows[-1].sequence
 
     def _share(self, nearest: Edge | None, count: int) -> int | None:
-        """The uppermost of `count` places that share the gap evenly; None if it is too narrow."""
+        """The uppermost of `count` places that divide the gap evenly; None if the gap is too
+        narrow."""
         if self._upper is not None:
             high = self._upper.sequence
         else:
@@ -273,7 +279,7 @@ def _names(ids: Sequence[int]) -> str:
 
 
 def plan_of(row: OutboxRow) -> Plan:
-    """The plan that the row holds. Raises StoreCorrupt."""
+    """The plan in an outbox row. Raises StoreCorrupt."""
     try:
         return _PLAN.decode(row.payload)
     except msgspec.MsgspecError as error:

@@ -1,8 +1,8 @@
 """Arithmetic on the sequences that order a board's pins: whole numbers of up to 38 digits.
 
-A new pin's sequence is its epoch milliseconds followed by 25 zeros; a moved pin takes the midpoint
-of its new neighbors. All arithmetic is on `int`: a decimal of 28 digits or a double would round
-a midpoint out of its gap.
+A new pin's sequence is its epoch milliseconds followed by 25 zeros. A moved pin takes the midpoint
+of its new neighbors' sequences. All arithmetic uses `int`: a decimal of 28 digits or a double would
+round a midpoint out of its gap.
 """
 
 from bisect import bisect_left
@@ -10,19 +10,20 @@ from collections.abc import Iterable
 
 from datasources.mappings import SEQUENCE_STEP, Respacing
 
-HIGHEST = 10**38 - 1  # 38 digits is what the column holds; 0 is kept below every row
+HIGHEST = 10**38 - 1  # the column holds 38 digits; 0 stays free below every row
 
 
 def top(now_ms: int, highest: int | None) -> int:
-    """A sequence above every row's: the time, or the next whole step if a row is that high already
-    (another pin of the same millisecond, a pin moved to the top, a clock that stepped back)."""
+    """A sequence above every row's: the current time, or the next whole millisecond above the
+    highest row (another pin of the same millisecond, a pin moved to the top, a clock that was set
+    back)."""
     now = now_ms * SEQUENCE_STEP
     return now if highest is None else max(now, (highest // SEQUENCE_STEP + 1) * SEQUENCE_STEP)
 
 
 def bottom(lowest: int) -> int | None:
-    """A sequence below every row's: the next whole step down while there is one, then the middle
-    of what is left above 0. None when nothing is left."""
+    """A sequence below every row's: the next whole millisecond down while one is left, then the
+    middle of the numbers left above 0. None if none is left."""
     step = (lowest - 1) // SEQUENCE_STEP * SEQUENCE_STEP
     return step if step > 0 else bisect(0, lowest)
 
@@ -33,13 +34,13 @@ def bisect(lower: int, upper: int) -> int | None:
 
 
 def bisections(lower: int, upper: int) -> int:
-    """How many more times the gap can be bisected for certain, whichever half is taken each time:
-    floor(log2(gap)), so 83 for a millisecond's."""
+    """How many more times the gap can certainly be bisected, whichever half is taken each time:
+    floor(log2(gap)). For a gap of a millisecond, 83."""
     return max(upper - lower, 1).bit_length() - 1
 
 
 def translate(sequence: int, respacings: Iterable[Respacing]) -> int:
-    """The position of a place after respacings: rows below the place stay below it, the row at the
+    """The position of a place after respacings. Rows below the place stay below it, a row at the
     place stays at it, and rows above stay above."""
     for respacing in respacings:
         moves = respacing.moves

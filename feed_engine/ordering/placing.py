@@ -1,6 +1,6 @@
 """Places a pin on a board, between two other pins or on top, by writing one row.
 
-The gap is bounded by the nearest rows, deleted ones included: their sequences are taken.
+The nearest rows bound the gap. Deleted rows count: their sequences are taken.
 """
 
 from typing import NamedTuple
@@ -15,19 +15,20 @@ from feed_engine.outbox.change import AnyTask, Respace
 
 
 class Anchors(NamedTuple):
-    """The rows named by a client: directly above the drop, and directly below it."""
+    """The rows that a client names: the row directly above the drop, and the row directly below
+    it."""
 
     before: Edge | None
     after: Edge | None
 
     @property
     def crossed(self) -> tuple[Edge, Edge] | None:
-        """The two anchors, if they stand in the opposite order now."""
+        """The two anchors, if they are in the opposite order now."""
         before, after = self
         return (before, after) if before and after and before.sequence < after.sequence else None
 
     def check_order(self) -> None:
-        """Raises Conflict if they stand in the opposite order now."""
+        """Raises Conflict if the anchors are in the opposite order now."""
         if self.crossed:
             before, after = self.crossed
             raise Conflict(
@@ -38,21 +39,21 @@ class Anchors(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """The place where a pin goes: the active rows around it, None at an end of the board."""
+    """The place for a pin: the active rows above and below, None at an end of the board."""
 
     above: Edge | None
     below: Edge | None
 
 
 class Placed(NamedTuple):
-    """A free sequence, and the respacing that a gap needs if it became narrow."""
+    """A free sequence, and the respacing that the gap needs if it became narrow."""
 
     sequence: int
     tasks: list[AnyTask]
 
 
 def check_distinct(pin_id: int, before_pin_id: int | None, after_pin_id: int | None) -> None:
-    """Raises BadInput for anchors that can't be right on any board."""
+    """Raises BadInput for anchors that are invalid on any board."""
     if pin_id == before_pin_id:
         raise BadInput("beforePinId is the moved pin itself: give another", "beforePinId")
     if pin_id == after_pin_id:
@@ -74,7 +75,7 @@ async def on_board(tx: ShardTx, key: ListKey, pin_id: int, field: str) -> Edge:
 async def anchors(
     tx: ShardTx, key: ListKey, before_pin_id: int | None, after_pin_id: int | None
 ) -> Anchors:
-    """The anchors' rows; the list is locked. Raises BadInput."""
+    """The anchors' rows. Locks the list. Raises BadInput."""
     before = after = None
     if before_pin_id is not None:
         before = await on_board(tx, key, before_pin_id, "beforePinId")
@@ -84,7 +85,8 @@ async def anchors(
 
 
 async def gap_at(tx: ShardTx, key: ListKey, named: Anchors) -> Gap:
-    """Directly below `before`, or else directly above `after`, or without either on top."""
+    """The gap directly below `before`; without it, directly above `after`; without either, on
+    top."""
     if named.before is not None:
         return Gap(named.before, await next_active(tx.below, key, named.before))
     if named.after is not None:
@@ -96,7 +98,7 @@ async def gap_at(tx: ShardTx, key: ListKey, named: Anchors) -> Gap:
 
 
 async def neighbors(tx: ShardTx, key: ListKey, row: Edge) -> tuple[int | None, int | None]:
-    """The ids of the pins directly above and below one on the board."""
+    """The ids of the pins directly above and below a row on the board."""
     above = await next_active(tx.above, key, row)
     below = await next_active(tx.below, key, row)
     return above and above.to_id, below and below.to_id
@@ -112,8 +114,8 @@ async def next_active(step: Step, key: ListKey, row: Edge) -> Edge | None:
 async def place(
     tx: ShardTx, key: ListKey, moved: Edge, gap: Gap, now: int, spacing: Spacing
 ) -> Placed:
-    """A free sequence in a gap for the row `moved`, spreading a few others where there is none.
-    Raises Crowded, from `squeeze_in`."""
+    """A free sequence in a gap for the row `moved`. If the gap has none, a few other rows are
+    respaced. Raises Crowded, from `squeeze_in`."""
     lower, upper = await _bounds(tx, key, moved, gap)
     sequence = _between(lower, upper, now)
     if sequence is None:
@@ -132,8 +134,8 @@ async def squeeze_in(
     upper: Edge | None,
     spacing: Spacing,
 ) -> Placed:
-    """A place between two rows where there is hardly any, others being spread to make room.
-    Raises Crowded when that takes more rows than a transaction may rewrite (see `with_room`)."""
+    """A place between two rows that have hardly any room: other rows are respaced. Raises Crowded
+    when that takes more rows than a transaction may rewrite (see `with_room`)."""
     sequence = await make_room(tx, key, moved, lower, upper, spacing)
     return Placed(sequence, [await _respace(tx, key, sequence)])
 
@@ -145,7 +147,7 @@ async def _respace(tx: ShardTx, key: ListKey, sequence: int) -> Respace:
 async def _bounds(
     tx: ShardTx, key: ListKey, moved: Edge, gap: Gap
 ) -> tuple[Edge | None, Edge | None]:
-    """The nearest rows below and above, without the moved pin's own (of an earlier stay)."""
+    """The nearest rows below and above, without the moved pin's own row (of an earlier stay)."""
     if gap.above is not None:
         return await next_row(tx.below, key, gap.above, moved.to_id), gap.above
     top = await tx.top(key)

@@ -36,12 +36,12 @@ async def reorder_pin(
 ) -> Reordered:
     """Put a pin directly below `before_pin_id` or, if that is None, directly above `after_pin_id`.
 
-    The two are the pins directly above and below the drop as the client saw them, newest first; one
-    is enough. If other pins have come between the two anchors since, the pin goes directly below
-    the first anchor. Moving a pin to where it is changes nothing. Raises BadInput (neither anchor
-    given, pins that are not on the board or not distinct), Crossed (both given, and in the opposite
-    order now: it names the pin's present neighbors), NotFound, Forbidden. It never fails for lack
-    of room.
+    The anchors are the pins directly above and below the drop as the client saw them, newest first.
+    One anchor is enough. If other pins have come between the two anchors, the pin goes directly
+    below the first. Moving a pin to its own place changes nothing. Raises BadInput (no anchor
+    given, pins that are not on the board or not distinct), Crossed (both anchors given, and in the
+    opposite order now; it names the pin's present neighbors), NotFound, Forbidden. A lack of room
+    is never an error.
     """
     given = Reorder(
         board_id=board_id, pin_id=pin_id, before_pin_id=before_pin_id, after_pin_id=after_pin_id
@@ -65,10 +65,11 @@ async def reorder_pin(
 
 
 async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Outcome[Reordered]:
-    """Put a pin of the board at its anchors; the board is locked."""
+    """Place a pin of the board at its anchors. The board is locked."""
     key = ListKey(Mapping.BOARD_HAS_PINS, given.board_id)
     named_ids = (given.pin_id, given.before_pin_id, given.after_pin_id)
-    await tx.edges([EdgeKey(*key, id) for id in named_ids if id is not None])  # in one trip
+    # one round trip for all rows
+    await tx.edges([EdgeKey(*key, id) for id in named_ids if id is not None])
     moved = await placing.on_board(tx, key, given.pin_id, "pinId")
     named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
     if named.crossed:
@@ -91,7 +92,7 @@ async def put_at(tx: ShardTx, given: Reorder, now: int, spacing: Spacing) -> Out
 
 
 async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: Edge) -> Crossed:
-    """The error for anchors that stand in the opposite order."""
+    """The error for anchors that are in the opposite order."""
     above_id, below_id = await placing.neighbors(tx, key, moved)
     names = [f"pin {id}" if id else "nothing" for id in (above_id, below_id)]
     return Crossed(
@@ -105,7 +106,7 @@ async def crossed(tx: ShardTx, key: ListKey, moved: Edge, before: Edge, after: E
 
 
 async def stayed(tx: ShardTx, key: ListKey, row: Edge) -> Outcome[Reordered]:
-    """A pin that is where it shall be."""
+    """The result for a pin that is already at its place."""
     edge = row._replace(era=await tx.era(key))
     around = await placing.neighbors(tx, key, row)
     result = Reordered(edge, (await tx.head(key)).version, *around)

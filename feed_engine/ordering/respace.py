@@ -1,6 +1,6 @@
-"""Giving crowded rows of a list room again, inside a transaction that holds the list's lock.
+"""Makes room between crowded rows of a list, inside a transaction that holds the list's lock.
 
-Each transaction goes by the rows as they are then and leaves their order as it was: so it may be
+Each transaction uses the rows as they are at that moment, and keeps their order. So it may be
 repeated, killed, and mixed with any other writes.
 """
 
@@ -24,8 +24,8 @@ from feed_engine.ordering.spacing import (
 from feed_engine.outbox.change import Change, change
 from feed_engine.transactions.commit import commit
 
-READ = 64  # rows at a time
-_RELIEFS = 100  # of one reorder; none has needed more than one
+READ = 64  # rows in a read
+_RELIEFS = 100  # attempts to make room for one reorder; no test needed more than one
 
 Step = Callable[[ListKey, int], Awaitable[Edge | None]]
 """`ShardTx.above` or `ShardTx.below`."""
@@ -35,8 +35,8 @@ T = TypeVar("T")
 
 
 class Crowded(Exception):
-    """No room at a place, and making room takes more rows than a transaction may rewrite. The
-    exception passes through the transaction, which is rolled back; see `with_room`."""
+    """No room at a place, and making room takes more rows than one transaction may rewrite. The
+    exception rolls the transaction back; see `with_room`."""
 
     def __init__(self, key: ListKey, sequence: int, era: int) -> None:
         super().__init__(f"no room around {sequence} of {key}")
@@ -44,8 +44,7 @@ class Crowded(Exception):
 
 
 class Part(NamedTuple):
-    """The result of one transaction of a respacing: `window` is None if nothing is crowded
-    there."""
+    """The result of one transaction of a respacing. `window` is None if no row is crowded there."""
 
     window: Window | None
     more: bool = False
@@ -54,9 +53,9 @@ class Part(NamedTuple):
 async def with_room(
     stores: Stores, write: Callable[[], Awaitable[T]], spacing: Spacing = SPACING
 ) -> T:
-    """Do a write; where it is Crowded, spread the rows there in as many transactions as that takes,
-    and do it again. Raises StoreConflict when others take the room each time, and all else that
-    the write raises."""
+    """Do a write. If it raises Crowded, respace the rows there, in as many transactions as
+    necessary, and repeat the write. Raises StoreConflict when other writes take the room each time,
+    and whatever else the write raises."""
     reliefs = 0
     while True:
         try:
@@ -71,7 +70,7 @@ async def with_room(
 
 
 async def relieve(stores: Stores, place: Crowded, spacing: Spacing) -> None:
-    """Spread the rows around a place where there is no room."""
+    """Respace the rows around a place that has no room."""
     part = Part(None, more=True)
     while part.more:
         log = await stores.shards.mappings.respacings(place.key, place.era)
@@ -86,19 +85,19 @@ async def spread_some(
     done: list[Part] = []
 
     async def work(tx: ShardTx) -> Change:
-        done.clear()  # of a try that lost a deadlock
+        done.clear()  # from an attempt that lost a deadlock
         around = Neighbors(tx, key, center)
         found = begun or await around.find(crowded(spacing))
         if found is None:
             done.append(Part(None))
             return change()
         rows, at = await around.within(found)
-        if not rows:  # others took all of them elsewhere since it was begun
+        if not rows:  # other writes moved all rows of the window elsewhere
             done.append(Part(None))
             return change()
         places = found.spread(len(rows), at)
         near = 0
-        if len(rows) > spacing.rows:  # rows that came meanwhile shift all others' places a little
+        if len(rows) > spacing.rows:  # rows that came in the meantime shift all places a little
             near = 1 << max(found.room(len(rows)) - 3, 0)
         moves = [
             (row, to) for row, to in zip(rows, places, strict=True) if abs(to - row.sequence) > near
@@ -119,8 +118,8 @@ async def make_room(
     above: Edge | None,
     spacing: Spacing = SPACING,
 ) -> int:
-    """Spread rows around the gap between `below` and `above` (None: the list's end), and answer a
-    free sequence in the gap for `moved`, which stays where it is. The list is locked.
+    """Respace rows around the gap between `below` and `above` (None: the list's end), and return a
+    free sequence in the gap for `moved`, which keeps its own row. The list is locked.
 
     Raises Crowded.
     """
@@ -133,7 +132,7 @@ async def make_room(
     if len(rows) > spacing.rows:
         raise Crowded(key, beside.sequence, await tx.era(key))
     places = dict(zip((row.to_id for row in rows), found.spread(len(rows), at), strict=True))
-    # The moved row's own is still taken; places are two apart at least.
+    # The moved row's own sequence is still taken; places are at least two apart.
     places = {id: to + (to == moved.sequence) for id, to in places.items()}
     await relabel(tx, key, in_order([(row, places[row.to_id]) for row in rows]))
     lower = found.lower if below is None else places.get(below.to_id, below.sequence)
@@ -144,16 +143,16 @@ async def make_room(
 
 
 def in_order(moves: Sequence[Move]) -> list[Move]:
-    """The moves that change something, so that after each move the rows' order is the same and no
-    two rows share a sequence: first the rows that rise, from the top, then the rows that sink, from
-    the bottom."""
+    """The moves that change a sequence, in an order in which each single move keeps the rows' order
+    and no two rows share a sequence: first the rows that rise, from the top; then the rows that
+    sink, from the bottom."""
     rising = [(row, to) for row, to in reversed(moves) if to > row.sequence]
     sinking = [(row, to) for row, to in moves if to < row.sequence]
     return rising + sinking
 
 
 async def relabel(tx: ShardTx, key: ListKey, moves: Sequence[Move]) -> None:
-    """Give rows new sequences, and remember it for places that were named before."""
+    """Give rows new sequences, and record the respacing for places that were named before."""
     for row, to in moves:
         await tx.put_edge(key.mapping, row._replace(sequence=to, version=row.version + 1))
     if moves:
@@ -161,20 +160,20 @@ async def relabel(tx: ShardTx, key: ListKey, moves: Sequence[Move]) -> None:
 
 
 async def next_row(step: Step, key: ListKey, row: Edge, without: int) -> Edge | None:
-    """The row next to another in one direction, as if the row to `without` were not there."""
+    """The row next to another row in one direction, ignoring the row to `without`."""
     found = await step(key, row.sequence)
     return await step(key, found.sequence) if found and found.to_id == without else found
 
 
 class Neighbors:
-    """The rows around a place, read as far as they are asked for, as if `without` were not there.
-    The crowded row among them is the one at the place, or the nearest."""
+    """The rows around a place, read as far as needed, ignoring the row to `without`. The crowded
+    row is the row at the place, or the nearest row."""
 
     def __init__(self, tx: ShardTx, key: ListKey, center: int, without: Edge | None = None) -> None:
         self._tx, self._key, self._center = tx, key, center
         self._without = without.to_id if without else 0
         self._below, self._above = list[Edge](), list[Edge]()  # nearest first
-        self._bottom = self._top = False  # whether these are all
+        self._bottom = self._top = False  # whether all rows to this end were read
 
     async def find(self, search: Search) -> Window | None:
         """The window that a search finds here."""
@@ -193,7 +192,7 @@ class Neighbors:
                 return found
 
     async def within(self, span: Window) -> tuple[list[Edge], int]:
-        """The rows in a window, ascending, and the number among them of the one at the place."""
+        """The rows in a window, ascending, and the index among them of the row at the place."""
         reach = READ
         await self._read(reach)
         while not (
@@ -207,7 +206,7 @@ class Neighbors:
         return below + above, max(len(below) - 1, 0)
 
     async def _read(self, reach: int) -> None:
-        """Read at least so many rows on each side, as far as they exist."""
+        """Read at least `reach` rows on each side, if they exist."""
         while not self._bottom and len(self._below) < reach:
             start = self._below[-1].sequence if self._below else self._center + 1
             count = reach - len(self._below) + 1

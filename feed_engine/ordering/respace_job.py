@@ -1,4 +1,4 @@
-"""The job that spreads the neighbors of a narrow gap on a board, before there is no room at all."""
+"""The job that respaces the neighbors of a narrow gap on a board, before its room is used up."""
 
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Stores
@@ -16,8 +16,8 @@ async def respace(
     *,
     spacing: Spacing = SPACING,
 ) -> None:
-    """Spread the fewest rows around a place that give every gap there room, some of them a
-    transaction. The cursor is the window that is being spread."""
+    """Respace the fewest rows around a place that give every gap there room, some rows in each
+    transaction. The cursor is the window that is being respaced."""
     key = ListKey(Mapping.BOARD_HAS_PINS, task.board_id)
     window = _decoded(cursor)
     while True:

@@ -1,13 +1,14 @@
-"""Makes room between crowded rows of an ordered list: chooses the rows, and their new sequences.
+"""Makes room between crowded rows of an ordered list: chooses the rows and their new sequences.
 
-It is the problem of maintaining order in a list by labels (Itai, Konheim and Rodeh; Dietz and
+This is the problem of maintaining order in a list by labels (Itai, Konheim and Rodeh; Dietz and
 Sleator; Bender, Cole, Demaine, Farach-Colton and Zito: Two simplified algorithms for maintaining
-order in a list). As in the last of these papers, the smallest sparse enough window is relabelled,
-and a larger window has to be sparser. There a label has O(log n) bits and rows are spread evenly;
-here it has 126 bits for at most 24 bits' worth of rows, and what is left over buys more: the rows
-of a window are pressed towards its ends, each into a sliver of what those before it left, so that
-its middle stays wide for further drags into it (as in adaptive packed-memory arrays: Bender and
-Hu). docs/order.md states the bound and what adversaries reach.
+order in a list). As in the last of these papers, the smallest window that is sparse enough is
+relabelled, and a larger window has to be sparser. In the paper a label has O(log n) bits and rows
+are spread evenly. Here a label has 126 bits for at most 24 bits' worth of rows. The additional bits
+are used for this: the rows of a window are pressed towards its ends, each into a small part of the
+room that the rows before it left, so that the window's middle stays wide for further drags into it
+(as in adaptive packed-memory arrays: Bender and Hu). docs/order.md states the bound and what
+adversaries reach.
 """
 
 from collections.abc import Generator, Sequence
@@ -19,16 +20,17 @@ from datasources.mappings import SEQUENCE_STEP
 from feed_engine.ordering import order
 
 SLIVER = 4
-"""Each row pressed to the ends of a window of w bisections takes a 2^(w/4)th of what is left."""
+"""Each row that is pressed to the ends of a window of w bisections takes 1/2^(w/4) of the room that
+is left."""
 LEAN = 6
-"""How much of the middle lies on the lesser side of the crowded row: this power of a half."""
+"""The part of the middle that lies on the smaller side of the crowded row: 1/2^LEAN."""
 ASIDE = 1.5
-"""The cost of a row in a window whose middle goes aside, because a user who continues to drag
-inside it loses room."""
-_READ = 128  # rows on each side at first
-_GROWTH = 10  # a window that will not do grows by a tenth
-_LARGE, _LASTING = 7, 2  # beyond 2⁷ rows a window takes two bisections more for each doubling
-_CROWD = 256  # rows on each side that are spread for being crowded too
+"""The factor on the cost of a window whose middle does not lie beside the crowded row. It stands
+for the room that a user loses who continues to drag there."""
+_READ = 128  # rows on each side in the first read
+_GROWTH = 10  # a window that is not sparse enough grows by a tenth
+_LARGE, _LASTING = 7, 2  # beyond 2⁷ rows, a window needs two more bisections for each doubling
+_CROWD = 256  # rows on each side that are included because they are crowded, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +38,15 @@ class Spacing:
     """The conditions and the extent of respacing."""
 
     threshold: int = 8
-    """Bisections that a gap has left when a job is asked to spread its neighbors."""
+    """Bisections left in a gap when a job is requested to respace its neighbors."""
     room: int = 40
-    """Bisections that every gap between spread rows takes then, at least."""
+    """Bisections that every gap between respaced rows has afterwards, at least."""
     rows: int = 256
-    """Rows rewritten in a transaction at most."""
+    """Rows rewritten in a transaction, at most."""
 
     def asks(self, lower: int, place: int, upper: int) -> bool:
-        """Whether a row put between two asks for a job. Asked once for a region: only the move that
-        makes a gap narrow asks, and later moves into narrow gaps don't."""
+        """Whether a row that is placed between two rows requests a job. Only the move that makes a
+        gap narrow does; later moves into narrow gaps don't."""
         left = min(order.bisections(lower, place), order.bisections(place, upper))
         return left < self.threshold <= order.bisections(lower, upper)
 
@@ -53,26 +55,28 @@ SPACING = Spacing()
 
 
 class Window(NamedTuple):
-    """Sequences, both ends not included, and how the rows in between are spread."""
+    """Sequences, both ends exclusive, and how the rows in between are spread."""
 
     lower: int
     upper: int
     shift: int = 0
-    """Each row takes this power of a half of what those before it left, or less."""
+    """Each row takes at most this power of a half of the room that the rows before it left."""
     side: int = 0
-    """The side of the free middle: below all of the rows (-1), above all (1), or beside the crowded
-    row."""
+    """The place of the free middle: below all rows (-1), above all rows (1), or beside the crowded
+    row (0)."""
 
     def room(self, rows: int) -> int:
-        """Bisections that each gap takes, at least, when so many rows are spread."""
+        """Bisections in each gap, at least, after `rows` rows are spread."""
         return order.bisections(self.lower, self.upper) - max(self.shift, finest(rows)) - 1
 
     def spread(self, rows: int, center: int) -> list[int]:
-        """Ascending places for so many rows, pressed to both ends: those above row number `center`
-        to the upper, those below it to the lower, and itself near the upper ones.
+        """Ascending places for `rows` rows, pressed to both ends: the rows above row number
+        `center` to the upper end, the rows below it to the lower end. Row `center` itself is near
+        the upper rows.
 
-        The gaps shrink towards the middle, and from one spreading to the next, as what is left
-        does: so the narrowest is beside the middle, where there is room for the next drags into it.
+        The gaps shrink towards the middle, and from one respacing to the next, in proportion to the
+        room that is left. So the narrowest gap is beside the middle, where there is room for the
+        next drags.
         """
         (low, high), shift = self[:2], max(self.shift, finest(rows))
         if self.room(rows) < 1:
@@ -91,24 +95,25 @@ class Window(NamedTuple):
 
 
 def finest(rows: int) -> int:
-    """The least shift with which so many rows leave more than half of a window."""
+    """The least shift with which `rows` rows leave more than half of a window free."""
     return rows.bit_length() + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """The known sequences around a place, nearest first: the sequences at or below the place, and
-    the sequences above it. The crowded row is the one at the place, or the nearest."""
+    the sequences above it. The crowded row is the row at the place, or the nearest row."""
 
     below: Sequence[int]
     above: Sequence[int]
     is_bottom: bool
-    """Whether these are all that are below."""
+    """Whether `below` has all rows below the place."""
     is_top: bool
 
     def places(self) -> tuple[list[int], int]:
-        """All sequences in ascending order, with bounds where the list ends (below the lowest row,
-        a 64th of the free numbers is given away at a time), and the crowded row's number."""
+        """All sequences in ascending order, with bounds where the list ends, and the crowded row's
+        index. The lower bound leaves 63/64 of the free numbers below the lowest row for later
+        respacings."""
         places = [*reversed(self.below), *self.above]
         center = max(len(self.below) - 1, 0)
         if self.is_top:
@@ -121,7 +126,7 @@ class Surroundings:
         return places, center
 
     def is_roomy(self, spacing: Spacing) -> bool:
-        """Whether the gaps beside the place need nothing done."""
+        """Whether the gaps beside the place are wide enough."""
         if not self.below and not self.above:
             return True
         places, center = self.places()
@@ -130,19 +135,19 @@ class Surroundings:
 
 
 Search = Generator[int, Surroundings, Window | None]
-"""A generator: it yields the number of rows that it needs on each side, is sent these rows, and
+"""A generator. It yields the number of rows that it needs on each side, is sent these rows, and
 returns its plan."""
 
 
 def crowded(spacing: Spacing) -> Search:
-    """The window to spread around a place; None if the gaps beside it have room."""
+    """The window to respace around a place; None if the gaps beside the place have room."""
     if (yield _READ).is_roomy(spacing):
         return None
     return (yield from window(spacing))
 
 
 def window(spacing: Spacing) -> Search:
-    """The window to spread around a place."""
+    """The window to respace around a place."""
     reach = _READ
     while True:
         around = yield reach
@@ -156,12 +161,12 @@ def window(spacing: Spacing) -> Search:
 
 
 def choose(places: Sequence[int], center: int, spacing: Spacing) -> Window | None:
-    """The rows around a crowded one to give room, as the window they lie in. Several windows give
-    each gap the requested room. The chosen window has the fewest rows for the square of the room
-    beyond that: a wide window lasts.
+    """The window of rows around a crowded row that is to be respaced. Of the windows that give each
+    gap the requested room, the chosen window has the lowest cost: its number of rows, divided by
+    the square of the room beyond the requested room. A wide window lasts longer.
 
-    `places` are sequences in ascending order, the outermost two of them bounds that stay, and
-    `center` is the number of the crowded row's. None: that takes more rows than these.
+    `places` are sequences in ascending order; the outermost two are bounds that stay. `center` is
+    the index of the crowded row. None if more rows are needed than `places` has.
     """
     low, high = _crowd(places, center, spacing)
     most = order.bisections(places[0], places[-1]) - spacing.room
@@ -180,12 +185,12 @@ def choose(places: Sequence[int], center: int, spacing: Spacing) -> Window | Non
 
 
 def lasting(rows: int) -> int:
-    """Bisections beyond the room asked for that a large window has to give, as it is to last."""
+    """Additional bisections that a large window must provide, so that it lasts."""
     return _LASTING * max(rows.bit_length() - _LARGE, 0)
 
 
 def _window(places: Sequence[int], at: int, rows: int, spacing: Spacing) -> Window:
-    """A window of so many rows above place number `at`. Its middle goes to a side where a narrower
+    """A window of `rows` rows above place number `at`. Its middle lies on the side where a narrower
     gap remains outside, because the next drag into that gap needs the room."""
     end = at + rows + 1
     lower, upper = places[at], places[end]
@@ -200,7 +205,8 @@ def _window(places: Sequence[int], at: int, rows: int, spacing: Spacing) -> Wind
 
 
 def _crowd(places: Sequence[int], center: int, spacing: Spacing) -> tuple[int, int]:
-    """The bounds of the run of gaps without the room asked for that a row stands in."""
+    """The bounds of the run of gaps, around row `center`, that have less than the requested
+    room."""
     narrow, low, high = 1 << spacing.room, center - 1, center + 1
     while low > 0 and center - low < _CROWD and places[low + 1] - places[low] < narrow:
         low -= 1
@@ -211,8 +217,8 @@ def _crowd(places: Sequence[int], center: int, spacing: Spacing) -> tuple[int, i
 
 
 def _widest(places: Sequence[int], low: int, high: int, rows: int) -> int | None:
-    """The number of the lower bound of the widest window of so many rows whose bounds are at `low`
-    or below, and `high` or above."""
+    """The index of the lower bound of the widest window of `rows` rows whose bounds are at `low` or
+    below, and at `high` or above."""
     span = rows + 1
     return max(
         range(max(0, high - span), min(low, len(places) - 1 - span) + 1),

@@ -1,7 +1,7 @@
-"""The work after a commit: the payload of an outbox row, kept until all of it is done.
+"""The work after a commit: the payload of an outbox row, which stays until all of the work is done.
 
-First the rest of the write (rows on other shards, then the caches' invalidation), completed
-before the mutation is acknowledged; then the tasks, run by jobs. Every part may be repeated.
+First the rest of the write is completed: rows on other shards, then the invalidation of caches. The
+mutation is acknowledged after that. Then jobs run the tasks. Every part may be repeated.
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,22 +17,22 @@ KIND = "change"  # the outbox rows' kind
 
 
 class Task(msgspec.Struct, frozen=True, tag=True):
-    """Background work that a change asks for; times are epoch ms."""
+    """Background work that a change requests. Times are epoch ms."""
 
 
 class PinPublished(Task, frozen=True):
-    """Put a new pin, or a pin that became public, into the feeds and pools of followers."""
+    """Add a new pin, or a pin that became public, to the feeds and pools of followers."""
 
     pin_id: int
     board_id: int
     owner_id: int
     interest_ids: tuple[int, ...]
     created: int
-    at: int = 0  # when it became public or got an interest, if that was later
+    at: int = 0  # when the pin became public or got an interest, if after its creation
 
 
 class PinArrived(Task, frozen=True):
-    """Put a public pin that moved to another public board into the feeds of that board's
+    """Add a public pin that moved to another public board to the feeds of that board's
     followers."""
 
     pin_id: int
@@ -41,7 +41,7 @@ class PinArrived(Task, frozen=True):
 
 
 class Followed(Task, frozen=True):
-    """`viewer_id` follows a user, board or interest since `at`; the edge has `version`."""
+    """`viewer_id` has followed a user, board or interest since `at`; the edge has `version`."""
 
     viewer_id: int
     target_id: int
@@ -57,21 +57,23 @@ class Unfollowed(Task, frozen=True):
 
 
 class FeedShort(Task, frozen=True):
-    """A reader came to the end of a following feed that had been cut, and found it short."""
+    """A reader came to the end of a following feed that had been cut, and the feed was too
+    short."""
 
     viewer_id: int
     at: int
 
 
 class InterestShort(Task, frozen=True):
-    """A reader came to the end of an interest's pool that nothing had filled."""
+    """A reader came to the end of an interest's pool that was never filled."""
 
     interest_id: int
     at: int
 
 
 class PinLiked(Task, frozen=True):
-    """A like, or (`repin`) a repin: related pins for the viewer, popularity for all."""
+    """A like or (`repin`) a repin: adds related pins to the viewer's pool, and popularity to the
+    pin."""
 
     viewer_id: int
     pin_id: int
@@ -79,7 +81,7 @@ class PinLiked(Task, frozen=True):
 
 
 class BoardSecrecy(Task, frozen=True):
-    """A board became secret or public: its pins enter or leave the public lists."""
+    """A board became secret or public: its pins leave or enter the public lists."""
 
     board_id: int
     secret: bool
@@ -87,15 +89,15 @@ class BoardSecrecy(Task, frozen=True):
 
 
 class BoardDeleted(Task, frozen=True):
-    """A board was deleted: its pins follow it."""
+    """A board was deleted: its pins are deleted, too."""
 
     board_id: int
     at: int
 
 
 class Respace(Task, frozen=True):
-    """A gap on a board takes few bisections more: around the sequence `around` (decimal digits), a
-    place of the list's `era`, neighbors are to be spread."""
+    """A gap on a board has few bisections left: respace the neighbors of the sequence `around`
+    (decimal digits), a place in the list's `era`."""
 
     board_id: int
     around: str
@@ -103,22 +105,23 @@ class Respace(Task, frozen=True):
 
 
 class VisitShown(Task, frozen=True):
-    """A visit's chunk was remembered: save it to the materialized feed, and remove its pins from
-    the pools."""
+    """A visit's chunk was stored: save it to the materialized feed, and remove its pins from the
+    pools."""
 
     user_id: int
     generation: int
 
 
 class WholeRow(Task, frozen=True):
-    """A row of a kind of its own is one task as a whole."""
+    """An outbox row with its own kind, which is one task as a whole."""
 
     row: OutboxRow
 
 
 class FanOutBatch(Task, frozen=True):
-    """A pin is to reach some followers of one cause: those behind the position `start` of its list
-    of followers, up to and with `end`. A position is `sequence:follower`; "" is the list's end."""
+    """Bring a pin to some followers of one cause: the followers after position `start` in the list
+    of followers, up to and including `end`. A position is `sequence:follower`; "" is an end of the
+    list."""
 
     pin_id: int
     cause_id: int
@@ -144,9 +147,9 @@ AnyTask = (
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The work after one commit: keys to claim, rows elsewhere, entries to move in caches or to
-    drop from them, tasks for jobs. An object whose claim (namespace, key, id) is lost to another
-    becomes inactive."""
+    """The work after one commit: keys to claim, rows on other shards, entries to move in caches or
+    to drop from them, tasks for jobs. An object whose claim (namespace, key, id) is lost to another
+    object becomes inactive."""
 
     claims: tuple[tuple[str, str, int], ...] = ()
     edges: tuple[tuple[int, int, int, str, int, bool], ...] = ()
@@ -154,7 +157,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     lists: tuple[tuple[int, int], ...] = ()
     moves: tuple[tuple[int, int, int, str, str, int], ...] = ()
     tasks: tuple[AnyTask, ...] = ()
-    traceparent: str = ""  # of the request that wrote, where its trace is collected
+    traceparent: str = ""  # of the request that wrote, if its trace is recorded
 
     def remote_edges(self) -> list[tuple[Mapping, Edge]]:
         """Rows to write on other shards."""
@@ -164,7 +167,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
         ]
 
     def stale_lists(self) -> list[ListKey]:
-        """Lists whose cached windows and heads must go."""
+        """Lists whose cached windows and heads must be dropped."""
         return [ListKey(BY_CODE[code], from_id) for code, from_id in self.lists]
 
     def list_moves(self) -> list[ListMove]:
@@ -184,7 +187,7 @@ def change(
     tasks: list[AnyTask] | None = None,
     claims: list[tuple[str, str, int]] | None = None,
 ) -> Change:
-    """A Change; the lists of the remote edges are dropped from the caches as well."""
+    """A Change. The lists of the remote edges are dropped from the caches, too."""
     stale = dict.fromkeys([*(lists or ()), *(ListKey(m, e.from_id) for m, e in edges or ())])
     return Change(
         claims=tuple(claims or ()),
@@ -206,7 +209,7 @@ _DECODER = msgspec.json.Decoder(Change)
 
 
 def encode(change: Change) -> bytes:
-    """The payload of an outbox row. It names the trace of the request that is being recorded."""
+    """The payload of an outbox row, with the trace of the current request if it is recorded."""
     if (span := current()) is not None and span.recording.sampled:
         change = msgspec.structs.replace(change, traceparent=span.recording.sampled)
     return msgspec.json.encode(change)
@@ -219,4 +222,4 @@ def decode(payload: bytes) -> Change:
 Advance = Callable[[bytes], Awaitable[None]]
 """Saves a task's own cursor, so that a killed job resumes there."""
 Handler = Callable[[Stores, Any, bytes | None, Advance], Awaitable[None]]
-"""Does a task from its cursor on (None: from the start)."""
+"""Does a task from its cursor (None: from the start)."""

@@ -1,7 +1,7 @@
 """Completes a committed write: claims keys, writes rows on other shards, invalidates caches.
 
-A write is completed before its acknowledgement, or by a job if the process died in between;
-every part may be repeated.
+A write is completed before its acknowledgement, or by a job if the process died before that. Every
+part may be repeated.
 """
 
 import asyncio
@@ -27,8 +27,7 @@ _running: set[asyncio.Task[None]] = set()
 
 
 def change_of(row: OutboxRow) -> Change:
-    """The change that the row describes. Raises StoreCorrupt for a row that this version can't
-    read."""
+    """The change in an outbox row. Raises StoreCorrupt for a row that this version can't read."""
     if row.kind != KIND:
         raise StoreCorrupt(f"outbox row {row.id} of shard {row.shard}: unknown kind {row.kind!r}")
     try:
@@ -38,12 +37,13 @@ def change_of(row: OutboxRow) -> Change:
 
 
 async def complete_row(stores: Stores, row: OutboxRow) -> None:
-    """Do the work of a row except its tasks. Raises StoreError when a part could not be done."""
+    """Do the work of a row except its tasks. Raises StoreError when a part can't be done."""
     await fulfill(stores, change_of(row))
 
 
 async def fulfill(stores: Stores, change: Change) -> None:
-    """Claims first, then rows, then caches: what a reader loads after the drop is complete."""
+    """Do claims first, then rows, then caches: a reader that loads after the invalidation gets
+    complete data."""
     stale = list(change.objects)
     for namespace, key, id in change.claims:
         if await stores.shards.mod.claim(namespace, key, id) != id:
@@ -62,22 +62,23 @@ async def fulfill(stores: Stores, change: Change) -> None:
 
 
 async def acknowledge(stores: Stores, row: OutboxRow | None, change: Change) -> None:
-    """Fulfill a change before its write is acknowledged, whatever becomes of the request, and hand
-    what is left to the queue. `row` is None when the change owes nothing that a row must keep.
+    """Fulfill a change before its write is acknowledged, even if the request is cancelled, and
+    queue the tasks. `row` is None if the change needs no outbox row.
 
-    Raises Unfinished when it can't be fulfilled now: the write is kept and completed later.
+    Raises Unfinished when the change can't be fulfilled now. The write is kept, and completed
+    later.
     """
     await asyncio.shield(keep(_complete(stores, row, change)))
 
 
 async def settle() -> None:
-    """Wait until nothing is left running in the background: call it before stores are closed."""
+    """Wait until no background work is left. Call it before stores are closed."""
     while _running:
         await asyncio.wait(_running)
 
 
 def keep(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Run the work to its end, also when the caller that waits for it is cancelled."""
+    """Run the work to its end, even if the caller that waits for it is cancelled."""
     task = asyncio.get_running_loop().create_task(work)
     _running.add(task)
     task.add_done_callback(_forget)
@@ -103,8 +104,8 @@ async def _complete(stores: Stores, row: OutboxRow | None, change: Change) -> No
 
 
 async def _hand_over(stores: Stores, row: OutboxRow, change: Change) -> None:
-    """Queue the tasks. The caller does not wait: a queue that is down costs freshness only, because
-    the relay finds the row."""
+    """Queue the tasks, without waiting for the queue. If the queue is down, the tasks are only
+    late, because the relay finds the row."""
     if change.tasks:
         priority = of_tasks(change.tasks)
         await stores.queue.enqueue([Job(row.shard, row.id)], priority=priority)

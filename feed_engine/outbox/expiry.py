@@ -1,4 +1,4 @@
-"""Forgets answers kept under idempotency keys, and visits, when their time is over."""
+"""Deletes answers kept under idempotency keys, and visits, when they are too old."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from feed_engine.feeds.settings import epoch_ms
 
 log = logging.getLogger(__name__)
 
-BATCH = 100  # rows of a shard at a time
+BATCH = 100  # rows of a shard in one transaction
 DAY = 24 * 3600 * 1000  # ms
 ALL = "all servers"
 
@@ -26,9 +26,9 @@ async def expire(
     clock: Callable[[], int] = epoch_ms,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Run until cancelled: every so many seconds, small batches with a pause after each, until
-    nothing is left that is too old. A server that fails is tried again with the next batch, and
-    keeps none of the others' rows."""
+    """Run until cancelled. Every `every` seconds, delete small batches with a pause after each,
+    until nothing is left that is too old. A server that fails is tried again with the next batch,
+    and does not delay the other servers."""
     outages = Outages(log, "what is too old can't be forgotten on {}")
     while True:
         try:
@@ -44,7 +44,7 @@ async def expire(
 
 
 async def expire_batch(stores: Stores, answers_days: int, visits_days: int, now: int) -> Forgotten:
-    """Forget up to BATCH answers and BATCH visits of each shard that are older."""
+    """Delete up to BATCH answers and BATCH visits of each shard that are older."""
     answers = await stores.shards.expiry.answers(now - answers_days * DAY, BATCH)
     visits = await stores.shards.expiry.visits(now - visits_days * DAY, BATCH)
     return Forgotten(answers.rows + visits.rows, {**answers.lost, **visits.lost})

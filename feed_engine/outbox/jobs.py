@@ -1,7 +1,7 @@
-"""Runs what an outbox row asks for: the rest of its write, then its task.
+"""Does the work of an outbox row: the rest of its write, then its task.
 
-Several tasks of a row get a row each (`feed_engine.outbox.splitting`). How far a task came is kept
-in the row, so a killed job resumes there; a task that runs twice does no harm.
+Each task of a row with several tasks gets a row (`feed_engine.outbox.splitting`). A task's progress
+is stored in the row, so a killed job resumes there. A task that runs twice does no harm.
 """
 
 import logging
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 
 FIRST_DELAY, LAST_DELAY = 60.0, 3600.0  # seconds until a parked row is tried again
 SET_ASIDE_AFTER = 8
-"""Attempts, over about two hours. Then no retry cures the row: it is set aside until a person looks
-at it (`pinway jobs`)."""
+"""Attempts, over about two hours. Retries will not help such a row: it is set aside until a person
+looks at it (`pinway jobs`)."""
 
 
 async def run_job(
@@ -36,8 +36,8 @@ async def run_job(
     """Complete a row and remove it. Raises StoreError when that can't be done now: the row stays,
     and the job is run again.
 
-    A row that this version can't read or can't do is parked, for longer from time to time: a later
-    version can, perhaps. In the end it is set aside.
+    A row that this version can't read or do is parked, each time for longer: a later version may be
+    able to do it. In the end it is set aside.
     """
     row = await stores.shards.outbox.load(job.shard, job.outbox_id)
     if row is None or row.attempts >= SET_ASIDE_AFTER:
@@ -50,7 +50,7 @@ async def run_job(
             await _try(stores, newer, does)
             late = True
     if late and (row := await stores.shards.outbox.load(job.shard, job.outbox_id)) is None:
-        return  # another job did it in its own place
+        return  # another job did this row in place of its own
     if await is_late(stores, row):
         raise StoreUnavailable("newer fan-outs to the side that was away go first")
     with doing(stores, row):
@@ -61,7 +61,7 @@ async def _try(stores: Stores, row: OutboxRow, does: Mapping[str, Handler]) -> N
     try:
         await _complete(stores, row, does)
     except StoreCorrupt as error:
-        log.debug("%s; the row is parked", error)  # the relay tells of all that are
+        log.debug("%s; the row is parked", error)  # the relay logs the number of parked rows
         await _park(stores, row, error)
     except StoreError:
         raise

@@ -1,12 +1,13 @@
-"""The order in which fan-outs reach a side that was away: the newest first.
+"""The order in which fan-outs reach a side after an outage: newest first.
 
-While a side is away, each fan-out does its work on the other side and fails; it is tried again
-after growing pauses. So when the side is back, the fan-outs come in any order: the oldest of an
-hour's outage as likely as the newest. A fan-out that comes then does some newer ones in its place,
-which lack the same side, and is itself tried again later, until no newer ones are left.
+While a side is unavailable, each fan-out does its work on the other side and fails. It is tried
+again after growing pauses. So when the side returns, the fan-outs come in any order: after an
+outage of an hour, the oldest is as likely to come as the newest. A fan-out that comes then first
+does some newer fan-outs that lack the same side, and is itself tried again later, until no newer
+fan-outs are left.
 
-A job takes one fan-out at a time, the newest that no other job of this process is doing: jobs that
-run at once are all at the newest fan-outs, instead of each at a stretch of its own.
+A job takes one fan-out at a time: the newest that no other job of this process is doing. So
+concurrent jobs all work on the newest fan-outs, instead of each in a different part of the queue.
 """
 
 import asyncio
@@ -21,15 +22,15 @@ import msgspec
 from datasources.protocols import Outbox, OutboxRow, Stores
 from feed_engine.feeds.lanes import lacking
 
-LISTED = 500  # fan-outs: many more than jobs run at once
-LISTED_FOR = 2.0  # seconds, in which this process doesn't look for others
-IN_PLACE = 8  # newer fan-outs that a late one does
+LISTED = 500  # fan-outs in a listing: many more than jobs run at once
+LISTED_FOR = 2.0  # seconds for which this process uses a listing
+IN_PLACE = 8  # newer fan-outs that a late fan-out does in its place
 
 _Age = tuple[int, int, int]
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The task of an outbox row that is under way, and that task's own cursor."""
+    """The current task of an outbox row, and that task's own cursor."""
 
     task: int = 0
     cursor: bytes | None = None
@@ -37,17 +38,18 @@ class Progress(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(slots=True)
 class _Listed:
-    """The fan-outs that lack a side, as an outbox last told, and the rows that this process is
-    doing."""
+    """The fan-outs that lack a side, from the last listing of an outbox, and the rows that this
+    process is doing."""
 
-    until: float = 0.0  # by the monotonic clock
-    rows: list[OutboxRow] = field(default_factory=list)  # the newest first
-    oldest: _Age | None = None  # there may be others, older than this; None: there are none
+    until: float = 0.0  # on the monotonic clock
+    rows: list[OutboxRow] = field(default_factory=list)  # newest first
+    # rows older than this may exist and were not listed; None: all rows were listed
+    oldest: _Age | None = None
     doing: set[_Age] = field(default_factory=set)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def newest(self, row: OutboxRow, side: str) -> OutboxRow | None:
-        """The newest that lacks the side, is newer than this row, and isn't being done."""
+        """The newest fan-out that lacks the side, is newer than this row, and isn't being done."""
         for other in self.rows:
             if (age := _age(other)) <= _age(row):
                 return None
@@ -62,7 +64,7 @@ _listed: WeakKeyDictionary[Outbox, _Listed] = WeakKeyDictionary()
 
 @contextmanager
 def doing(stores: Stores, row: OutboxRow) -> Iterator[None]:
-    """While the row is being done, no other job of this process does it in its own place."""
+    """Inside the block, no other job of this process does the row in place of its own."""
     now, age = _of(stores).doing, _age(row)
     mine = age not in now
     now.add(age)
@@ -75,8 +77,8 @@ def doing(stores: Stores, row: OutboxRow) -> Iterator[None]:
 
 @asynccontextmanager
 async def newest_to_do(stores: Stores, row: OutboxRow) -> AsyncIterator[OutboxRow | None]:
-    """The newest fan-out that lacks the same side as this one and is newer, to be done in the
-    block; None if there is none."""
+    """The newest fan-out that is newer than this one and lacks the same side. The block does it.
+    None if there is none."""
     side, listed = _side(row), _of(stores)
     while side is not None and (other := await _next(stores, listed, row, side)) is not None:
         listed.rows.remove(other)
@@ -89,8 +91,8 @@ async def newest_to_do(stores: Stores, row: OutboxRow) -> AsyncIterator[OutboxRo
 
 
 async def is_late(stores: Stores, row: OutboxRow) -> bool:
-    """Whether fan-outs that lack the same side as this one, and are newer, wait to be done, or
-    another job is doing this one in its own place."""
+    """Whether newer fan-outs that lack the same side are waiting, or another job is doing this row
+    in place of its own."""
     side, listed = _side(row), _of(stores)
     if side is None:
         return False
@@ -98,7 +100,7 @@ async def is_late(stores: Stores, row: OutboxRow) -> bool:
 
 
 async def _next(stores: Stores, listed: _Listed, row: OutboxRow, side: str) -> OutboxRow | None:
-    async with listed.turn:  # jobs that come at once share a listing
+    async with listed.turn:  # concurrent jobs share a listing
         if time.monotonic() >= listed.until:
             await _list(stores, listed)
         found = listed.newest(row, side)
@@ -124,7 +126,7 @@ def _age(row: OutboxRow) -> _Age:
 
 
 def _side(row: OutboxRow) -> str | None:
-    """The side that a fan-out lacked when it failed, if it was done on the other."""
+    """The side that a fan-out lacked when it failed, if the other side was done."""
     if row.cursor is None:
         return None
     try:

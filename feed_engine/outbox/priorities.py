@@ -1,4 +1,4 @@
-"""The priority of each outbox row's job: what somebody waits for goes before large work."""
+"""The priority of each outbox row's job: work that somebody waits for comes before large work."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,11 +23,11 @@ OF_TASKS: Mapping[type[Task], str] = {
     Respace: BULK,
     FanOutBatch: BULK,
 }
-"""The tasks that are not of normal priority."""
+"""The priority of each task whose priority is not normal."""
 
 
 def of_tasks(tasks: Sequence[Task]) -> str:
     """The priority of a row: the lowest priority of its tasks. A row without tasks completes a
-    write that somebody waits to see."""
+    write that somebody waits for."""
     found = {OF_TASKS.get(type(task), NORMAL) for task in tasks} or {URGENT}
     return max(found, key=PRIORITIES.index)

@@ -1,8 +1,8 @@
-"""Queues the work of outbox rows that a dead process or a lost queue left behind.
+"""Queues the jobs of outbox rows that a dead process or a lost queue left behind.
 
-The relay walks through all due rows, a page at a time, and begins again at the end. Rows that can't
-be done for now (their store is dead) stay due; taking the longest due rows each time would relay
-the same page forever, and never a row behind it.
+The relay walks through all due rows, a page at a time, and starts again at the end. Rows that can't
+be done at present (their store is down) stay due. If the relay took the longest due rows each time,
+it would relay the same page again and again, and never reach the rows after it.
 """
 
 import asyncio
@@ -21,16 +21,16 @@ from feed_engine.outbox.priorities import of_tasks
 
 log = logging.getLogger(__name__)
 
-ROWS = 1000  # at a time; the queue holds each job once, however often it is fed
-LONGEST = 60.0  # seconds between two tries while the queue is down
-TELL_EVERY = 12  # rounds
-NEXT_PAGE = 0.1  # of the time between two rounds, until the page behind a full one is relayed
+ROWS = 1000  # rows in a page; the queue holds each job once, however often it is queued
+LONGEST = 60.0  # seconds between two attempts while the queue is down
+TELL_EVERY = 12  # rounds between two log lines
+NEXT_PAGE = 0.1  # of the time between two rounds: the wait after a full page
 ALL = "all servers"
 
 
 class Relayed(NamedTuple):
-    """How many rows were relayed, where the walk goes on (empty: from the start), and the error of
-    each server whose rows could not be read."""
+    """The number of relayed rows, the places where the walk continues (empty: at the start), and
+    the error of each server whose rows could not be read."""
 
     rows: int
     behind: Places
@@ -45,10 +45,10 @@ async def relay(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     draw: Callable[[float, float], float] = random.uniform,
 ) -> None:
-    """Relay a page every so many seconds until cancelled, and a page that follows a full one
-    sooner. While the queue or all servers fail, the relay waits longer from try to try; a server
-    that fails costs its own rows alone. The second half of each wait is drawn, so that processes
-    which began together don't ask together. Outages and parked rows are logged once."""
+    """Relay a page every `every` seconds until cancelled; after a full page, the next page follows
+    sooner. While the queue or all servers fail, the waits grow. If one server fails, only its own
+    rows wait. The second half of each wait is random, so that processes which started together
+    don't call together. Outages and parked rows are logged once."""
     outages = Outages(log, "the outbox of {} can't be relayed")
     failures = parked = 0
     behind: Places = {}
@@ -72,13 +72,13 @@ async def relay(
 
 
 async def relay_once(stores: Stores, *, older_than: float) -> int:
-    """Relay the first page of rows; how many."""
+    """Relay the first page of rows. Returns the number of rows."""
     return (await relay_page(stores, older_than=older_than, behind={})).rows
 
 
 async def relay_page(stores: Stores, *, older_than: float, behind: Places) -> Relayed:
-    """Queue a job for each row of the page behind a place that has been due for so many seconds.
-    Younger rows are most likely being completed by the request that wrote them."""
+    """Queue a job for each row of the page after a place, if the row has been due for `older_than`
+    seconds. Younger rows are most likely being completed by the request that wrote them."""
     before = time.time_ns() // 1_000_000 - int(older_than * 1000)
     due = await stores.shards.outbox.due(before, ROWS, behind=behind)
     if due.rows:
@@ -87,7 +87,7 @@ async def relay_page(stores: Stores, *, older_than: float, behind: Places) -> Re
 
 
 async def _tell_parked(stores: Stores, told: int) -> int:
-    """Log how many rows are parked, if it is another number than was told."""
+    """Log how many rows are parked, if the number changed. Returns the number."""
     count, reason = await stores.shards.outbox.parked()
     if count and count != told:
         log.warning("%d outbox rows can't be done and are parked, one because: %s", count, reason)

@@ -1,9 +1,10 @@
-"""Gives each task of an outbox row a row of its own, so that a task that fails holds up no other.
+"""Gives each task of an outbox row a row of its own, so that a failing task does not delay other
+tasks.
 
-A write posts one row for all that follows it, in its own transaction: a repin, for example, has the
-tasks to publish the new pin and to count the repin. The first job of such a row completes the write
-and splits the row. Earlier versions did the tasks in their order and stopped at the first that
-failed; a row that one of them began goes on at the task that it came to.
+A write posts one row for all its work, in its own transaction. A repin, for example, has two tasks:
+publish the new pin, and count the repin. The first job of such a row completes the write and splits
+the row. Earlier versions ran the tasks in order and stopped at the first failure. A row that an
+earlier version began continues at the task that it had reached.
 """
 
 import msgspec

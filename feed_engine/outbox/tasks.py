@@ -1,6 +1,6 @@
-"""The table of background tasks: for each, by name, the function that does it.
+"""The table of background tasks: the function that does each task, by the task's name.
 
-The name is the task's type or, of a row that is one task as a whole, the row's kind.
+The name is the task's type or, if a row is one task as a whole, the row's kind.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def name_of(task: Task) -> str:
 
 
 def handlers(spacing: Spacing, settings: FeedSettings) -> Mapping[str, Handler]:
-    """The table, with the spacing of boards and the limits of feeds that its tasks keep."""
+    """The table. Its functions use the given spacing of boards and limits of feeds."""
     if spacing is SPACING and settings is DEFAULTS:
         return HANDLERS
     spaced = {

@@ -1,13 +1,14 @@
-"""Speculative execution: a call to the primary is hedged by its standby when it fails or is late.
+"""Speculative execution: when a call to the primary fails or is late, the standby is called, too.
 
-After "The Tail at Scale" (Dean and Barroso, CACM 2013), whose hedged requests ask a second replica
-once the first has taken longer than a high percentile, and Pinterest's account of its home feed.
+The design follows "The Tail at Scale" (Dean and Barroso, CACM 2013), in which a hedged request asks
+a second replica after the first has taken longer than a high percentile, and Pinterest's
+description of its home feed.
 
-- `cutoff`: how long a call may take before the other side is asked too (Finagle, Cassandra).
+- `cutoff`: how long a call may take before the other side is called, too (Finagle, Cassandra).
 - `budget`: how many extra calls may be made (Finagle's retry budget, gRPC's retry throttling).
-- `contender` and `health`: when a side is left, and how it returns (Page's CUSUM).
-- `warming` and `upkeep`: calls whose result is dropped, beside other calls and by themselves.
-- `race` and `call`: all of this together; `policy`: the parameters.
+- `contender` and `health`: when requests leave a side, and how they return (Page's CUSUM).
+- `warming` and `upkeep`: calls whose results are dropped, made beside other calls or by a timer.
+- `race` and `call`: all of these together; `policy`: the parameters.
 """
 
 from feed_engine.speculation.policy import ADAPTIVE, FIXED, Policy

@@ -1,6 +1,7 @@
-"""One call of a race, from its start to its answer: who is asked when, and what ends the loser.
+"""One call of a race, from its start to its answer: which side is called when, and what ends the
+loser.
 
-Nothing of a call is left when it ends, apart from losers that may run on.
+When a call ends, nothing of it is left, except losers that may run on.
 """
 
 import asyncio
@@ -19,19 +20,19 @@ T = TypeVar("T")
 
 log = logging.getLogger("pinway.speculation")
 
-REFUSED = 3  # cutoffs after which a late call that was refused a hedge is looked at again
-LAG = 0.005  # seconds that a timer may be late before it tells of this process, not of the store
+REFUSED = 3  # cutoffs after which a late call whose hedge was refused is checked again
+LAG = 0.005  # seconds; a timer that is later shows a busy process, not a slow store
 
 
 class Raced(NamedTuple, Generic[T]):
-    """An answer and where it comes from; a standby's may lag behind."""
+    """An answer and the side that gave it. A standby's answer may be behind."""
 
     value: T
     side: Side
 
 
 class Terms(Protocol):
-    """The race of a call, as the call knows it: `race.Race`."""
+    """The race of a call, as the call sees it: `race.Race`."""
 
     stats: Stats
     clock: Callable[[], float]
@@ -43,11 +44,10 @@ class Terms(Protocol):
 
 
 class Call(Generic[T]):
-    """The first side is awaited by the caller's own task, so that a call it answers in time costs a
-    timer and no task. A second side that wins, and the deadline, interrupt it the way
-    `asyncio.timeout` does: they cancel that task, and the code that catches the cancellation takes
-    it back (`Task.uncancel`).
-    """
+    """The caller's own task awaits the first side, so a call that is answered in time costs a timer
+    and no task. A second side that wins, and the deadline, interrupt the caller as
+    `asyncio.timeout` does: they cancel its task, and the code that catches the cancellation removes
+    it (`Task.uncancel`)."""
 
     __slots__ = (
         "_ask",
@@ -85,7 +85,7 @@ class Call(Generic[T]):
         bound: float,
         kind: Hashable,
     ) -> None:
-        """`second`: None if the first is to answer alone; `bound`: seconds for it all."""
+        """`second`: None if only the first side may answer. `bound`: seconds for the whole call."""
         caller = asyncio.current_task()
         assert caller is not None
         self._race, self._ask, self._first, self._second = race, ask, first, second
@@ -100,8 +100,8 @@ class Call(Generic[T]):
         self.comparison: Comparison[T] | None = None
 
     async def run(self, began: float, *, apart: bool, measured: bool = False) -> Raced[T]:
-        """`began`: now, by the race's clock. `apart`: run the first side in a task of its own, so
-        that it can run on when it loses; `measured`: and is drawn to be measured then."""
+        """`began`: now, on the race's clock. `apart`: run the first side in a task of its own, so
+        that it can run on when it loses. `measured`: measure its latency in that case."""
         self._measured = measured
         first, stats = self._first, self._race.stats
         self._began, self._started = began, self._loop.time()
@@ -150,7 +150,7 @@ class Call(Generic[T]):
                 await end(*(t for t in (self._first_task, self._second_task) if t is not None))
 
     def _comparable(self) -> Cutoff | None:
-        """The second side's latencies; None if requests had left that side, because its latencies
+        """The second side's latencies. None if requests had left that side, because its latencies
         are out of date."""
         second = self._second
         if second is None or second.health.mode is Mode.LEFT:
@@ -166,7 +166,8 @@ class Call(Generic[T]):
         return await self._ask(side.store)
 
     def _interrupted_by(self, began: float) -> Raced[T]:
-        """The first side was interrupted: by the second, or by the deadline."""
+        """The result after the first side was interrupted, by the second side or by the
+        deadline."""
         task, second = self._second_task, self._second
         if task is None or second is None or not _answered(task):
             both = task is not None and not task.done()
@@ -181,7 +182,8 @@ class Call(Generic[T]):
         return Raced(task.result(), second.side)
 
     def _runs_on(self, loser: asyncio.Task[T], began: float) -> bool:
-        """Measure a loser that was drawn for it, if so many may be."""
+        """Let a loser that was drawn run on and measure it, if not too many are running on. Returns
+        whether it runs on."""
         if not self._measured:
             return False
         race, cutoff = self._race, self._first_cutoff
@@ -194,7 +196,7 @@ class Call(Generic[T]):
         return True
 
     def _finishes(self, loser: asyncio.Task[T]) -> bool:
-        """Leave a loser to its end, if so many may."""
+        """Let a loser finish, if not too many do. Returns whether it does."""
         finishers = self._race.finishers
         if loser.done() or not finishers.room():
             return False
@@ -205,8 +207,8 @@ class Call(Generic[T]):
         return self._started + self._bound - self._loop.time()
 
     def _cutoff_passed(self) -> None:
-        """The first side is late, unless it is this process that was: then its answer may be here
-        already, unread."""
+        """Handle a late first side. If this process was late instead, the answer may already have
+        arrived, unread."""
         lag = self._loop.time() - self._started - self._cutoff
         if lag > LAG and self._patient:
             self._patient = False
@@ -227,17 +229,18 @@ class Call(Generic[T]):
 
     def _still_late(self) -> None:
         """Hedge from the other budget, long after the hedge of this call was refused. The first
-        side may hang: it has answered no call since this one began, and only a hedge can tell."""
+        side may hang: it has answered no call since this call began, and only a hedge can tell."""
         self._timer = self._loop.call_later(max(0.0, self._left()), self._interrupt)
         second = self._second
         if self._first.spoke < self._began and second is not None and not second.health.suspect:
             self._hedge(failed=False, again=True)
 
     def _hedge(self, *, failed: bool, again: bool = False) -> asyncio.Task[T] | None:
-        """Ask the second side, if it was not asked yet and may be."""
+        """Call the second side, if it was not called yet and the budget allows it."""
         second = self._second
         if self._second_task is None and second is not None:
-            # Where both are ill, hedging a late call does not help; a failed call has no other way.
+            # If both sides are ill, a hedge does not help a late call. A failed call has no other
+            # way.
             ill = self._first.health.suspect and not second.health.suspect
             if not self._race.may_hedge(ill=failed or ill or again, again=again):
                 return None
@@ -261,7 +264,7 @@ class Call(Generic[T]):
         return value
 
     def _second_was_late(self) -> bool:
-        """Whether the second side, asked and not heard of, is past its cutoff too."""
+        """Whether the second side, called and still silent, is past its cutoff, too."""
         second = self._second
         assert second is not None
         return self._loop.time() - self._hedged > second.late_after(self._kind, self._first)
@@ -271,10 +274,9 @@ class Call(Generic[T]):
         second.silent(second.cutoffs.of(self._kind), waited, both=both)
 
     async def _failover(self, error: StoreError) -> Raced[T]:
-        """The second side's answer after the first failed; asks now if it wasn't asked yet. When
-        requests have left the second side, too, the first side is asked again: no other side is
-        available.
-        """
+        """The second side's answer after the first failed. Calls the second side now if it was not
+        called yet. If requests have left the second side, too, the first side is called again: no
+        other side is available."""
         self._timer.cancel()
         first, second, left = self._first, self._second, self._left()
         if second is None:
@@ -315,7 +317,8 @@ class Call(Generic[T]):
             self._caller.cancel()
 
     def _taken_back(self) -> bool:
-        """The first side has ended: whether that was only because it was interrupted."""
+        """Whether the first side ended only because it was interrupted. Removes the
+        interruption."""
         self._racing = False
         return self._interrupted and self._caller.uncancel() <= self._cancelling
 

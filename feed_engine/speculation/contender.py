@@ -1,21 +1,22 @@
 """One side of a race: what each outcome of a call says about its latency and its health.
 
 Lateness is relative. A call past its cutoff says little by itself: both sides may be slow, or the
-call may be a long one. What counts against a side:
+call may be a long call. These outcomes count against a side:
 
-- a call failed, or had no answer at the deadline: in full;
-- a call lost to the other side, which was asked later and was in time: less, since a race between
-  equal sides with a long tail is lost now and then;
+- a call failed, or had no answer at the deadline: full weight;
+- a call lost to the other side, which was called later and was in time: less weight, since equal
+  sides with a long tail sometimes lose a race to each other;
 - a call took longer than the ceiling, and clearly longer than nearly all calls of the other side:
-  the same, whether it was hedged or not;
-- both sides were late and the other side answered first, or neither answered: least, since of two
-  equal sides either may win. So do all losses while too few latencies are known to tell which
-  calls are late.
+  the same weight, whether the call was hedged or not;
+- both sides were late and the other side answered first, or neither answered: least weight, since
+  either of two equal sides may win. All losses have this weight while too few latencies are known
+  to tell which calls are late.
 
-A late call that the side answered first speaks for it, if the other side was asked.
+A late call counts in a side's favour if the other side was called, too, and this side answered
+first.
 
-A side that was left gets no races, so its probes are held against the other side's latency for that
-kind of call, and the ceiling. A late probe counts like a failure.
+A side that requests have left gets no races. So its probes are compared with the other side's
+latency for that kind of call, and with the ceiling. A late probe counts like a failure.
 """
 
 from collections.abc import Callable, Hashable
@@ -27,14 +28,14 @@ from feed_engine.speculation.policy import NEVER, Policy
 from feed_engine.speculation.stats import Side, SideReport, Stats
 
 QUANTILES = (0.5, 0.99, 0.999)
-CLEARLY = 1.25  # times as long as nearly all calls of the other side is longer for certain
+CLEARLY = 1.25  # a latency this many times longer is certainly longer
 
 
 class Contender:
-    """Told how each call went, with the cutoff of the call's kind.
+    """Records how each call went, with the cutoff of the call's kind.
 
-    Its latencies don't count while it is left: they tell of the fault, and the cutoff is for the
-    time after it.
+    While requests have left a side, its latencies don't count: they belong to the fault, and the
+    cutoff is for the time after it.
     """
 
     __slots__ = (
@@ -66,15 +67,16 @@ class Contender:
         self._stats, self._clock = stats, clock
         self._ceiling = policy.ceiling
         self._unknown = policy.enough  # answers until its usual latency is known
-        self.heard = -NEVER  # when the last call ended, by the clock
-        self.spoke = -NEVER  # and when the last answer came
+        self.heard = -NEVER  # when the last call ended, on the clock
+        self.spoke = -NEVER  # when the last answer arrived
 
     def report(self) -> SideReport:
         seen = dict(zip(QUANTILES, quantiles(self.cutoffs, *QUANTILES), strict=True))
         return SideReport(self.health.mode.value, self.health.distrust, self.cutoffs.busiest, seen)
 
     def answered(self, cutoff: Cutoff, began: float, other: Cutoff | None) -> None:
-        """Record an answer in time. `other`: the other side's cutoff, unless that side was left."""
+        """Record an answer in time. `other`: the other side's cutoff, unless requests had left that
+        side."""
         now = self._took(cutoff, began)
         if self._slower(now - began, other, now):
             self._lost(now, both_late=False)
@@ -84,8 +86,8 @@ class Contender:
     def answered_late(
         self, cutoff: Cutoff, began: float, other: Cutoff | None, *, hedged: bool, both_late: bool
     ) -> None:
-        """Record an answer after the cutoff but before the other side's, if the other was asked
-        (`hedged`). `both_late`: the other side was past its cutoff too."""
+        """Record an answer after the cutoff but before the other side's answer. `hedged`: the other
+        side was called. `both_late`: the other side was past its cutoff, too."""
         now = self._took(cutoff, began)
         if both_late:
             self.health.won()
@@ -95,7 +97,7 @@ class Contender:
             self.health.good()
 
     def answered_apart(self, cutoff: Cutoff, began: float, *, late: bool) -> None:
-        """Record an answer to a call that was no race: a hedge, a warm call or a probe."""
+        """Record an answer to a call outside a race: a hedge, a warm call or a probe."""
         now = self._took(cutoff, began)
         if not late:
             self.health.good()
@@ -110,15 +112,15 @@ class Contender:
         self._bad(self._clock())
 
     def beaten(self, cutoff: Cutoff, *, both_late: bool) -> None:
-        """Record a late call that the other side answered first. `both_late`: after its own
-        cutoff."""
+        """Record a late call that the other side answered first. `both_late`: the other side was
+        past its own cutoff."""
         self.heard = now = self._clock()
         if self.health.mode is not Mode.LEFT:
             cutoff.lost(now)
         self._lost(now, both_late=both_late or not cutoff.is_estimated(now))
 
     def silent(self, cutoff: Cutoff, waited: float, *, both: bool = False) -> None:
-        """Record a call without an answer at the deadline, after so many seconds. If the deadline
+        """Record a call without an answer at the deadline, after `waited` seconds. If the deadline
         was before the cutoff, the call says nothing about lateness. `both`: the other side had not
         answered either."""
         if waited < cutoff.seconds:
@@ -132,14 +134,14 @@ class Contender:
             self._bad(now)
 
     def ran_on(self, cutoff: Cutoff, began: float, *, ended: bool, weight: int) -> None:
-        """After it was beaten it ran on until now, or failed."""
+        """Record that a beaten call ran on until now and ended, or failed."""
         now = self._clock()
         if self.health.mode is not Mode.LEFT:
             cutoff.ran_on(now - began if ended else None, now, weight)
 
     def late_after(self, kind: Hashable, other: "Contender") -> float:
-        """Seconds after which a call that was no race is late. The latencies of a side that
-        requests have left say little: latencies of the fault may be among them."""
+        """Seconds after which a call outside a race is late. The latencies of a side that requests
+        have left say little, because latencies of the fault may be among them."""
         others = other.cutoffs.of(kind)
         if self.health.mode is Mode.LEFT and (usual := others.usual(self._clock())) < NEVER:
             return max(self._ceiling, CLEARLY * usual)

@@ -1,33 +1,35 @@
-"""How long a call may take before the other side is asked too: the cutoff, from latencies seen.
+"""How long a call may take before the other side is called, too: the cutoff, from observed
+latencies.
 
     cutoff = max(floor, min(quantile, multiple * median, ceiling), budget quantile)
 
 - The *quantile* (99.9%) is Pinterest's rule: about 1 call in 1,000 is late.
-- The *multiple* of the median bounds it, since where 1% of the calls stall, an honest 99.9th
-  percentile is the stall itself.
+- The *multiple* of the median limits it: if 1% of the calls stall, the 99.9th percentile is the
+  stall itself.
 - The *ceiling* is Cassandra's `speculative_retry = MIN(99p, 50ms)`.
-- The *budget quantile* is Finagle's `BackupRequestFilter`: the quantile 1 - extra load. A cutoff
-  below it would make more calls late than the budget can hedge, and spend the budget on the calls
-  that are late first instead of the calls that take longest. Warming has its part of the budget:
-  with 3% extra load and 1% warm calls, the cutoff is never below the 98th percentile.
+- The *budget quantile* is Finagle's `BackupRequestFilter`: the quantile 1 - extra load. A lower
+  cutoff would make more calls late than the budget can hedge. The budget would be spent on the
+  calls that are late first, instead of the calls that take longest. Warming uses a part of the
+  budget: with 3% extra load and 1% warm calls, the cutoff is never below the 98th percentile.
 
-Each kind of call (a table and a shape of read) has an estimate of its own: a page of ten cells says
-nothing about the time that a hundred take.
+Each kind of call (a table and a shape of read) has its own estimate: a page of ten cells says
+nothing about the time for a hundred.
 
 Latencies are counted in buckets that grow by 2% (the logarithmic mapping of DDSketch: Masson, Rim
-and Lee, VLDB 2019; a quantile is at most 1% off), in slices of a sliding window that are added up
-when the cutoff is computed again.
+and Lee, VLDB 2019; a quantile is at most 1% off). The counts are in slices of a sliding window,
+which are added up when the cutoff is recomputed.
 
-Cancelled losers. A call that lost to the other side was cancelled: its latency is only known to be
-longer. Leaving such calls out would make the tail look short, and the cutoff shorter with each
-turn. So a share of the calls, drawn before they begin, runs on to the deadline when it loses, and
-is measured. With N losers of which n were measured, each measured loser stands for N/n (the inverse
-of the share that was drawn: Horvitz and Thompson, 1952; with the realised instead of the planned
-share: Hajek, 1971). Only a few may run on at the same time. A loser that was drawn and found no
-room is added to the weight of a loser that is running on at that moment: both lost in the same
-burst. Without that a burst of long stalls would count as a few calls, since it fills the room at
-once. If N > 0 and n = 0, the losers' mass lies above all else. Calls that end at the deadline count
-as that long; calls cancelled by their caller, and failures, have no latency and don't count.
+Cancelled losers. A call that lost to the other side is cancelled, and only a lower bound of its
+latency is known. Without such calls the tail would look short, and the cutoff would become shorter
+with each computation. So a share of the calls, drawn before they begin, runs on to the deadline
+when it loses, and is measured. With N losers of which n were measured, each measured loser stands
+for N/n (the inverse of the share that was drawn: Horvitz and Thompson, 1952; with the actual
+instead of the planned share: Hajek, 1971). Only a few calls may run on at the same time. If a drawn
+loser finds no room, its weight is added to a loser that is running on at that moment: both lost in
+the same burst. Otherwise a burst of long stalls would count as a few calls, since it fills the room
+at once. If N > 0 and n = 0, the losers count as longer than all other calls. Calls that end at the
+deadline count as that long. Calls cancelled by their caller, and failed calls, have no latency and
+don't count.
 """
 
 from collections import deque
@@ -38,15 +40,16 @@ from feed_engine.speculation.policy import NEVER, Policy
 
 SLICES = 6  # in a window
 REFRESH = 0.5  # seconds between two computations
-EARLY_REFRESH = 0.05  # and while there are few latencies
+EARLY_REFRESH = 0.05  # seconds between two computations while there are few latencies
 _GROWTH = 1.02
 _SCALE = 1 / log(_GROWTH)
-_MIDDLE = 2 / (1 + _GROWTH)  # of a bucket, in relative error: its upper end times this
-_SHORTEST = 1e-6  # seconds; what is shorter counts as this
+_MIDDLE = 2 / (1 + _GROWTH)  # the middle of a bucket, relative to its upper end
+_SHORTEST = 1e-6  # seconds; shorter latencies count as this
 
 
 class RunOn:
-    """A loser that runs on. `weight`: itself, and drawn losers that found no room meanwhile."""
+    """A loser that runs on. `weight`: the loser itself, and drawn losers that found no room
+    meanwhile."""
 
     __slots__ = ("weight",)
 
@@ -62,12 +65,12 @@ class _Slice:
         self.answered: dict[int, int] = {}  # bucket -> calls
         self.ran_on: dict[int, int] = {}  # bucket -> weight of the losers that were measured
         self.lost = 0
-        self.measured = 0  # weight of the losers that ran on and ended, failed ones too
+        self.measured = 0  # weight of the losers that ran on and ended, including failures
 
 
 class Cutoff:
-    """The latencies of one side's calls of one kind. `now` is any clock in seconds; `seconds` the
-    cutoff in force; `most` bounds the cutoff that the budget quantile gives."""
+    """The latencies of one side's calls of one kind. `now` is any clock in seconds, `seconds` the
+    current cutoff, and `most` the upper bound of the budget quantile."""
 
     __slots__ = (
         "_estimated_until",
@@ -89,7 +92,7 @@ class Cutoff:
     def __init__(self, start: float, policy: Policy, most: float = NEVER) -> None:
         self._policy, self._most = policy, most
         self._start = self.seconds = max(policy.floor, min(start, policy.ceiling))
-        # The share of the calls that may be late: the budget, without warming's part of it.
+        # The share of the calls that may be late: the budget, without warming's part.
         warm = policy.warm if policy.warm < policy.extra else 0.0
         self._late_share = min(1.0, policy.extra - warm)
         self._step = policy.window / SLICES
@@ -99,38 +102,38 @@ class Cutoff:
         self._estimated_until = self._usual_until = -NEVER
         self._usual = NEVER
         self._running: list[RunOn] = []
-        self._worst = 0.0  # the budget quantile as last known from enough calls
+        self._worst = 0.0  # the last budget quantile that was computed from enough calls
 
     def answered(self, took: float, now: float) -> None:
-        """A call took so long."""
+        """Record the latency of a call."""
         if now >= self._next:
             self._refresh(now)
         counts, bucket = self._slice.answered, _bucket(took)
         counts[bucket] = counts.get(bucket, 0) + 1
 
     def lost(self, now: float) -> None:
-        """A call was beaten by the other side; it is cancelled, or runs on."""
+        """Record a call that the other side beat; it is cancelled, or runs on."""
         if now >= self._next:
             self._refresh(now)
         self._slice.lost += 1
 
     def runs_on(self) -> RunOn:
-        """A loser that was drawn to be measured runs on."""
+        """Record a drawn loser that runs on to be measured."""
         loser = RunOn()
         self._running.append(loser)
         return loser
 
     def no_room(self) -> None:
-        """A loser that was drawn to be measured found no room to run on."""
+        """Record a drawn loser that found no room to run on."""
         if self._running:
             min(self._running, key=lambda loser: loser.weight).weight += 1
 
     def ended(self, loser: RunOn) -> None:
-        """A losing call that ran on to be measured has ended."""
+        """Record the end of a loser that ran on."""
         self._running.remove(loser)
 
     def ran_on(self, took: float | None, now: float, weight: int = 1) -> None:
-        """A loser that ran on took so long in all (None: it failed)."""
+        """Record the whole latency of a loser that ran on (None: it failed)."""
         if now >= self._next:
             self._refresh(now)
         self._slice.measured += weight
@@ -139,7 +142,8 @@ class Cutoff:
             counts[bucket] = counts.get(bucket, 0) + weight
 
     def forget_losers(self, now: float) -> None:
-        """Drop the losers from the window: the side was left, and they tell of its fault."""
+        """Drop the losers from the window: requests left the side, and the losers belong to its
+        fault."""
         for one in self._slices:
             one.lost = one.measured = 0
             one.ran_on.clear()
@@ -147,26 +151,27 @@ class Cutoff:
             self._refresh(now)
 
     def quantiles(self, *shares: float) -> list[float]:
-        """The latencies below which these shares of the window's calls lie; infinite where that is
-        not known. Shares in ascending order."""
+        """The latencies below which these shares of the window's calls lie; infinite where unknown.
+        The shares are in ascending order."""
         return quantiles((self,), *shares)
 
     def is_estimated(self, now: float) -> bool:
-        """Whether enough latencies were seen lately to know which calls are late."""
+        """Whether enough latencies were seen recently to know which calls are late."""
         return now < self._estimated_until
 
     def usual(self, now: float) -> float:
-        """Seconds that nearly no call takes longer than; infinite where too few were seen lately to
-        hold the other side's calls against them."""
+        """Seconds that nearly no call exceeds. Infinite if too few calls were seen recently to
+        compare the other side's calls with."""
         return self._usual if now < self._usual_until else NEVER
 
     @property
     def calls(self) -> int:
-        """Latencies in the window."""
+        """The number of latencies in the window."""
         return sum(sum(one.answered.values()) + one.measured for one in self._slices)
 
     def weigh(self, weights: dict[int, float]) -> float:
-        """Add the weight of each bucket's calls. Returns the weight of calls of unknown latency."""
+        """Add the weight of each bucket's calls. Returns the weight of calls with unknown
+        latency."""
         lost = measured = 0
         for one in self._slices:
             lost, measured = lost + one.lost, measured + one.measured
@@ -193,7 +198,7 @@ class Cutoff:
         if calls < policy.enough:
             self._next = min(now + EARLY_REFRESH, self._slice.ends)
             worst = self._worst
-            if calls >= policy.few:  # the third longest at most: one stall is no tail
+            if calls >= policy.few:  # at most the third longest: one stall is no tail
                 (worst,) = self.quantiles(min(in_budget, 1 - 2 / calls))
             worst = min(worst, policy.few_most, self._most) if worst < NEVER else 0.0
             self.seconds = max(self._start, worst)
@@ -206,14 +211,15 @@ class Cutoff:
         found = dict(zip(sorted(shares), self.quantiles(*sorted(shares)), strict=True))
         median, worst, tail = (found[share] for share in shares)
         self.seconds = max(policy.floor, min(tail, policy.multiple * median, policy.ceiling))
-        if worst < NEVER:  # else it is not known, and the budget itself bounds the hedges
+        if worst < NEVER:  # otherwise it is unknown, and the budget itself limits the hedges
             self._worst = worst
             self.seconds = max(self.seconds, min(worst, self._most))
         self._usual, self._usual_until = max(self.seconds, worst), now + policy.window
 
 
 class Cutoffs:
-    """One side's cutoffs, by the kind of call: a bounded number; later kinds share the last."""
+    """One side's cutoffs, by the kind of call. Their number is bounded; later kinds share the
+    last."""
 
     __slots__ = ("_kinds", "_most", "_policy", "_start")
 
@@ -240,17 +246,17 @@ class Cutoffs:
 
     @property
     def busiest(self) -> float:
-        """The cutoff of the kind with most calls in its window, in seconds."""
+        """The cutoff, in seconds, of the kind with the most calls in its window."""
         return max(self, key=lambda one: one.calls, default=self.of(_Others)).seconds
 
 
 class _Others:
-    """The kind of the calls whose kind came too late for an estimate of its own."""
+    """The kind of all calls whose own kind came too late for a separate estimate."""
 
 
 def quantiles(cutoffs: Iterable[Cutoff], *shares: float) -> list[float]:
-    """The latencies below which these shares of all the calls lie; infinite where that is not
-    known. Shares in ascending order."""
+    """The latencies below which these shares of all calls lie; infinite where unknown. The shares
+    are in ascending order."""
     weights: dict[int, float] = {}
     unknown = sum([one.weigh(weights) for one in cutoffs])
     total = sum(weights.values()) + unknown

@@ -3,5 +3,5 @@
 from contextvars import ContextVar
 
 ends: ContextVar[float | None] = ContextVar("ends", default=None)
-"""A time of the running event loop's clock. Code that runs where the deadline is set, and the tasks
-started there, ask no store past it."""
+"""A time on the running event loop's clock. Code in the context where the deadline is set, and
+tasks started there, wait for no store beyond it."""

@@ -1,15 +1,15 @@
-"""Whether a side is asked first: when it is left, and how it returns.
+"""Whether a side is called first: when requests leave it, and how they return.
 
-A cumulative sum test (CUSUM: Page, 1954). Each call's outcome has some probability on a side that
-is well and another on a side that is ill; the logarithm of their ratio is added to a sum that is
-held between 0 and a limit. A failure adds log(0.3 / 0.02) = 2.7, a lost race log(0.3 / 0.05) = 1.8,
-an answer in time takes 0.34 away, and the limit is five failures in a row: 13.5. At the limit the
-side is left; only at 0 again, 40 good probes later, does the return begin. A plain count of
-failures in a row would not do: a side that fails every second call would never be left, or would be
-left and trusted again in turn. Here it stays at the limit.
+The test is a cumulative sum (CUSUM: Page, 1954). Each outcome of a call has one probability on a
+healthy side and another on an ill side. The logarithm of their ratio is added to a sum, which stays
+between 0 and a limit. A failure adds log(0.3 / 0.02) = 2.7, a lost race log(0.3 / 0.05) = 1.8, and
+an answer in time subtracts 0.34. The limit is five failures in a row: 13.5. At the limit requests
+leave the side. Only at 0, 40 good probes later, does the return begin. A plain count of failures in
+a row would not do: a side that fails every second call would never be left, or would be left and
+trusted again in turn. With the sum, it stays at the limit.
 
-The return is slow as well: a share of the calls that doubles step by step, and a longer stay away
-after each relapse, so that a side that comes and goes is not followed each time.
+The return is slow, too. The share of calls doubles step by step, and after each relapse the side is
+left for longer, so that requests don't follow a side that fails and recovers again and again.
 """
 
 from enum import Enum
@@ -25,7 +25,7 @@ class Mode(Enum):
 
 
 class Health:
-    """One side's. `now` is any clock in seconds that only goes forward."""
+    """The health of one side. `now` is any clock in seconds that only moves forward."""
 
     __slots__ = (
         "_bad",
@@ -60,12 +60,12 @@ class Health:
 
     @property
     def distrust(self) -> float:
-        """0: no doubt; 1: the side is left."""
+        """The doubt about the side, from 0 (none) to 1 (requests leave the side)."""
         return self.suspicion / self._limit
 
     @property
     def suspect(self) -> bool:
-        """Whether the side failed or lost repeatedly of late."""
+        """Whether the side failed or lost repeatedly in the recent past."""
         return self.suspicion >= 0.5 * self._limit
 
     def good(self) -> None:
@@ -74,13 +74,13 @@ class Health:
             self.suspicion = max(0.0, self.suspicion - self._good)
 
     def won(self) -> None:
-        """Both sides were late, and it answered first."""
+        """Record a race in which both sides were late and this side answered first."""
         if self.suspicion:
             self.suspicion = max(0.0, self.suspicion - self._slow_won)
 
     def lost(self, now: float, *, both_late: bool) -> bool:
-        """The other side answered first, in time or late as well. Returns whether the side is left
-        for that."""
+        """Record a race in which the other side answered first, in time or late. Returns whether
+        requests leave the side because of it."""
         return self._add(self._slow_lost if both_late else self._lost, now)
 
     def bad(self, now: float) -> bool:
@@ -100,7 +100,7 @@ class Health:
         return True
 
     def trust(self, now: float) -> float:
-        """The share of the calls that should ask it first."""
+        """The share of calls that ask this side first."""
         if self.mode is Mode.LEFT:
             if self.suspicion or now - self._since < self._hold:
                 return 0.0
@@ -115,7 +115,7 @@ class Health:
         return 1.0
 
     def probe_due(self, now: float, pause: float) -> bool:
-        """Whether a probe may be made now, `pause` seconds after the last at the earliest."""
+        """Whether a probe may be made now, at least `pause` seconds after the last probe."""
         if now - self._probed < pause:
             return False
         self._probed = now

@@ -25,14 +25,15 @@ __all__ = ["Race", "Raced"]
 
 T = TypeVar("T")
 
-KEPT_FROM_WARMING = 0.5  # share of the burst that only hedges may use up
+KEPT_FROM_WARMING = 0.5  # share of the burst that is reserved for hedges
 
 
 class Race:
-    """Asks the two sides of a feed store. One race serves any number of calls at once.
+    """Calls the two sides of a feed store. One race serves any number of concurrent calls.
 
-    `cutoff` (seconds) is where it starts, `deadline` bounds each call. `clock` measures latencies
-    in seconds, `rng` draws in [0, 1). With a policy that has shadow calls, `close` at the end.
+    `cutoff` (seconds) is the start value, and `deadline` bounds each call. `clock` measures
+    latencies in seconds, and `rng` draws in [0, 1). With a policy that has shadow calls, call
+    `close` at the end.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Race:
         self._extra = Budget(policy.extra, policy.burst)
         self._extra_when_ill = Budget(policy.extra_when_ill, policy.burst)
         self._forced: Side | None = None
-        self._unlikely = policy.run_on + policy.warm  # both are drawn at once
+        self._unlikely = policy.run_on + policy.warm  # one draw decides both
         self.run_ons, self.finishers = Shadows(policy.run_on_most), Shadows(policy.finish_most)
         self._probes, self._warmers = Shadows(policy.probe_most), Shadows(policy.warm_most)
         self._lags = Shadows(1)
@@ -63,15 +64,16 @@ class Race:
     async def __call__(
         self, ask: Ask[T], *, only: Side | None = None, kind: Hashable = None
     ) -> Raced[T]:
-        """The first good answer; the loser is cancelled and gone when this returns. `only`: of this
-        side alone, for what is known to be there. `kind`: names the table and the shape of the
-        read, ("feed page", 5) for example; calls of one kind take about as long as each other.
+        """The first good answer. The loser has been cancelled and has ended when this returns.
+        `only`: ask this side alone, because the data is known to be there. `kind`: names the table
+        and the shape of the read, for example ("feed page", 5); calls of one kind take about the
+        same time.
 
-        `ask` may be cancelled anywhere, and may be called again for a side, also after this
-        returned, then to be measured or compared and dropped: it must not lean on what changes
-        after that. Raises StoreTimeout past the deadline (of the race or of the request, whichever
-        is first), StoreUnavailable when both sides failed, or one did and the budget is spent.
-        Other errors that `ask` raises are its own faults and pass through.
+        `ask` may be cancelled anywhere. It may be called again for a side, even after this returned
+        (its result is then measured or compared, and dropped), so it must not depend on anything
+        that changes afterwards. Raises StoreTimeout past the deadline of the race or of the
+        request, whichever is first. Raises StoreUnavailable when both sides failed, or one failed
+        and the budget is spent. Other errors that `ask` raises are its own faults and pass through.
         """
         above = current()
         if above is None:
@@ -120,11 +122,11 @@ class Race:
         return raced
 
     def force(self, side: Side | None) -> None:
-        """Ask this side alone from now on; None: decide by call again."""
+        """Ask only this side from now on; None: decide for each call again."""
         self._forced = side
 
     def report(self) -> Report:
-        """The counts, and everything else as it is now."""
+        """The counters and the present state of both sides."""
         health = self._primary.health
         self.stats.cutoff = self._primary.cutoffs.busiest
         self.stats.trust = health.trust(self.clock())
@@ -138,14 +140,13 @@ class Race:
         )
 
     async def close(self) -> None:
-        """End every shadow call. No call may be made any more."""
+        """End every shadow call. No call may be made afterwards."""
         self._upkeep.close()
         for shadows in (self.run_ons, self.finishers, self._probes, self._warmers, self._lags):
             await shadows.close()
 
     def may_hedge(self, *, ill: bool, again: bool = False) -> bool:
-        """Charge a call to the second side to the budget that is for it. `again`: this call was
-        refused before."""
+        """Charge a call to the second side to its budget. `again`: this call was refused before."""
         granted = (self._extra_when_ill if ill else self._extra).spend()
         if granted:
             self.stats.hedges += 1
@@ -154,8 +155,8 @@ class Race:
         return granted
 
     def _leaves_primary(self, now: float) -> bool:
-        """Whether this call asks the standby first. If both sides were left, the better side is
-        asked first."""
+        """Whether this call asks the standby first. If requests have left both sides, the better
+        side is asked first."""
         primary, standby = self._primary.health, self._standby.health
         trust = primary.trust(now)
         if trust < 1 and standby.trust(now) <= 0:
@@ -163,8 +164,8 @@ class Race:
         return trust <= 0 or (trust < 1 and self._rng() >= trust)
 
     def _keep_up(self, ask: Ask[Any], kind: Hashable) -> bool:
-        """Repeat a call as a probe of a side that was left, or as a warm call to an idle standby.
-        Returns whether a side is not well."""
+        """Repeat a call as a probe of a side that requests have left, or as a warm call to an idle
+        standby. Returns whether a side is ill."""
         if self._forced is not None:
             return False
         now, policy, well = self.clock(), self._policy, True
@@ -180,8 +181,9 @@ class Race:
         return not well
 
     def _probe(self, side: Contender, ask: Ask[Any], kind: Hashable, pause: float) -> None:
-        """Ask a side that was left, to see whether it is back. Bounded by time, not by a share of
-        the calls: else a side that few ask for would stay left long after it is back."""
+        """Probe a side that requests have left, to see whether it has recovered. Probes are bounded
+        by time, not by a share of the calls: with few calls, a side would stay left long after it
+        has recovered."""
         if not side.health.probe_due(self.clock(), pause):
             return
         if self._probes.room():
@@ -192,7 +194,7 @@ class Race:
             self.stats.shed += 1
 
     def _warm(self, ask: Ask[T], kind: Hashable, bound: float, call: Call[T]) -> None:
-        """Ask the standby as well, to keep it warm; compare its answer now and then."""
+        """Call the standby, too, to keep it warm; sometimes compare its answer."""
         if not self._warmers.room() or not self._may_warm():
             self.stats.shed += 1
             return
@@ -208,7 +210,8 @@ class Race:
         self._warmers.start(shadow(standby, primary, ask, kind, self.clock, bound, comparison))
 
     def _differs(self, ask: Ask[T], bound: float, wanted: T) -> None:
-        """The standby answered a warm call otherwise than the primary: see how far it is behind."""
+        """Handle a standby that answered a warm call differently from the primary: measure how far
+        it is behind."""
         if self._lags.room():
             self._lags.start(
                 catch_up(self._standby, ask, wanted, bound, self.clock, self.stats, self._may_warm)

@@ -1,10 +1,9 @@
-"""The timer of a race: repeats the last call by itself while few calls come.
+"""The timer of a race: repeats the last call while few calls are made.
 
-Calls alone would be too rare an occasion on a quiet gateway. At a call a minute, a primary that has
-recovered would get a probe a minute, and be trusted again after 40 of them; the standby would get
-one warm call in 100 minutes. So a timer repeats the last call that was made: a few times a second
-while a side is left, every few seconds otherwise. See `probe_alone_every` and `warm_every` in
-`policy`.
+On a quiet gateway, calls alone would be too rare. With one call a minute, a recovered primary would
+get one probe a minute, and would be trusted again after 40; the standby would get one warm call in
+100 minutes. So a timer repeats the last call: a few times a second while requests have left a side,
+every few seconds otherwise. See `probe_alone_every` and `warm_every` in `policy`.
 """
 
 import asyncio
@@ -16,26 +15,26 @@ from feed_engine.speculation.policy import NEVER, Policy
 from feed_engine.speculation.warming import Ask
 
 KeepUp = Callable[[Ask[Any], Hashable], bool]
-"""Does what is due, with a call to repeat and its kind. Returns whether a side is left."""
+"""Does what is due, with a call to repeat and its kind. Returns whether requests have left a
+side."""
 
 
 class Upkeep:
-    """Holds the last call and a timer, from the first call on until `close`."""
+    """Holds the last call and a timer, from the first call until `close`."""
 
     __slots__ = ("_closed", "_fast", "_keep_up", "_last", "_slow", "_timer")
 
     def __init__(self, keep_up: KeepUp, policy: Policy) -> None:
         self._keep_up = keep_up
         self._fast = policy.probe_alone_every
-        self._slow = (
-            policy.warm_every / 2
-        )  # a standby heard of since the last tick waits for one more
+        # A standby that answered since the last tick is called again one tick later.
+        self._slow = policy.warm_every / 2
         self._last: tuple[Ask[Any], Hashable] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = self._fast == NEVER
 
     def asked(self, ask: Ask[Any], kind: Hashable) -> None:
-        """A call was made: the one to repeat from now on."""
+        """Record a call: it is repeated from now on."""
         if self._closed:
             return
         self._last = (ask, kind)
@@ -49,7 +48,7 @@ class Upkeep:
             self._timer.cancel()
 
     def _arm(self, seconds: float) -> None:
-        # In a context of its own: the request that made the call, and its deadline, are over.
+        # A new context: the request that made the call, and its deadline, are over.
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(seconds, self._tick, context=Context())
 

@@ -1,5 +1,6 @@
-"""Shadow calls, whose result is dropped: warm calls to the standby, probes of a side that was left,
-and losers that run on to be measured. Change here how such a call is made, bounded and ended."""
+"""Shadow calls, whose results are dropped: warm calls to the standby, probes of a side that
+requests have left, and losers that run on to be measured. Change here how such a call is made,
+bounded and ended."""
 
 import asyncio
 import logging
@@ -19,12 +20,12 @@ Ask = Callable[[WideColumnStore], Awaitable[T]]
 
 log = logging.getLogger("pinway.speculation")
 
-FIRST_PAUSE = 0.02  # seconds before a standby that differs is asked again
+FIRST_PAUSE = 0.02  # seconds before a standby with a different answer is called again
 
 
 class Shadows:
-    """Tasks that nobody waits for: `most` at a time, each of which ends by itself in bounded time,
-    and none left after `close`."""
+    """Tasks that nobody waits for: at most `most` at a time. Each ends in bounded time, and none is
+    left after `close`."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -37,7 +38,7 @@ class Shadows:
     def start(
         self, shadow: Coroutine[Any, Any, None], loser: asyncio.Task[Any] | None = None
     ) -> None:
-        """`loser`: the call that the shadow sees to its end."""
+        """`loser`: the call that the shadow follows to its end."""
         if loser is not None:
             self._losers.add(loser)
             loser.add_done_callback(self._losers.discard)
@@ -46,17 +47,17 @@ class Shadows:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Cancel them, and wait until they are gone."""
+        """Cancel all shadows and losers, and wait until they have ended."""
         while self._tasks:
             for task in self._tasks:
                 task.cancel()
             await asyncio.wait(self._tasks)
-        await end(*self._losers)  # of shadows that were cancelled before they began
+        await end(*self._losers)  # losers whose shadows were cancelled before they began
 
 
 class Comparison(Generic[T]):
-    """Holds the primary's answer against the standby's, whichever comes first; `differs` is told
-    the primary's when they are not the same."""
+    """Compares the primary's answer with the standby's, whichever arrives first. `differs` is
+    called with the primary's answer if they differ."""
 
     def __init__(self, stats: Stats, differs: Callable[[T], None]) -> None:
         self._stats, self._differs = stats, differs
@@ -81,7 +82,7 @@ async def shadow(
     deadline: float,
     comparison: Comparison[T] | None = None,
 ) -> None:
-    """Ask one side, tell it how that went, and drop the answer."""
+    """Call one side, record the outcome, and drop the answer."""
     began, late_after, cutoff = clock(), side.late_after(kind, other), side.cutoffs.of(kind)
     try:
         async with asyncio.timeout(deadline) as limit:
@@ -111,9 +112,9 @@ async def catch_up(
     stats: Stats,
     may_ask: Callable[[], bool],
 ) -> None:
-    """Ask a side again, ever more rarely, until it gives the other's answer, and count how long
-    that took: its lag. An answer that it never gives, since both moved on, counts as not caught up.
-    """
+    """Call a side again, with growing pauses, until it gives the other side's answer, and record
+    how long that took: its lag. If it never gives that answer, because both sides have changed
+    since, it counts as not caught up."""
     began, pause = clock(), FIRST_PAUSE
     while clock() - began + pause <= seconds:
         await asyncio.sleep(pause)
@@ -141,7 +142,7 @@ async def run_on(
     began: float,
     left: float,
 ) -> None:
-    """Let a loser run on for the seconds left, measure it, and drop its answer."""
+    """Let a loser run on for the `left` seconds, measure it, and drop its answer."""
     try:
         await asyncio.wait((task,), timeout=left)
         failed = task.done() and (task.cancelled() or task.exception() is not None)
@@ -152,7 +153,7 @@ async def run_on(
 
 
 async def finish(task: asyncio.Task[Any], left: float) -> None:
-    """Let a loser come to its end within the seconds left, and drop its answer."""
+    """Let a loser finish within the `left` seconds, and drop its answer."""
     try:
         await asyncio.wait((task,), timeout=left)
     finally:
@@ -160,7 +161,8 @@ async def finish(task: asyncio.Task[Any], left: float) -> None:
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel tasks and wait until they are gone. A cancellation meanwhile is passed on then."""
+    """Cancel tasks and wait until they have ended. A cancellation of the caller in the meantime is
+    raised afterwards."""
     interrupt = None
     for task in tasks:
         task.cancel()
@@ -171,6 +173,6 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
             except asyncio.CancelledError as error:
                 interrupt = error
         if not task.cancelled():
-            task.exception()  # looking at it tells asyncio that somebody did
+            task.exception()  # otherwise asyncio logs that the exception was never retrieved
     if interrupt is not None:
         raise interrupt

@@ -1,4 +1,4 @@
-"""Access checks of writes: loads objects from the master shards, and says who may change them.
+"""Access checks of writes: loads objects from the master shards, and decides who may change them.
 
 For an object that the viewer may not see, the answer is the same as for a missing object.
 """
@@ -21,7 +21,8 @@ def missing(kind: Kind, id: int, field: str | None = None) -> NotFound:
 
 
 def home(stores: Stores, kind: Kind, id: int) -> int:
-    """The shard of an object. Raises NotFound for an id of another kind or of no open shard."""
+    """The shard of an object. Raises NotFound if the id is of another kind, or of a shard that is
+    not open."""
     try:
         sound = kind_of(id) is kind
         stores.shards.objects.topology().master_of(shard_of(id))
@@ -39,7 +40,7 @@ async def read(stores: Stores, record: type[R], ids: Sequence[int]) -> dict[int,
 
 
 async def recall(stores: Stores, record: type[R], id: int) -> R:
-    """The object as it is now, deleted or not."""
+    """The present object, deleted or not."""
     found = await stores.shards.objects.get([id])
     if id not in found:
         raise missing(records.KINDS[record], id)
@@ -47,13 +48,13 @@ async def recall(stores: Stores, record: type[R], id: int) -> R:
 
 
 async def lock_any(tx: ShardTx, record: type[R], id: int) -> tuple[R, bytes] | None:
-    """The object and its JSON, locked, deleted or not."""
+    """The object and its JSON, deleted or not. Locks the object."""
     raw = await tx.get(id)
     return None if raw is None else (_decoded(record, id, raw), raw)
 
 
 async def lock(tx: ShardTx, record: type[R], id: int) -> tuple[R, bytes]:
-    """The object and its JSON, locked. Raises NotFound, also when it is deleted."""
+    """The object and its JSON. Locks the object. Raises NotFound if it is missing or deleted."""
     found = await lock_any(tx, record, id)
     if found is None or not found[0].active:
         raise missing(records.KINDS[record], id)
@@ -65,15 +66,15 @@ def visible(board: Board, viewer_id: int) -> bool:
 
 
 async def lock_own_board(tx: ShardTx, viewer_id: int, board_id: int) -> tuple[Board, bytes]:
-    """The viewer's board, locked: what is decided by its state holds until the commit. Raises
-    NotFound (also for somebody else's secret board) or Forbidden."""
+    """The viewer's board. Locks it: its state stays the same until the commit. Raises NotFound
+    (also for another user's secret board) or Forbidden."""
     return own_board(await lock_any(tx, Board, board_id), viewer_id, board_id)
 
 
 def own_board(
     found: tuple[Board, bytes] | None, viewer_id: int, board_id: int
 ) -> tuple[Board, bytes]:
-    """The locked board, if it is the viewer's. Raises NotFound, Forbidden."""
+    """The locked board, if it belongs to the viewer. Raises NotFound, Forbidden."""
     if found is None or not visible(found[0], viewer_id):
         raise missing(Kind.BOARD, board_id)
     board, raw = found
@@ -101,7 +102,8 @@ async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Bo
             break
         if board.owner_id == viewer_id or pin.flips == board.flips:
             return pin, board
-        # The board may have been secret still when the pin was read, and the pin have left it.
+        # The board may have been secret still when the pin was read, and the pin may have left it
+        # since.
         known, pin = pin, (await read(stores, Pin, [pin_id])).get(pin_id)
         if pin == known:
             return pin, board
@@ -109,7 +111,7 @@ async def find_pin(stores: Stores, viewer_id: int, pin_id: int) -> tuple[Pin, Bo
 
 
 async def check_interests(stores: Stores, ids: Sequence[int]) -> None:
-    """Raises BadInput unless all are interests."""
+    """Raises BadInput unless all ids are interests."""
     for id in ids:
         try:
             home(stores, Kind.INTEREST, id)

@@ -1,4 +1,4 @@
-"""One write: a transaction on one shard, what follows it, and the answer kept under its key."""
+"""One write: a transaction on one shard, its completion, and the answer kept under its key."""
 
 import hashlib
 import time
@@ -23,14 +23,14 @@ from feed_engine.outbox.completion import acknowledge, change_of
 from feed_engine.transactions.inputs import Input
 from feed_engine.transactions.validation import idempotency_key
 
-ATTEMPTS = 5  # of a transaction that lost against another with the same key
+ATTEMPTS = 5  # of a transaction that lost to another transaction with the same key
 
 P = TypeVar("P")
 R = TypeVar("R")
 
 
 class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The saved form of an answer: ids and rows. To give the answer again, objects are read
+    """The stored form of an answer: ids and rows. To repeat the answer, the objects are read
     again."""
 
     id: int = 0
@@ -43,7 +43,7 @@ class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
     from_version: int = 0
 
     def edge(self) -> Edge:
-        """The row that was saved. Raises StoreCorrupt if none was."""
+        """The row that was stored. Raises StoreCorrupt if there is none."""
         if self.row is None:
             raise StoreCorrupt("the answer saved under an idempotency key has no row")
         from_id, to_id, sequence, version, active = self.row
@@ -51,17 +51,18 @@ class Saved(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def row_of(edge: Edge) -> tuple[int, int, str, int, bool]:
-    """An edge in the form of `Saved.row`: JSON numbers don't reach to 38 digits."""
+    """An edge in the form of `Saved.row`. The sequence is text, because JSON numbers don't have 38
+    digits."""
     return edge.from_id, edge.to_id, str(edge.sequence), edge.version, edge.active
 
 
 class Outdated(Exception):
-    """The result of `prepare` is out of date: prepare again."""
+    """The result of `prepare` is out of date: call `prepare` again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[R]):
-    """The outcome of a transaction. Without `durable` the transaction wrote nothing, and `change`
+    """The outcome of a transaction. If not `durable`, the transaction wrote nothing, and `change`
     only completes the work of an earlier write."""
 
     result: R
@@ -83,13 +84,13 @@ class Mutation(NamedTuple):
         return hashlib.sha256(self.name.encode() + b"\n" + msgspec.json.encode(self.given)).digest()
 
     def scoped_key(self) -> str | None:
-        """The key in the form that it is stored: short, and the same in every collation."""
+        """The stored form of the key: short, and the same in every collation."""
         return hashlib.sha256(self.key.encode()).hexdigest() if self.key is not None else None
 
 
 class Rows:
-    """The mapping rows of a write: rows of its own shard go into the transaction at once, and rows
-    of other shards follow it."""
+    """The mapping rows of a write. Rows of its own shard are written in the transaction; rows of
+    other shards are written after it."""
 
     def __init__(self, tx: ShardTx) -> None:
         self._tx = tx
@@ -111,7 +112,7 @@ class Rows:
 
 
 async def nothing() -> None:
-    """A `prepare` for a write that reads nothing before its transaction."""
+    """A `prepare` for writes that read nothing before their transaction."""
 
 
 async def mutate(
@@ -121,11 +122,11 @@ async def mutate(
     work: Callable[[ShardTx, P], Awaitable[Outcome[R]]],
     recall: Callable[[Saved], Awaitable[R]],
 ) -> R:
-    """Commit `work`, complete it, and answer. Under a key that has an answer, nothing is done but
-    what is still owed, and `recall` gives the answer again.
+    """Commit `work`, complete it, and return its answer. If the key already has an answer, only
+    unfinished work is done, and `recall` repeats the answer.
 
-    `prepare` reads other shards. Raises RequestError for what the client can mend, Unfinished when
-    the write is kept but could not be completed yet.
+    `prepare` reads other shards. Raises RequestError for errors that the client can correct, and
+    Unfinished when the write is kept but can't be completed yet.
     """
     idempotency_key(mutation.key)
 
@@ -134,7 +135,7 @@ async def mutate(
             return saved, None, None
         outcome = await work(tx, prepared)
         key, outbox_id = mutation.scoped_key(), None
-        if outcome.durable or key is not None:  # a kept answer may still have work that is not done
+        if outcome.durable or key is not None:  # a kept answer may still have unfinished work
             outbox_id = await tx.post(KIND, encode(outcome.change))
         if key is not None:
             answer = Answer(mutation.fingerprint(), msgspec.json.encode(outcome.saved), outbox_id)
@@ -148,8 +149,8 @@ async def mutate(
     try:
         saved, outcome, outbox_id = await _while_outdated(attempt)
     except RequestError:
-        # A write that was answered keeps its answer, though it would be refused now: because of
-        # later writes, or because another request with this key did the write a moment ago.
+        # A write that was answered keeps its answer even if it would be refused now, because of
+        # later writes, or because another request with this key has just done the write.
         saved, outcome, outbox_id = await _find(stores, mutation), None, None
         if saved is None:
             raise
@@ -164,7 +165,7 @@ async def mutate(
 
 
 async def commit(stores: Stores, shard: int, work: Callable[[ShardTx], Awaitable[Change]]) -> None:
-    """A write that nobody waits to be answered (a part of a job): committed, then completed."""
+    """Commit and complete a write that has no answer (a part of a job)."""
 
     async def run(tx: ShardTx) -> tuple[int, Change]:
         following = await work(tx)
@@ -186,7 +187,7 @@ async def _while_outdated(attempt: Callable[[], Awaitable[R]]) -> R:
 async def _transact(
     stores: Stores, mutation: Mutation, run: Callable[[ShardTx], Awaitable[R]]
 ) -> R:
-    # Another request with this key may save its answer first: then it is found.
+    # If another request with this key saves its answer first, that answer is found.
     for _ in range(0 if mutation.key is None else ATTEMPTS - 1):
         try:
             return await stores.shards.objects.transact(mutation.shard, run)

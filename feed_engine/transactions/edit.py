@@ -1,4 +1,4 @@
-"""Edits to an object's stored JSON that keep what this version doesn't know."""
+"""Edits an object's stored JSON, and keeps the fields that this version doesn't know."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +12,8 @@ _DECODER = msgspec.json.Decoder(dict[str, Any])
 
 
 def edited(raw: bytes, changes: Mapping[str, Any], record: type[Record]) -> bytes:
-    """The JSON with some fields of `record` replaced; a field with its default is left out, and
-    fields of newer versions stay. Raises StoreCorrupt if it is no JSON object."""
+    """The JSON with some fields of `record` replaced. A field with its default value is left out;
+    fields of newer versions stay. Raises StoreCorrupt if it is not a JSON object."""
     try:
         fields = _DECODER.decode(raw)
     except msgspec.MsgspecError as error:

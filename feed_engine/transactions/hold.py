@@ -1,10 +1,11 @@
 """Holds on boards that one write changes together: no cache ever has one board as before the write
-and another as after it.
+and another board as after it.
 
-A transaction of its own holds them, and then the caches forget them: a reader of a held board
-caches nothing, and an earlier reader can't fill the cache any more. So from then on until the write
-commits, and releases them with it, no cache has them or learns of them, whatever becomes of the
-cache. The hold stands in the outbox: when the write died or comes too late, a job removes the hold.
+A separate transaction holds the boards, and then they are dropped from the caches. A reader of a
+held board caches nothing, and an earlier reader can't fill the cache any more. So until the write
+commits, and releases the boards in the same transaction, no cache has them. This is true even if
+the cache fails. The hold is a row in the outbox: if the write died or comes too late, a job removes
+the hold.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from datasources.mappings import BY_CODE, ListKey
 from datasources.protocols import ShardTx, Stores
 from feed_engine.outbox.change import Advance, WholeRow
 
-KIND = "hold"  # the outbox rows' kind
+KIND = "hold"  # the kind of the outbox rows
 
 
 class _Held(msgspec.Struct, frozen=True):
@@ -37,7 +38,7 @@ class Hold:
         self._outbox_id: int | None = None
 
     async def take(self, lists: Sequence[ListKey]) -> None:
-        """Hold them. Raises StoreError, also when the caches can't be made to forget them."""
+        """Hold the lists. Raises StoreError, also when they can't be dropped from the caches."""
         self._lists = tuple(sorted(lists, key=lambda key: (key.mapping.code, key.from_id)))
         payload = _Held(tuple((key.mapping.code, key.from_id) for key in self._lists))
 
@@ -49,19 +50,19 @@ class Hold:
         await self._stores.mapping_cache.drop(self._lists)
 
     async def release(self, tx: ShardTx) -> bool:
-        """Release them with a transaction, as the first thing it does. False if they aren't held
-        any more."""
+        """Release the lists, as the first step of a transaction. Returns False if they are no
+        longer held."""
         return self._outbox_id is not None and await _release(tx, self._outbox_id, self._lists)
 
     async def give_up(self) -> None:
-        """Release them now, if they are held still."""
+        """Release the lists now, if they are still held."""
         if self._outbox_id is not None:
             await _give_up(self._stores, self._shard, self._outbox_id, self._lists)
             self._outbox_id = None
 
 
 async def held(stores: Stores, task: WholeRow, cursor: bytes | None, advance: Advance) -> None:
-    """Give up what a write that died has held. Raises StoreCorrupt, StoreError."""
+    """Release the lists that a dead write has held. Raises StoreCorrupt, StoreError."""
     row = task.row
     try:
         held = _HELD.decode(row.payload)

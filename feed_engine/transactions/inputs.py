@@ -1,6 +1,6 @@
-"""The inputs of the writes: each `checked()` returns the input as it will be stored.
+"""The inputs of the writes. `checked()` returns an input as it will be stored.
 
-In the inputs that change something, UNSET keeps what is there and None clears it.
+In the inputs of edits, UNSET keeps a field's value and None clears it.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ ABOUT, DESCRIPTION, FULL_NAME, NAME, TITLE, COMMENT = 2000, 5000, 180, 180, 500,
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """An input; its JSON is what an idempotency key is bound to."""
+    """An input. An idempotency key is bound to the input's JSON."""
 
 
 class NewUser(Input, frozen=True, kw_only=True):
@@ -160,7 +160,7 @@ class Arrange(Input, frozen=True, kw_only=True):
 
 
 class Target(Input, frozen=True, kw_only=True):
-    """The id of what is written, and for edits what changes."""
+    """The id of the object that is written and, for edits, the changes."""
 
     id: int
     change: Input | None = None

@@ -1,4 +1,4 @@
-"""The user names that nobody can sign up with: they would look like the service's own."""
+"""The user names with which nobody can sign up, because they look like the service's own names."""
 
 RESERVED = frozenset(
     (

@@ -1,4 +1,4 @@
-"""The results of the writes. Objects and edges are as stored after the write."""
+"""The results of the writes: objects and edges as stored after the write."""
 
 from dataclasses import dataclass
 
@@ -33,8 +33,8 @@ class CommentWritten:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """The new place of a pin: its row, the board's order version, and its neighbors on the board
-    (None at an end of it)."""
+    """The new place of a pin: its row, the board's order version, and the pin's neighbors on the
+    board (None at an end)."""
 
     edge: Edge
     version: int
@@ -44,8 +44,8 @@ class Reordered:
 
 @dataclass(frozen=True, slots=True)
 class PinMoved:
-    """A pin that came from the board `from_id` to its present one, where it was `placed`;
-    `from_version` is the order version of the board it came from."""
+    """A pin that moved from the board `from_id` to its present board, where it was `placed`.
+    `from_version` is the order version of the former board."""
 
     pin: Pin
     from_id: int
@@ -54,8 +54,8 @@ class PinMoved:
 
 
 class Crossed(Conflict):
-    """The anchors of a move stand in the opposite order now: nothing was changed. It holds the
-    neighbors of the pin where it stands, and the board's order version."""
+    """The anchors of a move are in the opposite order now: nothing was changed. The error has the
+    pin's present neighbors and the board's order version."""
 
     def __init__(
         self, message: str, field: str, *, above_id: int | None, below_id: int | None, version: int

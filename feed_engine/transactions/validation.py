@@ -1,5 +1,5 @@
 """Checks of single inputs. Each function returns the value as it will be stored, or raises BadInput
-with a message that says what is wrong and what would be right."""
+with a message that says what is wrong and what is expected."""
 
 import re
 import unicodedata
@@ -14,34 +14,34 @@ URL_LENGTH = 2048
 INTERESTS = 20
 KEY_LENGTH = 255
 PIXELS = 100_000
-IMAGES = "/images/"  # pictures that the gateway serves itself
+IMAGES = "/images/"  # pictures that the gateway itself serves
 
 _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 MARKS = 30
-"""Combining marks that may follow one another, as in Unicode's Stream-Safe Text Format (UAX #15):
-writing needs a handful, and putting a run of them in order takes the square of its length."""
+"""Combining marks in a row, at most, as in Unicode's Stream-Safe Text Format (UAX #15). Written
+languages need a few, and normalizing n marks in a row takes n² steps."""
 DECOMPOSED = 4
-"""Characters that one character of form NFC has at most when it is taken apart."""
+"""Characters into which one character of form NFC is decomposed, at most."""
 UNGUESSABLE = 16
-"""Characters that a key of a sign-up has at least: a client that repeats it gets the user's
-token."""
+"""Characters in a sign-up's idempotency key, at least. A client that repeats the key gets the
+user's token, so nobody may guess it."""
 
 UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, C1 included
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, including C1
     "\u180e\u200b\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb\u115f\u1160\u3164\uffa0"  # invisible
-    "\u202a-\u202e\u2066-\u206f]"  # they turn the direction of the text that follows
+    "\u202a-\u202e\u2066-\u206f]"  # characters that change the direction of the text after them
 )
-"""Characters that no text may hold. Joiners (U+200C, U+200D), the marks of direction U+200E and
-U+200F and the soft hyphen are allowed: scripts and emoji need them, and they hide nothing."""
+"""Characters that no text may have. Joiners (U+200C, U+200D), the direction marks U+200E and U+200F
+and the soft hyphen are allowed: scripts and emoji need them, and they hide nothing."""
 
 
 def text(value: str, field: str, most: int, *, least: int = 0) -> str:
-    """A text of `least` to `most` characters, in Unicode's form NFC, without the white space around
-    it."""
-    if len(value) > DECOMPOSED * most:  # what follows takes as long as the text is long
+    """A text of `least` to `most` characters, in Unicode's form NFC, without white space at its
+    ends."""
+    if len(value) > DECOMPOSED * most:  # a bound on the time for the checks below
         raise BadInput(f"{field} has {len(value)} characters: at most {most} are kept", field)
     value = value.strip()
     _must_be_unicode(value, field)
@@ -72,7 +72,7 @@ def username(value: str) -> str:
 
 
 def free_username(value: str) -> str:
-    """A user name that somebody may sign up with, in lower case."""
+    """A user name that is free for signing up, in lower case. Reserved names are refused."""
     name = username(value)
     if name.strip("_.").replace(".", "_") in RESERVED:
         raise BadInput(f"the user name {name} is reserved: choose another", "username")
@@ -90,19 +90,19 @@ def slug(value: str) -> str:
 
 
 def link(value: str | None, field: str) -> str | None:
-    """An absolute http or https address; empty is none."""
+    """An absolute http or https address; None for an empty text."""
     if value is None or not (value := value.strip()):
         return None
     _must_be_unicode(value, field)
     try:
         parts = urlsplit(value)
-        # Browsers read a backslash as a slash: they would go elsewhere than `hostname`.
+        # Browsers read a backslash as a slash, and would go to another host than `hostname`.
         sound = (
             parts.scheme in ("http", "https")
             and bool(parts.hostname)
             and parts.port != 0
             and "\\" not in value
-            and "@" not in parts.netloc  # a reader takes the user for the host
+            and "@" not in parts.netloc  # a reader takes the user name for the host
         )
     except ValueError:
         sound = False
@@ -116,7 +116,7 @@ def link(value: str | None, field: str) -> str | None:
 
 
 def image(value: Image | None, field: str) -> Image | None:
-    """A picture at an http or https address, or a picture that the gateway serves."""
+    """A picture with an http or https address, or a picture that the gateway serves."""
     if value is None:
         return None
     url = value.url.strip()
@@ -148,7 +148,7 @@ def image(value: Image | None, field: str) -> Image | None:
 
 
 def interest_ids(values: Sequence[int]) -> tuple[int, ...]:
-    """Up to 20 ids, each once, in the order given."""
+    """Up to 20 ids in the given order, without repetitions."""
     found = tuple(dict.fromkeys(values))
     if len(found) > INTERESTS:
         raise BadInput(f"a pin has at most {INTERESTS} interests, not {len(found)}", "interestIds")
@@ -166,7 +166,7 @@ def idempotency_key(value: str | None) -> None:
 
 
 def unguessable_key(value: str | None) -> None:
-    """An idempotency key whose answer holds a secret."""
+    """Check that an idempotency key is hard to guess, because its answer has a secret."""
     idempotency_key(value)
     if value is not None and len(value) < UNGUESSABLE:
         raise BadInput(
@@ -186,13 +186,13 @@ def _has_a_run_of_marks(value: str) -> bool:
 
 
 def unseen(character: str) -> str:
-    """A character that can't be seen, as a message names it: "U+200B (ZERO WIDTH SPACE)"."""
+    """The name of an invisible character for a message: "U+200B (ZERO WIDTH SPACE)"."""
     name = unicodedata.name(character, "a control character")
     return f"U+{ord(character):04X} ({name})"
 
 
 def shown(value: str) -> str:
-    """The given value, short enough for a message."""
+    """The given value, shortened for a message."""
     return repr(value if len(value) <= 60 else f"{value[:60]}…")
 
 

@@ -1,8 +1,9 @@
 """Every write: one transaction on one shard, completed before it is acknowledged.
 
-All take an optional idempotency `key`: sent again with it, a write does nothing twice and answers
-the same (objects as they are by then, so maybe deleted since). All raise subclasses of RequestError
-for what the client can mend, and StoreUnavailable when the write is kept but not completed yet.
+All writes take an optional idempotency `key`. A write that is sent again with the same key changes
+nothing, and returns the same answer, with the objects as they are at that time (perhaps deleted
+since). All writes raise subclasses of RequestError for errors that the client can correct, and
+StoreUnavailable when the write is kept but not completed yet.
 """
 
 from feed_engine.ordering.arrange import reorder_pins

@@ -1,7 +1,8 @@
-"""The tasks after a board becomes secret, public or deleted: its pins, in chunks.
+"""The tasks after a board becomes secret or public, or is deleted: they update its pins, in chunks.
 
-Each chunk goes by the board's state under the board's lock, not by what the task says: so tasks of
-later flips, repeated chunks, and pins saved or deleted meanwhile commute.
+Each chunk reads the board's state under the board's lock, and ignores the state in the task. So
+tasks of later changes, repeated chunks, and pins saved or deleted in the meantime give the same
+result in any order.
 """
 
 from datasources.errors import StoreCorrupt
@@ -15,17 +16,18 @@ from feed_engine.transactions.commit import Rows, commit
 from feed_engine.writes.pin_rows import is_public, published, put_public
 from feed_engine.writes.pins import deactivate
 
-CHUNK = 100  # pins a transaction
-LOOKED_AT = 500  # of the owner's pins at a time, to find the board's pins
+CHUNK = 100  # pins in a transaction
+LOOKED_AT = 500  # the owner's pins that are read at a time to find the board's pins
 
 
 async def board_secrecy(
     stores: Stores, task: BoardSecrecy, cursor: bytes | None, advance: Advance
 ) -> None:
-    """Bring the board's pins into, or out of, the lists that all may see; and into feeds.
+    """Add the board's pins to the public lists and to feeds, or remove them from the public lists.
 
-    It walks the owner's pins, whose order never changes, and not the board's, where a pin dragged
-    from below the cursor to above it would be missed. Pins saved later have the right rows already.
+    The task walks through the owner's pins, whose order never changes. On the board's own list, a
+    pin dragged from below the cursor to above it would be missed. Pins saved later already have the
+    right rows.
     """
     board = await recall(stores, Board, task.board_id)
     owned = ListKey(Mapping.USER_HAS_PINS, board.owner_id)
@@ -44,7 +46,8 @@ async def board_secrecy(
 async def board_deleted(
     stores: Stores, task: BoardDeleted, cursor: bytes | None, advance: Advance
 ) -> None:
-    """Delete the board's pins. Finished pins leave the list, so every chunk is the list's top."""
+    """Delete the board's pins. Deleted pins leave the list, so every chunk is the top of the
+    list."""
     request = PageRequest(ListKey(Mapping.BOARD_HAS_PINS, task.board_id), CHUNK)
     while True:
         [rows] = await stores.shards.mappings.pages([request])

@@ -1,7 +1,8 @@
-"""Making, changing and deleting boards.
+"""Creates, changes and deletes boards.
 
-A board lies on its owner's shard. The rows that depend on its being secret or deleted have a
-version that its `flips` are a part of, so writes and jobs that see different states commute.
+A board is on its owner's shard. The versions of rows that depend on its being secret or deleted
+include the board's `flips`, so writes and jobs that see different states give the same result in
+any order.
 """
 
 from collections.abc import Awaitable, Callable
@@ -35,7 +36,7 @@ from feed_engine.transactions.results import BoardWritten
 async def create_board(
     stores: Stores, viewer_id: int, new: NewBoard, *, key: str | None = None, at: int | None = None
 ) -> BoardWritten:
-    """A new board of the viewer's. `at` is epoch ms, now by default. Raises BadInput."""
+    """Create a board of the viewer. `at` is epoch ms; the default is now. Raises BadInput."""
     new = new.checked()
 
     async def work(tx: ShardTx, _: None) -> Outcome[BoardWritten]:
@@ -67,8 +68,9 @@ async def create_board(
 async def update_board(
     stores: Stores, viewer_id: int, board_id: int, wanted: BoardChange, *, key: str | None = None
 ) -> Board:
-    """Change a board of the viewer's. When it becomes secret or public, readers go by the board at
-    once; lists of public pins and feeds follow by jobs. Raises BadInput, NotFound, Forbidden."""
+    """Change a board of the viewer. If it becomes secret or public, readers use the board's new
+    state at once; jobs update lists of public pins and feeds. Raises BadInput, NotFound, Forbidden.
+    """
     fields = wanted.fields()
 
     async def work(tx: ShardTx, _: None) -> Outcome[Board]:
@@ -83,7 +85,7 @@ async def update_board(
         if "secret" in changes:
             tasks.append(BoardSecrecy(board_id=board_id, secret=after.secret, at=now_ms()))
         if "secret" in fields and after.flips:
-            # Also where nothing changes: the flip before may still be owed to another shard.
+            # Also if nothing changes: an earlier change of `flips` may be missing on another shard.
             await rows.put(Mapping.USER_HAS_PUBLIC_BOARDS, _rows_of(after)[1])
         following = rows.change(objects=[board_id], tasks=tasks)
         return Outcome(after, Saved(id=board_id), following, durable=bool(changes))
@@ -96,8 +98,8 @@ async def update_board(
 async def delete_board(
     stores: Stores, viewer_id: int, board_id: int, *, key: str | None = None
 ) -> Board:
-    """Delete a board of the viewer's; its pins follow by a job. The board as it is then (inactive).
-    Raises NotFound, Forbidden."""
+    """Delete a board of the viewer; a job deletes its pins. Returns the inactive board. Raises
+    NotFound, Forbidden."""
 
     async def work(tx: ShardTx, _: None) -> Outcome[Board]:
         board, raw = await access.lock_own_board(tx, viewer_id, board_id)
@@ -117,7 +119,7 @@ _LISTS = (Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PUBLIC_BOARDS)
 
 
 def _rows_of(board: Board) -> tuple[Edge, Edge]:
-    """The board's row in its owner's list of boards, and in the list of the owner's public
+    """The board's rows in its owner's list of boards and in the list of the owner's public
     boards."""
     sequence, version = board.created * SEQUENCE_STEP, 1 + board.flips
     return (

@@ -1,4 +1,4 @@
-"""Commenting on pins. A comment lies on its pin's shard."""
+"""Creates and deletes comments. A comment is on its pin's shard."""
 
 import msgspec
 
@@ -23,7 +23,7 @@ async def create_comment(
     key: str | None = None,
     at: int | None = None,
 ) -> CommentWritten:
-    """A comment on a pin that the viewer sees. `at` is epoch ms, now by default. Raises BadInput,
+    """Comment on a pin that the viewer sees. `at` is epoch ms; the default is now. Raises BadInput,
     NotFound."""
     new = new.checked()
 
@@ -57,11 +57,11 @@ async def create_comment(
 async def delete_comment(
     stores: Stores, viewer_id: int, comment_id: int, *, key: str | None = None
 ) -> Comment:
-    """Delete a comment, as its author or as the owner of its pin: the comment as it is then
-    (inactive). Raises NotFound (also for what the viewer can't see), Forbidden."""
+    """Delete a comment, as its author or as the owner of its pin. Returns the inactive comment.
+    Raises NotFound (also for what the viewer can't see), Forbidden."""
 
     async def prepare() -> int | None:
-        """The owner of the pin, where being its owner is what the viewer needs."""
+        """The owner of the pin, if the viewer must be the pin's owner."""
         comment = (await access.read(stores, Comment, [comment_id])).get(comment_id)
         if comment is None:
             raise access.missing(Kind.COMMENT, comment_id)

@@ -1,7 +1,7 @@
-"""Edges that a viewer sets and takes back: likes and follows, each direction a row.
+"""Edges that a viewer sets and clears: likes and follows, with a row for each direction.
 
-The viewer's own row decides: its version grows by one with each change (odd: set for the n-th
-time, even: taken back), and the reverse row is a copy of it.
+The viewer's own row decides. Its version grows by one with each change: odd when the edge is set,
+even when it is cleared. The reverse row is a copy.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,8 @@ async def set_edge(
     check: Check,
     tasks: Tasks,
 ) -> Edge:
-    """Set the edge from the viewer to the target, which `check` finds. Set already, it stays."""
+    """Set the edge from the viewer to the target, if `check` finds the target. An edge that is
+    already set stays."""
 
     async def prepare() -> None:
         await check()
@@ -49,8 +50,8 @@ async def clear_edge(
     check: Check,
     tasks: Tasks,
 ) -> Edge:
-    """Take the edge back. It may be taken back from what can't be seen any more; where there is
-    none, `check` says whether there is such a target at all."""
+    """Clear the edge. It may be cleared even if the viewer can no longer see the target. If there
+    is no edge, `check` says whether the target exists."""
 
     async def prepare() -> NotFound | None:
         try:
@@ -84,8 +85,8 @@ async def _put(tx: ShardTx, mapping: Mapping, edge: Edge, tasks: Tasks) -> Outco
 
 
 def _unchanged(mapping: Mapping, edge: Edge) -> Outcome[Edge]:
-    """The outcome of a write that changes nothing. The unfinished work of the earlier write must be
-    done before this write is answered."""
+    """The outcome of a write that changes nothing. Unfinished work of the earlier write must be
+    completed before this write is answered."""
     following = Change()
     if edge.version:
         following = change(

@@ -1,4 +1,4 @@
-"""Following users, boards and interests; the target's id tells the kind."""
+"""Follows and unfollows users, boards and interests; the target's id tells the kind."""
 
 from datasources.errors import BadInput, NotFound
 from datasources.ids import InvalidId, Kind, kind_of
@@ -21,8 +21,8 @@ FOLLOWS = {
 async def follow(
     stores: Stores, viewer_id: int, target_id: int, *, key: str | None = None, at: int | None = None
 ) -> Edge:
-    """The viewer follows a user, a board or an interest: the row in the viewer's list. Followed
-    already, it stays. Raises BadInput, NotFound."""
+    """Follow a user, a board or an interest. Returns the row in the viewer's list. An existing
+    follow stays. Raises BadInput, NotFound."""
     at = at if at is not None else now_ms()
     kind = _kind_of(target_id)
     if target_id == viewer_id:
@@ -41,7 +41,7 @@ async def follow(
 async def unfollow(
     stores: Stores, viewer_id: int, target_id: int, *, key: str | None = None
 ) -> Edge:
-    """Unfollow the target; nothing changes if the viewer doesn't follow it. Raises NotFound."""
+    """Unfollow the target. Nothing changes if the viewer doesn't follow it. Raises NotFound."""
     kind, at = _kind_of(target_id), now_ms()
 
     async def check() -> None:

@@ -1,4 +1,4 @@
-"""Making the interests that pins are filed under; for imports and the demo's content."""
+"""Creates the interests that pins belong to; for imports and the demo's content."""
 
 from datasources import records
 from datasources.ids import Kind
@@ -16,7 +16,7 @@ NOBODY = 0
 async def create_interest(
     stores: Stores, name: str, slug: str, *, description: str = "", at: int | None = None
 ) -> Interest:
-    """The interest with that slug; made if it doesn't exist. Raises BadInput."""
+    """The interest with this slug; created if it doesn't exist. Raises BadInput."""
     new = NewInterest(name=name, slug=slug, description=description).checked()
     holders = await stores.shards.mod.find(NAMESPACE, [new.slug])
     if new.slug in holders:

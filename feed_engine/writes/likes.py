@@ -1,4 +1,4 @@
-"""Liking pins."""
+"""Likes and unlikes pins."""
 
 from datasources.ids import Kind
 from datasources.mappings import Edge, Mapping
@@ -13,7 +13,7 @@ from feed_engine.writes.edges import clear_edge, set_edge
 async def like_pin(
     stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None, at: int | None = None
 ) -> Edge:
-    """The viewer likes a pin that the viewer sees: the row in the viewer's likes. Liked already, it
+    """Like a pin that the viewer sees. Returns the row in the viewer's likes. An existing like
     stays. Raises NotFound."""
     at = at if at is not None else now_ms()
 
@@ -30,7 +30,7 @@ async def like_pin(
 async def unlike_pin(
     stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None
 ) -> Edge:
-    """Unlike the pin; nothing changes if the viewer doesn't like it. Raises NotFound."""
+    """Unlike the pin. Nothing changes if the viewer doesn't like it. Raises NotFound."""
 
     async def check() -> None:
         await access.find_pin(stores, viewer_id, pin_id)

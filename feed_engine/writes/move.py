@@ -1,9 +1,10 @@
-"""Moving a pin to another board of its owner's: one transaction, as both lie on the owner's shard.
+"""Moves a pin to another board of its owner: one transaction, because both boards are on the
+owner's shard.
 
-No reader may see the pin on both boards, or on neither. Readers who ask for both get them as of one
-moment, from the cache or from the shard (`loaders.lists`); and as both are held from before the
-move until it is committed (`feed_engine.transactions.hold`), the cache never has one as before it
-and the other as after it.
+No reader may see the pin on both boards, or on neither. Readers that request both boards get them
+as of one moment, from the cache or from the shard (`loaders.lists`). Both boards are held from
+before the move until its commit (`feed_engine.transactions.hold`), so the cache never has one board
+as before the move and the other as after it.
 """
 
 from contextlib import suppress
@@ -52,10 +53,10 @@ async def move_pin(
     at: int | None = None,
     spacing: Spacing = SPACING,
 ) -> PinMoved:
-    """Move a pin of the viewer's to a board of the viewer's: on top, or where `reorder_pin` would
-    put it there. On that board already, it is reordered; without anchors it stays where it is.
+    """Move a pin of the viewer to a board of the viewer: on top, or where `reorder_pin` would put
+    it. A pin that is already on that board is reordered; without anchors it stays at its place.
 
-    Raises BadInput, Conflict (anchors that stand in the opposite order now), NotFound, Forbidden.
+    Raises BadInput, Conflict (anchors that are in the opposite order now), NotFound, Forbidden.
     """
     placing.check_distinct(pin_id, before_pin_id, after_pin_id)
     given = Move(
@@ -70,7 +71,7 @@ async def move_pin(
         target = await access.find_board(stores, viewer_id, board_id)
         if not source.owner_id == target.owner_id == viewer_id:
             raise Forbidden("Only its owner may move a pin, and only to a board of their own.")
-        await hold.give_up()  # what an attempt before this one held
+        await hold.give_up()  # the hold of an earlier attempt
         if source.id != board_id:
             await hold.take([ListKey(ON_BOARD, id) for id in (source.id, board_id)])
         return source.id
@@ -92,7 +93,8 @@ async def move_pin(
         if source.cover_pin_id == pin_id and (held_board := boards[source_id]) is not None:
             await tx.update(source_id, edited(held_board[1], {"cover_pin_id": None}, Board))
             objects.append(source_id)
-        # A flip of its old board may still owe the pin's rows: then they are written here.
+        # A change of the old board's `flips` may not have reached the pin's rows yet: they are
+        # written here.
         if source.secret != target.secret or source.flips:
             await put_public(rows, after, target, placed.edge)
             if is_public(after, target):
@@ -116,7 +118,7 @@ async def move_pin(
             stores, lambda: mutate(stores, mutation, prepare, work, again), spacing
         )
     except BaseException:
-        with suppress(StoreError):  # then a job will
+        with suppress(StoreError):  # otherwise a job gives it up
             await hold.give_up()
         raise
 
@@ -124,7 +126,7 @@ async def move_pin(
 async def _within(
     tx: ShardTx, given: Move, pin: Pin, now: int, spacing: Spacing
 ) -> Outcome[PinMoved]:
-    """The pin is on that board already."""
+    """The result for a pin that is already on that board."""
     key = ListKey(ON_BOARD, pin.board_id)
     await tx.head(key)
     if given.before_pin_id is None and given.after_pin_id is None:
@@ -155,7 +157,7 @@ async def _place(
     there = (given.pin_id, given.before_pin_id, given.after_pin_id)
     on_target = [EdgeKey(ON_BOARD, target.id, id) for id in there if id is not None]
     here = EdgeKey(ON_BOARD, source.id, given.pin_id)
-    await tx.edges([here, *on_target])  # of both lists in one order, in two trips
+    await tx.edges([here, *on_target])  # rows of both lists in one order, in two round trips
     row = await tx.edge(here)
     if row is None or not row.active:
         raise StoreCorrupt(f"pin {given.pin_id} is not on its board {source.id}")
@@ -163,10 +165,10 @@ async def _place(
     named = await placing.anchors(tx, key, given.before_pin_id, given.after_pin_id)
     named.check_order()
     gap = await placing.gap_at(tx, key, named)
-    old = await tx.edge(EdgeKey(ON_BOARD, target.id, given.pin_id))  # of an earlier stay
+    old = await tx.edge(EdgeKey(ON_BOARD, target.id, given.pin_id))  # the row of an earlier stay
     old = old or Edge(target.id, given.pin_id, 0, 0, active=False)
     placed = await placing.place(tx, key, old, gap, now, spacing)
-    # Together with the boards' flips it grows: the rows elsewhere take their versions from it.
+    # The sum with the boards' `flips` must grow: it is the version of the rows elsewhere.
     version = max(old.version, row.version + source.flips - target.flips) + 1
     edge = old._replace(
         sequence=placed.sequence, version=version, active=True, era=await tx.era(key)

@@ -1,9 +1,9 @@
 """The mapping rows of a pin: its place on the board, and the rows elsewhere that depend on it.
 
 A dependent row's version is the version of the pin's row on its board plus the board's `flips`.
-Both grow under the board's lock and never shrink, and a pin that comes to another board gets a row
-there with which the sum grows too; so of two writes and jobs that saw different states the later
-state wins, in whatever order they arrive.
+Both numbers grow under the board's lock and never shrink. When a pin comes to another board, the
+version of its row there is chosen so that the sum grows, too. So of two writes or jobs that saw
+different states, the later state remains, whatever their order.
 """
 
 from collections.abc import Iterable
@@ -15,20 +15,20 @@ from feed_engine.transactions.commit import Rows
 
 
 def is_public(pin: Pin, board: Board) -> bool:
-    """Whether lists that all may see hold the pin."""
+    """Whether lists that everybody may see have the pin."""
     return pin.active and board.active and not board.secret
 
 
 async def put_owned(rows: Rows, pin: Pin, board: Board, placed: Edge) -> None:
-    """The pin in its owner's list; `placed` is its row on the board."""
+    """Write the pin's row in its owner's list. `placed` is its row on the board."""
     await rows.put(Mapping.USER_HAS_PINS, _row(pin.owner_id, pin, board, placed, pin.active))
 
 
 async def put_public(
     rows: Rows, pin: Pin, board: Board, placed: Edge, *, left: Iterable[int] = ()
 ) -> None:
-    """The pin in its owner's list of public pins and in its interests', as it is now; `left` are
-    interests that the pin had before."""
+    """Write the pin's rows in its owner's list of public pins and in its interests' lists. `left`
+    are interests that the pin had before."""
     public = is_public(pin, board)
     await rows.put(Mapping.USER_HAS_PUBLIC_PINS, _row(pin.owner_id, pin, board, placed, public))
     for interest_id in pin.interest_ids:
@@ -38,8 +38,8 @@ async def put_public(
 
 
 def published(pin: Pin, *, at: int = 0) -> PinPublished:
-    """The task that brings the pin into feeds; `at` is when it became public or got an interest, if
-    that was after it was made."""
+    """The task that brings the pin into feeds. `at` is when the pin became public or got an
+    interest, if that was after its creation."""
     return PinPublished(
         pin_id=pin.id,
         board_id=pin.board_id,

@@ -1,6 +1,6 @@
-"""Making, changing and deleting pins, and repinning.
+"""Creates, repins, changes and deletes pins.
 
-A pin lies on its board's shard, so one transaction holds the pin and its place. Every change of a
+A pin is on its board's shard, so one transaction covers the pin and its place. Every change of a
 pin locks its board first.
 """
 
@@ -36,7 +36,7 @@ from feed_engine.writes.pin_rows import is_public, published, put_owned, put_pub
 async def create_pin(
     stores: Stores, viewer_id: int, new: NewPin, *, key: str | None = None, at: int | None = None
 ) -> PinWritten:
-    """A new pin on top of a board of the viewer's. `at` is epoch ms, now by default. Raises
+    """Create a pin on top of a board of the viewer. `at` is epoch ms; the default is now. Raises
     BadInput, NotFound, Forbidden."""
     new = new.checked()
     pin = Pin(
@@ -70,7 +70,7 @@ async def repin(
     key: str | None = None,
     at: int | None = None,
 ) -> PinWritten:
-    """A copy of a pin that the viewer sees, on a board of the viewer's; its source is that pin.
+    """Copy a pin that the viewer sees to a board of the viewer; that pin is the copy's source.
     Raises NotFound, Forbidden."""
     created = at if at is not None else now_ms()
 
@@ -106,7 +106,7 @@ async def repin(
 async def update_pin(
     stores: Stores, viewer_id: int, pin_id: int, wanted: PinChange, *, key: str | None = None
 ) -> Pin:
-    """Change a pin of the viewer's. Raises BadInput, NotFound, Forbidden."""
+    """Change a pin of the viewer. Raises BadInput, NotFound, Forbidden."""
     fields = wanted.fields()
 
     async def prepare() -> int:
@@ -122,11 +122,11 @@ async def update_pin(
             after = msgspec.structs.replace(after, flips=board.flips)
             await tx.update(pin_id, edited(raw, {**changes, "flips": after.flips}, Pin))
         if set(after.interest_ids) != set(pin.interest_ids):
-            # The same place under a higher version: the rows of interests take theirs from it.
+            # The same place under a higher version, which the rows of interests need.
             placed = await _replace_row(tx, rows, pin, active=True)
             left = [id for id in pin.interest_ids if id not in after.interest_ids]
             await put_public(rows, after, board, placed, left=left)
-            if is_public(after, board):  # into the pools of its new interests' followers
+            if is_public(after, board):  # to reach the pools of its new interests' followers
                 tasks.append(published(after, at=now_ms()))
         following = rows.change(objects=[pin_id], tasks=tasks)
         return Outcome(after, Saved(id=pin_id), following, durable=bool(changes))
@@ -140,8 +140,7 @@ async def update_pin(
 
 
 async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | None = None) -> Pin:
-    """Delete a pin of the viewer's: the pin as it is then (inactive). Raises NotFound,
-    Forbidden."""
+    """Delete a pin of the viewer. Returns the inactive pin. Raises NotFound, Forbidden."""
 
     async def prepare() -> int:
         return await _board_id(stores, pin_id)
@@ -161,7 +160,7 @@ async def delete_pin(stores: Stores, viewer_id: int, pin_id: int, *, key: str | 
 
 
 async def deactivate(tx: ShardTx, rows: Rows, board: Board, pin: Pin, raw: bytes) -> Pin:
-    """The pin and all its rows made inactive; its board is locked."""
+    """Deactivate the pin and all its rows. The board is locked. Returns the inactive pin."""
     await tx.update(pin.id, edited(raw, {"active": False}, Pin))
     after = msgspec.structs.replace(pin, active=False)
     placed = await _replace_row(tx, rows, pin, active=False)
@@ -190,7 +189,7 @@ async def _save(tx: ShardTx, viewer_id: int, pin: Pin, tasks: list[AnyTask]) -> 
 
 
 async def _replace_row(tx: ShardTx, rows: Rows, pin: Pin, *, active: bool) -> Edge:
-    """The pin's row on its board under the next version, at the same place."""
+    """Write the pin's row on its board with the next version, at the same place."""
     await tx.head(ListKey(Mapping.BOARD_HAS_PINS, pin.board_id))
     row = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, pin.id))
     if row is None:
@@ -210,8 +209,8 @@ async def _board_id(stores: Stores, pin_id: int) -> int:
 async def lock_own(
     tx: ShardTx, viewer_id: int, board_id: int, pin_id: int
 ) -> tuple[Board, Pin, bytes]:
-    """The viewer's pin and its board, the board locked first always: so it stays on it from then
-    on. Raises Outdated when it came to another meanwhile, NotFound, Forbidden."""
+    """The viewer's pin and its board. Locks the board first, so the pin stays on it. Raises
+    Outdated if the pin came to another board in the meantime, NotFound, Forbidden."""
     found = await access.lock_any(tx, Board, board_id)
     pin, raw = await access.lock(tx, Pin, pin_id)
     if pin.board_id != board_id:

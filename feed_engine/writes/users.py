@@ -1,4 +1,4 @@
-"""Signing up: a user, and the user name that nobody else has."""
+"""Sign-ups: creates a user whose name nobody else has."""
 
 import hashlib
 
@@ -13,24 +13,25 @@ from feed_engine.transactions.commit import Mutation, Outcome, Saved, mutate, no
 from feed_engine.transactions.inputs import NewUser
 from feed_engine.transactions.validation import unguessable_key
 
-NAMESPACE = "username"  # of the claims
-NOBODY = 0  # whose keys those are who have no id yet
+NAMESPACE = "username"  # the claims' namespace
+NOBODY = 0  # the viewer id of idempotency keys of users who have no id yet
 
 
 async def sign_up(
     stores: Stores, new: NewUser, *, key: str | None = None, at: int | None = None
 ) -> User:
-    """A new user. `at` is epoch ms, now by default.
+    """Create a user. `at` is epoch ms; the default is now.
 
-    The user is stored first and claims the name then; a user that comes second is made inactive.
-    Raises BadInput, or Conflict when the name is taken, also by an earlier sign-up without a key.
+    The user is stored first and then claims the name. A user that comes second becomes inactive.
+    Raises BadInput, or Conflict if the name is taken, even by an earlier sign-up of the same person
+    without a key.
     """
     new = new.checked()
     unguessable_key(key)
     holders = await stores.shards.mod.find(NAMESPACE, [new.username])
     holder = holders.get(new.username)
-    # A key is scoped by the name, and its answer lies where the name's holder does, also when
-    # shards were opened since.
+    # The key's scope is the name, and its answer is stored on the shard of the name's holder, even
+    # if shards were opened since.
     shard = shard_of(holder) if holder else stores.shards.objects.topology().place(new.username)
     scoped = hashlib.sha256(f"{new.username}\n{key}".encode()).hexdigest() if key else None
 
@@ -47,7 +48,7 @@ async def sign_up(
             avatar=new.avatar,
         )
         id = await tx.insert(Kind.USER, records.encode(user))
-        # No cache can have an object that is new, so a cache that fails does not fail the sign-up.
+        # No cache can have a new object, so a failing cache does not fail the sign-up.
         following = change(claims=[(NAMESPACE, new.username, id)])
         return Outcome(id, Saved(id=id), following)
 

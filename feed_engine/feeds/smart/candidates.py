@@ -1,9 +1,9 @@
 """Candidates for a chunk: read from the pools as deep as the chunk needs, and checked.
 
-The pools' contents are only a hint. Before a pin is chosen it is checked that the viewer was not
-shown it, that they may see it now, and that they still follow what brought it. All of that is asked
-at once, of more candidates than are needed: when few of them are bad, it is asked once. Where most
-were shown, the pins of further candidates are loaded only once they are known as not shown.
+A pool's content is only a hint. Before a pin is chosen, it is checked that the viewer was not shown
+the pin, may see it now, and still follows what brought it. All checks are made at once for more
+candidates than are needed, so that one round is enough if few candidates fail. If most candidates
+were shown before, the pins of further candidates are loaded only after the shown ones are known.
 """
 
 import asyncio
@@ -32,11 +32,12 @@ from feed_engine.feeds.visible import Visible
 from feed_engine.outbox.completion import keep
 from feed_engine.speculation import Side
 
-DEEPEST = 3  # reads for one chunk at most, each twice as deep as the one before
-SPARE = 5  # candidates checked besides a quarter more than are wanted
+DEEPEST = 3  # reads for one chunk, at most; each read is twice as deep as the one before
+SPARE = 5  # candidates that are checked in addition to 1.25 times the wanted number
 SIBLINGS = 10  # further candidates of one picture that are checked, to name what brought it
-LOOKED_UP = 4  # times the candidates that are checked: looked up among the shown ones at first
-FOLLOWED_INTERESTS = 1000  # read of a viewer at most
+# candidates that are first looked up among the shown pins, for each candidate that is checked
+LOOKED_UP = 4
+FOLLOWED_INTERESTS = 1000  # interests that are read for a viewer, at most
 HOUR = 3_600_000  # ms
 
 _BROUGHT_BY_FOLLOW = (Source.FOLLOWED, Source.INTEREST)
@@ -46,10 +47,10 @@ LoadBoards = Callable[[Collection[int]], Awaitable[None]]
 
 
 class Candidates:
-    """A viewer's candidates for one visit. `read` first; then `choose`, again if need be.
+    """A viewer's candidates for one visit. Call `read` first, then `choose`, again if necessary.
 
-    `seen`: the token of a write that the first read waits for; `dated`: tell since when the pools
-    may be stale, where a side answered that may lag, for one read more.
+    `seen`: the token of a write that the first read waits for. `dated`: say since when the pools
+    may be stale if the side that answered may be behind, which costs one more read.
     """
 
     def __init__(
@@ -69,17 +70,18 @@ class Candidates:
         self._floor = feeds.settings.floor + feeds.clock() / HALF_LIFE
         self._rows = PoolRows(viewer_id, self._floor, feeds.settings.rates)
         self._reads = 0
-        self._roots: dict[int, int] = {}  # repin → the root that the pin itself tells
-        self._shown: set[int] = set()  # pins, and roots of pins, that were shown
-        self._asked: set[int] = set()  # looked up among those shown
+        # repin → the first pin of its chain, as stored with the pin itself
+        self._roots: dict[int, int] = {}
+        self._shown: set[int] = set()  # pins, and first pins of chains, that were shown
+        self._asked: set[int] = set()  # pins that were looked up among the shown pins
         self._dead: set[int] = set()  # pins that the viewer can't see, or owns
         self._checked: set[Candidate] = set()
         self.beside: Sequence[int] = ()
-        """Pins that the page needs besides the chunk: loaded with the first candidates."""
-        self.side: Side | None = None  # the worst that answered; None: none did yet
-        self.lacks = False  # the write that was waited for
-        self.late = False  # the choice was ended by the generator's deadline
-        self.since: int | None = None  # epoch ms of the newest change that the side knew of
+        """Pins that the page needs besides the chunk. They are loaded with the first candidates."""
+        self.side: Side | None = None  # the worse of the sides that answered; None: none yet
+        self.lacks = False  # whether the awaited write is missing
+        self.late = False  # whether the generator's deadline ended the choice
+        self.since: int | None = None  # epoch ms of the newest change that the side had
 
     async def read(self) -> None:
         """Read the next page of each row. Raises StoreError."""
@@ -87,7 +89,7 @@ class Candidates:
         if self._reads > 1:
             await self._read(self._rows.next())
             return
-        # The interests that the viewer followed at their last visit are most likely the same now.
+        # The viewer most likely follows the same interests as at the last visit.
         self._rows.follow(self._feeds.interests.get(self._viewer_id, ()))
         before = self._rows.first(fillers=self._feeds.filled.get(self._viewer_id, True))
         _, interests = await asyncio.gather(self._read(before), self._followed_interests())
@@ -98,12 +100,13 @@ class Candidates:
                 await self._read(further)
 
     async def choose(self, size: int, taken: Collection[int]) -> list[Candidate]:
-        """Up to `size` candidates, no picture twice and none among `taken`, reading on while there
-        are too few. Raises StoreError when the viewer's shard or the pins can't be read. When the
-        generator's time is over, `late` is set and those checked by then are the choice.
+        """Up to `size` candidates. No two candidates are of the same picture, and none is among
+        `taken`. Reads further while there are too few. Raises StoreError when the viewer's shard or
+        the pins can't be read. When the generator's time is over, sets `late` and returns what was
+        checked by then.
 
-        `taken` is what the viewer's shard tells of earlier visits. Other visits were saved before
-        the shard told that; so they are looked up after it.
+        `taken` are the pins of the earlier visits that the viewer's shard returned. All other
+        visits were already saved at that time, so the shown pins are looked up afterwards.
         """
         rates, ahead, first = self._feeds.settings.rates, size + size // 4 + SPARE, True
         looked_up = LOOKED_UP * ahead
@@ -117,7 +120,7 @@ class Candidates:
             short = len(wanted) < size or any(rates[c.source] == 0 for c in wanted)
             unread = self._reads < DEEPEST and self._rows.unread(own=len(wanted) >= size)
             if short and unread and not over:
-                with suppress(StoreError):  # then what the first read gave is good enough
+                with suppress(StoreError):  # the first read's candidates are enough
                     await self.read()
             elif all(self._is_checked(c) for c in wanted):
                 self._feeds.remember_filled(self._viewer_id, short)
@@ -128,18 +131,18 @@ class Candidates:
                 if first or all(self._is_looked_up(c) for c in chosen):
                     unchecked = [c for c in chosen if c not in self._checked]
                     asking.append(self._drop_unfit(unchecked + self._siblings(chosen)))
-                    ahead *= 2  # if some were bad, the next look goes further ahead
+                    ahead *= 2  # if some candidates fail, the next round checks more
                 await asyncio.gather(*asking)
                 first, looked_up = False, 2 * looked_up
 
     def roots(self, chosen: Iterable[Candidate]) -> dict[int, int]:
-        """The roots of the repins among the chosen pins."""
+        """Repin → the first pin of its chain, for the repins among the chosen pins."""
         roots = ((c.pin_id, self._root(c)) for c in chosen)
         return {pin_id: root for pin_id, root in roots if root != pin_id}
 
     def causes(self, chosen: Iterable[Candidate]) -> dict[int, tuple[tuple[int, int], ...]]:
-        """By chosen pin, what the viewer follows that brought the pin or another of the same
-        picture: (followed id, pin id), the pin's own first."""
+        """For each chosen pin, what the viewer follows that brought the pin or another pin of the
+        same picture: (followed id, pin id), first for the pin itself."""
         by_root: dict[int, list[Candidate]] = defaultdict(list)
         for c in self._checked:
             if c.source in _BROUGHT_BY_FOLLOW:
@@ -192,12 +195,12 @@ class Candidates:
             keep(self._ask_fill(store, ids))
 
     async def _ask_fill(self, store: WideColumnStore, interest_ids: Sequence[int]) -> None:
-        with suppress(StoreError):  # a later reader asks again
+        with suppress(StoreError):  # a later reader tries again
             for id in interest_ids:
                 await ask_fill(self._feeds.stores, store, id, self._feeds.clock())
 
     async def _followed_interests(self) -> Collection[int]:
-        """The interests to read. Of many, others are read each hour."""
+        """The interests to read. If the viewer follows many, the choice changes every hour."""
         feeds, most = self._feeds, self._feeds.settings.interests
         key = ListKey(FOLLOWS[Kind.INTEREST], self._viewer_id)
         try:
@@ -235,7 +238,8 @@ class Candidates:
         return c.pin_id in self._asked and self._root(c) in self._asked
 
     def _siblings(self, chosen: Sequence[Candidate]) -> list[Candidate]:
-        """Further candidates of the chosen pictures, brought by other followed ones."""
+        """Further candidates of the chosen pictures that other followed users, boards or interests
+        brought."""
         roots = {self._root(c): 0 for c in chosen}
         there, found = set(chosen) | self._checked, list[Candidate]()
         for c in (c for source in _BROUGHT_BY_FOLLOW for c in self._rows.found[source]):
@@ -250,7 +254,7 @@ class Candidates:
         return found
 
     def _root(self, c: Candidate) -> int:
-        """The first pin of the chain of repins, as far as the cell and the pins read tell."""
+        """The first pin of the chain of repins, as far as the cell and the loaded pins say."""
         pin_id = c.root_id or c.pin_id
         seen = {pin_id}
         while (root := self._roots.get(pin_id)) is not None and root not in seen:
@@ -262,8 +266,8 @@ class Candidates:
         await self._look_up_pins({id for c in candidates for id in (c.pin_id, self._root(c))})
 
     async def _look_up_pins(self, pins: Iterable[int]) -> None:
-        """Ask which pins were shown. While neither side can tell, none count as shown: the pins
-        that were shown leave the viewer's own pools."""
+        """Look up which pins were shown. While neither side answers, no pin counts as shown: shown
+        pins leave the viewer's own pools anyway."""
         asked = [pin for pin in pins if pin not in self._asked]
         if not asked:
             return
@@ -280,7 +284,7 @@ class Candidates:
         return pin_id in self._shown
 
     async def _drop_unfit(self, candidates: list[Candidate]) -> None:
-        """Drop the candidates that must not be chosen, and note the others as checked."""
+        """Drop the candidates that must not be chosen, and mark the others as checked."""
         keys = {
             c: EdgeKey(FOLLOWS[kind_of(c.cause_id)], self._viewer_id, c.cause_id)
             for c in candidates
@@ -315,5 +319,5 @@ class Candidates:
 
 
 def brought_by(pin: Pin, cause_id: int) -> bool:
-    """Whether the pin is still of the followed user, board or interest."""
+    """Whether the pin still belongs to the followed user, board or interest."""
     return cause_id in (pin.owner_id, pin.board_id, *pin.interest_ids)

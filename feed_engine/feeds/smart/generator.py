@@ -1,8 +1,9 @@
-"""The content generator: how many new pins a chunk takes from which source, and in which order.
+"""The content generator: how many new pins of each source a chunk takes, and in which order.
 
-Sources are interleaved by smooth weighted round robin (as nginx balances its upstreams): each turn
-a source that has pins left gains its rate, the richest gives its best pin and pays the total. So
-rates hold over any stretch of the chunk, and a source that runs dry leaves its turns to the rest.
+Sources are interleaved by smooth weighted round robin (as nginx balances its upstreams). In each
+turn, every source that has pins left gains its rate; the source with the highest balance gives its
+best pin and pays the sum of the rates. So the rates hold over any part of the chunk, and a source
+that runs out leaves its turns to the other sources.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,8 +20,8 @@ class Candidate(NamedTuple):
     source: Source
     reason: Reason
     cause_id: int
-    board_id: int = 0  # that the pin was on; 0: not known
-    root_id: int = 0  # the first pin of its chain of repins, as far as the cell tells
+    board_id: int = 0  # the board that the pin was on; 0 if unknown
+    root_id: int = 0  # the first pin of its chain of repins, as far as the cell says
 
 
 def generate(
@@ -33,11 +34,12 @@ def generate(
     shown: Collection[int] = (),
     root_of: Callable[[Candidate], int] = lambda c: c.root_id or c.pin_id,
 ) -> list[Candidate]:
-    """Up to `size` candidates, no picture twice, none excluded and none scored under the floor. A
-    picture is a pin and its repins: `shown` are the pins and roots that earlier visits showed.
+    """Up to `size` candidates. No two are of the same picture; none is excluded or scored below the
+    floor. A picture is a pin and its repins. `shown` are the pins, and the first pins of chains,
+    that earlier visits showed.
 
-    Each pool is best first. A source with rate 0 fills what the others leave, whatever its
-    scores (it is there so that no feed is empty). The same input gives the same chunk.
+    Each pool is sorted, best first. A source with rate 0 fills what the other sources leave,
+    without regard to the floor, so that no feed is empty. The same input gives the same chunk.
     """
     taken = set(shown)
     fit = {s: [c for c in some if c.pin_id not in excluded] for s, some in pools.items()}

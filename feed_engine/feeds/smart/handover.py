@@ -1,12 +1,13 @@
-"""The hand-over of a visit's chunk, from the pools to the materialized feed.
+"""The hand-over of a visit's chunk from the pools to the materialized feed.
 
-First the materialized feed of both sides gets the chunk, then the pools of both lose it, and only
-then is the visit marked as saved. Killed anywhere and run again, it ends in the same state: every
-write is stamped with the visit's time, and what is taken out is what is marked as shown.
+First the chunk is written to both sides of the materialized feed, then its pins are removed from
+both sides of the pools, and only then is the visit marked as saved. A job that is killed and runs
+again produces the same state: every write is stamped with the visit's time, and the pins that are
+removed are the pins that are marked as shown.
 
-Emptying the pools costs the most by far, and is the same for one visit or many. So a job hands over
-all of its user's visits that are not saved, and after an outage the first job of each user leaves
-little to the others.
+Removing pins from the pools costs most, and costs the same for one visit or many. So a job hands
+over all unsaved visits of its user. After an outage, the first job of each user leaves little to
+the user's other jobs.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from feed_engine.feeds.smart import materialized, pools
 from feed_engine.outbox.change import Advance, VisitShown
 
 TRIM_EVERY = 8  # visits
-FORGET_EVERY = 64  # visits: the marks of all that was shown are read then
+FORGET_EVERY = 64  # visits; all marks of the user's shown pins are read then
 DAY = 24 * 3600 * 1000  # ms
 
 
@@ -33,10 +34,11 @@ async def visit_shown(
 ) -> None:
     """Save the user's chunks, and remove their pins from the pools."""
     told = await visits.recent(stores, task.user_id)
-    unsaved = [visit for visit in reversed(told) if not visit.saved]  # all of them are told
+    # `told` has all unsaved visits
+    unsaved = [visit for visit in reversed(told) if not visit.saved]
     if all(visit.generation != task.generation for visit in unsaved):
         return
-    for visit in unsaved:  # oldest first: a pin chosen again leaves the earlier one
+    for visit in unsaved:  # oldest first: a pin that was chosen again leaves the earlier visit
         at = max(1, visit.created)
         chunk = visit.chunk
         roots = chunk.roots.values()
@@ -53,7 +55,7 @@ async def visit_shown(
 
 
 class _Shown:
-    """The pins that were shown to a user. Each pin is looked up once, though both sides have it."""
+    """The pins that were shown to a user. Each pin is looked up once for both sides."""
 
     def __init__(self, stores: Stores, user_id: int) -> None:
         self._stores, self._user_id = stores, user_id

@@ -1,11 +1,11 @@
 """The pools of interests: one row for each interest, which all its followers read.
 
-A pin is put into its interests' rows once, however many follow them: an interest's followers have
-no bound. What a viewer was shown stays in such a row, since others were not; the reader leaves it
-out (see `feed_engine.feeds.smart.candidates`).
+A pin is written once to its interests' rows, however many users follow them. A pin that a viewer
+was shown stays in the row, because other viewers were not shown it; the reader leaves it out (see
+`feed_engine.feeds.smart.candidates`).
 
-A row that nothing filled yet (of an interest from before there were such rows) is filled by a job,
-which a follow or the first reader who comes to the row's end asks for.
+The row of an interest that is older than these rows is filled by a job. A follow, or the first
+reader who comes to the row's end, requests it.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,10 @@ from feed_engine.feeds.wide import due, put_both, read_row
 from feed_engine.outbox.change import Advance, InterestShort
 
 FILLED = b"\x02"
-"""Column of an interest's row in POOLS_APPLIED; the stamp: epoch ms of the last filling."""
+"""The column of the mark in an interest's row of POOLS_APPLIED. Its stamp is the epoch ms of the
+last filling."""
 LOWEST_STAMP = 1
-"""The stamp of cells that are filled in: they bring back nothing that was taken out."""
+"""The stamp of cells that are written by a filling: it does not bring back removed cells."""
 
 
 async def put_pin(
@@ -36,7 +37,7 @@ async def put_pin(
     at: int,
     settings: FeedSettings,
 ) -> None:
-    """Put a public pin into the rows of interests on one side, with the time of the action."""
+    """Write a public pin to the rows of interests on one side. `at`: epoch ms of the action."""
     cells = [(id, *pools.followed_cell(pin, id)) for id in interest_ids]
     rows = {interest_row(id): {column: value} for id, column, value in cells}
     if rows:
@@ -47,8 +48,8 @@ async def put_pin(
 
 
 async def tidy(store: WideColumnStore, stores: Stores, interest_id: int, keep: int) -> None:
-    """Take out pins that nobody sees there any more, so that they keep no place, and keep the best
-    of the others. Each goes at its own stamp: a pin that returns has a higher one."""
+    """Remove pins that nobody can see there any more, and keep the best `keep` of the others. Each
+    cell is removed at its own stamp: a pin that returns has a higher stamp."""
     row = interest_row(interest_id)
     cells = await read_row(store, POOLS, row)
     ids = [parse_pool(cell.column).pin_id for cell in cells]
@@ -74,7 +75,7 @@ async def interest_short(
 
 
 async def fill(stores: Stores, interest_ids: Sequence[int], limit: int) -> None:
-    """Put the newest pins of interests into their rows, on both sides."""
+    """Write the newest pins of interests to their rows, on both sides."""
     keys = [ListKey(Mapping.INTEREST_HAS_PINS, id) for id in interest_ids]
     found = await newest_pins(stores, keys, limit)
     rows = {
@@ -88,8 +89,8 @@ async def fill(stores: Stores, interest_ids: Sequence[int], limit: int) -> None:
 
 
 async def ask_fill(stores: Stores, store: WideColumnStore, interest_id: int, now: int) -> bool:
-    """Post the job that fills a row, if nothing filled it yet on this side and no job is on its
-    way. Raises StoreError."""
+    """Post the job that fills a row, if the row was never filled on this side and no job is under
+    way. Raises StoreError. Returns whether a job was posted."""
     marks = await store.get(POOLS_APPLIED, id_row(interest_id), [FILLED, ASKED])
     if FILLED in marks or (ASKED in marks and now - marks[ASKED].stamp < ASK_AGAIN):
         return False

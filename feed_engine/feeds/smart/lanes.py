@@ -1,4 +1,4 @@
-"""The lanes of a fan-out that write to pools which all users read: popular pins, and interests."""
+"""The lanes of a fan-out that write to pools which all users read: popular pins and interests."""
 
 from collections.abc import Sequence
 

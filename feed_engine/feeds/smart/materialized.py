@@ -1,8 +1,7 @@
-"""The materialized feed: what a user was shown, by generation of the visit, newest first.
+"""The materialized feed: the pins that a user was shown, by the visit's generation, newest first.
 
-Beside it, a row of the pins shown says which the generator must not choose again, for as long as
-the setting `shown_days` says. Both are kept in both sides; cells are stamped with the time of the
-visit.
+Beside it, a row marks the shown pins, which the generator must not choose again for `shown_days`
+days. Both sides store both rows. Cells are stamped with the visit's time.
 """
 
 from collections import defaultdict
@@ -41,7 +40,7 @@ async def read(store: WideColumnStore, user_id: int, after: bytes | None, limit:
 
 
 def shown(cell: Cell) -> ShownPin:
-    """The visit's entry in a cell that was `read`."""
+    """The entry of a visit, from a cell that `read` returned."""
     return ShownPin(parse_place(cell.column), *parse_shown_pin(cell.value))
 
 
@@ -59,9 +58,9 @@ async def save(
     at: int,
     roots: Collection[int] = (),
 ) -> None:
-    """Write a visit's chunk to both sides; `roots` are the pins that the chunk has repins of: shown
-    as well, without a place of their own. A pin that an earlier visit has too (it was chosen
-    while nobody could say what had been shown) leaves that one."""
+    """Write a visit's chunk to both sides. `roots` are the first pins of the chunk's chains of
+    repins: they are marked as shown, and have no place of their own. A pin that an earlier visit
+    also has is removed there: it was chosen again while no side could say what had been shown."""
     if not pins:
         return
     row = id_row(user_id)
@@ -83,13 +82,14 @@ async def save(
 
 
 async def trim(sides: Sides, user_id: int, keep: int) -> None:
-    """Keep the newest `keep` pins shown; the marks stay, so that no pin comes back as new."""
+    """Keep the newest `keep` shown pins. The marks stay, so that no pin returns as new."""
     await trim_both(sides, MATERIALIZED, [id_row(user_id)], keep)
 
 
 async def forget_shown(sides: Sides, user_id: int, before: int) -> None:
     """Remove the marks of pins that were shown before an epoch ms: they may be shown as new again.
-    A pin that is still in the materialized feed keeps its mark, else a visit had it twice."""
+    A pin that is still in the materialized feed keeps its mark; otherwise a visit could list it
+    twice."""
     row = id_row(user_id)
 
     async def forget(store: WideColumnStore) -> None:

@@ -1,10 +1,10 @@
 """Pages of a visit: its own chunk, then what earlier visits were shown, newest first.
 
-The list of a visit of generation g is all generations up to g, from g down. Visits that the user's
-shard knows (the newest visits, and every unsaved visit) are taken from there; the rest, which both
-sides of the materialized feed have, from whichever side answers, by a seek to the place reached.
-Nothing that is written later changes the list: later visits have higher generations, and a pin is
-chosen once. So a page is the same whether the primary or a standby behind it gives it.
+The list of a visit of generation g has all generations up to g, in descending order. The user's
+shard returns the newest visits and every unsaved visit. All other visits are on both sides of the
+materialized feed; either side is read from the place that was reached. Later writes never change
+the list: later visits have higher generations, and a pin is chosen once. So a page is the same
+whether the primary or a delayed standby returns it.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Iterator, Sequence
@@ -21,11 +21,11 @@ from feed_engine.feeds.visible import Visible
 from feed_engine.feeds.visits import Remembered
 from feed_engine.speculation import Side
 
-LEAST = 50  # saved pins a read
+LEAST = 50  # saved pins in a read, at least
 
 
 class Saved:
-    """A viewer's materialized feed from a place on, read as far as it is needed."""
+    """A viewer's materialized feed after a place, read as far as it is needed."""
 
     def __init__(self, feeds: Feeds, viewer_id: int, after: Place | None, limit: int) -> None:
         self._feeds, self._viewer_id, self._limit = feeds, viewer_id, max(limit, LEAST)
@@ -33,12 +33,11 @@ class Saved:
         self._cells: list[Cell] = []
         self._reads = 0
         self.ended = False
-        self.side: Side | None = (
-            None  # the worst side that answered; None: no side did, or no further read is possible
-        )
+        # The worse side that answered; None: no side did, or no further read is possible.
+        self.side: Side | None = None
 
     async def read(self) -> None:
-        """Read on. When neither side answers, `side` is None and the feed ends here."""
+        """Read further. When neither side answers, `side` is None and the feed ends here."""
         self._reads += 1
 
         async def page(store: WideColumnStore) -> list[Cell]:
@@ -60,15 +59,15 @@ class Saved:
 
     @property
     def newest(self) -> int:
-        """The generation that the pins read so far begin with; 0 when there are none."""
+        """The newest generation among the pins read so far; 0 if there are none."""
         return _generation(self._cells[0]) if self._cells else 0
 
     async def upto(self, generation: int, told: Collection[int]) -> None:
-        """Go on to a generation, if what was read begins with later ones; from here on, no
-        generation is missing that is not among those `told`.
+        """Read down to a generation, if the pins read so far begin with later generations.
+        Afterwards, all generations from there on are known or among `told`.
 
-        The first read of the materialized feed ran beside the read of the shard: a visit that was
-        saved between these two reads is in neither answer, and is read again here.
+        The first read of the materialized feed ran at the same time as the read of the shard. A
+        visit that was saved between the two reads is in neither answer, and is read again here.
         """
         self._cells = [cell for cell in self._cells if _generation(cell) <= generation]
         unread = not self._cells and not self.ended
@@ -78,7 +77,7 @@ class Saved:
             await self.read()
 
     def _lacks(self, generation: int, told: Collection[int]) -> bool:
-        """Whether what was read has a gap: a visit without pins leaves one as well."""
+        """Whether the pins read so far miss generations. A visit without pins counts as missing."""
         last = 1 if self.ended else _generation(self._cells[-1])
         there = {_generation(cell) for cell in self._cells}.union(told)
         return sum(last <= g <= generation for g in there) < generation - last + 1
@@ -104,12 +103,12 @@ def _generation(cell: Cell) -> int:
 async def visit_pins(
     generation: int, known: Sequence[Remembered], saved: Saved, after: Place | None
 ) -> AsyncGenerator[list[ShownPin], None]:
-    """The list of the visit of `generation` behind a place, a piece at a time, from the visits the
-    shard told (newest first) and the materialized feed from the same place on. Each pin comes with
-    the reason that it was first shown for.
+    """The list of the visit of `generation` after a place, in pieces. Sources are the visits that
+    the shard returned (newest first) and the materialized feed after the same place. Each pin has
+    the reason for which it was first shown.
 
-    Ends at the first generation that only the materialized feed has, if neither side answers: an
-    earlier generation would skip pins that a later page can't come back to.
+    If neither side answers, the list ends at the first generation that only the materialized feed
+    has. An earlier generation would skip pins that later pages can't return to.
     """
     told = {visit.generation: visit for visit in known if visit.generation <= generation}
     newest_of: dict[int, int] = {}
@@ -117,8 +116,8 @@ async def visit_pins(
         newest_of.update((pin_id, visit.generation) for pin_id, _ in visit.chunk.pins)
 
     def once(of: int, pins: Iterable[ShownPin]) -> list[ShownPin]:
-        """The entries without pins that were chosen again later, while no store could say what had
-        been shown."""
+        """The entries without the pins that were chosen again later, while no store could say what
+        had been shown."""
         return [pin for pin in pins if newest_of.get(pin.pin_id, 0) <= of]
 
     def chunk(of: int) -> list[ShownPin]:
@@ -157,7 +156,7 @@ async def fill(
     more, least = True, 1
     while len(page) <= first and (waiting or more):
         missing = max(first + 1 - len(page), least)
-        least = LEAST  # of a feed where much is hidden, a page is not filled pin by pin
+        least = LEAST  # where many pins are hidden, later reads are not smaller than this
         while more and len(waiting) < missing:
             piece = await anext(pieces, None)
             more = piece is not None

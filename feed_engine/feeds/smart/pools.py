@@ -1,9 +1,9 @@
-"""The pools: for each user and source the pins not yet shown, best first (a published design:
-"the key is (user, score, pin)").
+"""The pools: the pins not yet shown of each user and source, best first (a published design: "the
+key is (user, score, pin)").
 
-A cell's stamp is the time of the action that put it there; taking a pin out is stamped later, so
-that a repeated old job doesn't bring it back. Should a marker be compacted away all the same, the
-pin is known as shown, is never chosen again, and leaves the pool with the next visit.
+A cell's stamp is the time of the action that put it there. A removal has a later stamp, so that a
+repeated old job does not bring the pin back. If a delete marker is lost in a compaction and a pin
+does return, it is marked as shown: it is not chosen again, and leaves the pool with the next visit.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -42,7 +42,7 @@ _REASONS = {
 
 
 def followed_reason(cause_id: int) -> Reason:
-    """Why a pin of a followed user, board or interest is shown."""
+    """The reason for which a pin of a followed user, board or interest is shown."""
     return _REASONS[kind_of(cause_id)]
 
 
@@ -80,8 +80,8 @@ def candidate(source: Source, cell: Cell) -> Candidate:
 
 
 async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at: int) -> None:
-    """Take out of one side what the viewer no longer follows: cells stamped up to `at`. Of an
-    interest only earlier versions put pins there."""
+    """Remove from one side what the viewer no longer follows: cells with stamps up to `at`. Only
+    earlier versions wrote pins of an interest there."""
     row = pool_row(viewer_id, followed_source(cause_id))
     cells = await read_row(store, POOLS, row)
     gone = [cell.column for cell in cells if parse_why(cell.value).cause_id == cause_id]
@@ -91,8 +91,8 @@ async def forget_cause(store: WideColumnStore, viewer_id: int, cause_id: int, at
 
 async def take(sides: Sides, user_id: int, shown: ShownAmong, at: int) -> None:
     """Remove shown pins and their repins from the user's pools, on both sides: the pins of the
-    newest chunk, and pins of earlier chunks that a job has put back since. Stamped `at`, or with a
-    cell's stamp if later."""
+    newest chunk, and pins of earlier chunks that a job has put back since. The stamp is `at`, or a
+    cell's stamp if that is later."""
 
     async def empty(store: WideColumnStore) -> None:
         for source in OWN_SOURCES:

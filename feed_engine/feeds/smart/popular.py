@@ -1,13 +1,14 @@
 """The popular pool: all public pins by hotness, for visitors and for feeds that would be empty.
 
-A pin's hotness moves its cell. So that updates may run twice, late and at once, each one first
-writes down, in the pin's own row, which cell it is about to put, under the version of the pin's
-list of likes; then puts it; then reads the row and removes what is not the newest version's. The
-later reader of any two updates sees both, and the delete markers carry the versions.
+When a pin's hotness changes, its cell moves. Updates may run twice, late, or at the same time. So
+each update first notes in the pin's own row which cell it will write, under the version of the
+pin's list of likes. Then it writes the cell. Then it reads the pin's row, and removes all cells but
+the newest version's. Of two updates at the same time, the one that reads later sees both notes. The
+delete markers carry the versions.
 
-The pool is spread over several rows, by pin, and merged at reading: every public pin and every like
-writes here. All pins were in one row before; each update moves some of that row's cells to their
-own rows, until it is empty. Readers read that row too.
+The pool is spread over several rows by pin id, because every public pin and every like writes to
+it; a read merges the rows. Earlier versions had all pins in one row. Each update moves some cells
+of that row to the pins' rows, until it is empty. Readers read that row, too.
 """
 
 import time
@@ -37,10 +38,8 @@ from feed_engine.feeds.settings import DEFAULTS, FeedSettings
 from feed_engine.feeds.smart import pools, scoring
 from feed_engine.feeds.wide import due, read_row
 
-MOVED = 20  # cells of the former row that an update moves
-LOOK_AGAIN = (
-    60.0  # seconds, where the former row was empty: a process of an earlier version may run
-)
+MOVED = 20  # cells of the former row that each update moves
+LOOK_AGAIN = 60.0  # seconds until an empty former row is read again: earlier versions may run
 
 _empty_until: WeakKeyDictionary[WideColumnStore, float] = WeakKeyDictionary()
 
@@ -48,14 +47,15 @@ _empty_until: WeakKeyDictionary[WideColumnStore, float] = WeakKeyDictionary()
 async def update_popularity(
     stores: Stores, pins: Sequence[Pin], settings: FeedSettings = DEFAULTS
 ) -> None:
-    """Bring the public pins' cells in the popular pool up to their like counts, on both sides."""
+    """Write the public pins' cells in the popular pool for their present numbers of likes, on both
+    sides."""
     await write_both(stores.pools, lambda store: update_side(stores, store, pins, settings))
 
 
 async def update_side(
     stores: Stores, store: WideColumnStore, pins: Sequence[Pin], settings: FeedSettings = DEFAULTS
 ) -> None:
-    """The same on one side."""
+    """Update the popular pool on one side: see `update_popularity`."""
     keys = [ListKey(Mapping.PIN_LIKED_BY_USERS, pin.id) for pin in pins]
     heads = await stores.shards.mappings.heads(keys)
     for pin, key in zip(pins, keys, strict=True):
@@ -71,22 +71,23 @@ async def update_side(
 async def move_cell(
     store: WideColumnStore, pin_id: int, column: bytes, version: int, value: bytes
 ) -> None:
-    """Make this the pin's cell on one side, unless a newer version has put another."""
+    """Make this the pin's only cell on one side, unless a newer version has written another
+    cell."""
     row, stamp = id_row(pin_id), version + 1  # stamps are greater than 0
     place = popular_row(pin_id)
     await store.put(POPULARITY, {row: {inverted_version(version): column}}, stamp)
     await store.put(POOLS, {place: {column: value}}, stamp)
     COUNTS.popular_writes[POPULAR_ROWS.index(place)] += 1
     _, *older = await read_row(store, POPULARITY, row)
-    for cell in older:  # if it is the same column as the newest's, that one's stamp is higher
+    for cell in older:  # a cell in the newest column has a higher stamp, and stays
         gone = [cell.value]
         await store.delete(POOLS, {place: gone, FORMER_POPULAR_ROW: gone}, cell.stamp)
         await store.delete(POPULARITY, {row: [cell.column]}, cell.stamp)
 
 
 async def spread(store: WideColumnStore) -> None:
-    """Move some cells of the former row to the rows of their pins, with their stamps: an update of
-    the same pin at the same time leaves its own cell alone, as it does elsewhere."""
+    """Move some cells of the former row to the rows of their pins, with their stamps. A concurrent
+    update of the same pin removes the moved cell by its stamp, and keeps its own cell."""
     now = time.monotonic()
     if now < _empty_until.get(store, 0.0):
         return
@@ -106,5 +107,5 @@ async def spread(store: WideColumnStore) -> None:
 
 
 def row_cap(settings: FeedSettings) -> int:
-    """The pins that each row keeps."""
+    """The number of pins that each row keeps."""
     return max(1, settings.popular_cap // POPULAR_SPREAD)

@@ -1,4 +1,4 @@
-"""The popular pool built from all pins there are, after an import."""
+"""Builds the popular pool from all pins, after an import."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from feed_engine.feeds.smart import pools, scoring
 from feed_engine.feeds.smart.popular import row_cap
 from feed_engine.feeds.wide import put_both, read_row, trim_both
 
-PAGE = 2000  # pins a read
+PAGE = 2000  # pins in a read
 
 
 class _Hot(NamedTuple):
@@ -48,8 +48,9 @@ async def build_popular(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
-    """Fill the popular pool with the hottest of all public pins. `progress` is told how many more
-    pins were looked at. May be repeated, and run while pins are liked."""
+    """Fill the popular pool with the hottest public pins. `progress` is called with the number of
+    pins that were looked at since the last call. It may be repeated, and run while pins are liked.
+    """
     hottest: list[_Hot] = []
     boards: dict[int, bool] = {}
     after = 0
@@ -75,8 +76,8 @@ async def build_popular(
 
 
 async def _write(stores: Stores, hottest: dict[int, _Hot]) -> None:
-    """Write as `feed_engine.feeds.smart.popular` does: note each put first; afterwards remove all
-    of a pin's cells but the newest version's."""
+    """Write cells as `feed_engine.feeds.smart.popular` does: first note each cell in the pin's row;
+    afterwards remove all of the pin's cells but the newest version's."""
     by_version: dict[int, list[_Hot]] = defaultdict(list)
     for found in hottest.values():
         by_version[found.version].append(found)

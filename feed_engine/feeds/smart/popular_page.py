@@ -15,19 +15,19 @@ from feed_engine.feeds.smart.results import Health, HomeItem, HomePage
 from feed_engine.feeds.visible import Visible
 from feed_engine.speculation import Side
 
-LEAST = 50  # cells a read
+LEAST = 50  # cells in a read, at least
 
 
 async def popular_page(
     feeds: Feeds, first: int, after: str | None, visit: str, visible: Visible
 ) -> HomePage:
-    """`first` popular pins, the hottest first, behind a cursor. Raises BadInput."""
+    """`first` popular pins after a cursor, the hottest first. Raises BadInput."""
     column = None if after is None else cursors.decode(CursorKind.POPULAR_1, after, least=16)
     page: list[tuple[bytes, Pin]] = []
     sides: set[Side | None] = set()
     known: set[int] = set()
     async for cells in _pages(feeds, column, max(first + 1, LEAST), sides):
-        # A pin whose hotness is just being moved may have two cells.
+        # A pin whose hotness is changing at this moment may have two cells.
         fresh = {parse_pool(c.column).pin_id: c.column for c in reversed(cells)}
         fresh = {p: c for p, c in fresh.items() if p not in known}
         known.update(fresh)
@@ -50,7 +50,8 @@ async def popular_page(
 async def _pages(
     feeds: Feeds, after: bytes | None, limit: int, sides: set[Side | None]
 ) -> AsyncIterator[list[Cell]]:
-    """The popular pool in pages; notes which sides answered, None where neither did."""
+    """The popular pool in pages. Adds to `sides` the sides that answered, or None where neither
+    did."""
     while True:
 
         async def read(store: WideColumnStore, after: bytes | None = after) -> list[Cell]:

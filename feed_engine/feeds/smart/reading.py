@@ -1,8 +1,8 @@
-"""The rows that a viewer's candidates come from, each read a page at a time, and merged best first.
+"""Reads the rows of a viewer's candidates, a page at a time, and merges them best first.
 
-A viewer has a row of their own for each source, and shares the rows of followed interests and of
-popular pins with others. A candidate is offered when no unread cell of its source's rows can be
-better.
+A viewer has a row for each source, and shares the rows of followed interests and of popular pins
+with other viewers. A candidate is offered when no unread cell of its source's rows can have a
+higher score.
 """
 
 import asyncio
@@ -22,14 +22,14 @@ from feed_engine.feeds.rows import (
 from feed_engine.feeds.smart import pools
 from feed_engine.feeds.smart.generator import Candidate
 
-PAGE = 100  # cells of an own row at first; each further read takes twice as many
-DEEPENED = 9  # rows that a further read takes
-SHARED_PAGE = 30  # of a row that others read too
+PAGE = 100  # cells of a viewer's own row in the first read; each further read takes twice as many
+DEEPENED = 9  # rows in a further read
+SHARED_PAGE = 30  # cells of a row that others read, too
 
 
 @dataclass(slots=True)
 class PoolRow:
-    """A row, read down to `after`, where the score is `lowest`; `limit`: cells of the next read."""
+    """A row, read down to `after`, where the score is `lowest`. `limit`: cells of the next read."""
 
     source: Source
     key: bytes
@@ -42,8 +42,8 @@ class PoolRow:
 
 @dataclass(slots=True)
 class PoolRows:
-    """All rows of a viewer, and the candidates read from them so far. `floor`: the score of a pin
-    that is too poor to be chosen."""
+    """All rows of a viewer, and the candidates read from them so far. `floor`: the lowest score
+    that may be chosen."""
 
     viewer_id: int
     floor: float
@@ -58,7 +58,7 @@ class PoolRows:
         self.rows += [PoolRow(Source.POPULAR, key, SHARED_PAGE) for key in popular]
 
     def follow(self, interest_ids: Collection[int]) -> None:
-        """Read the rows of these interests, and of no others."""
+        """Read the rows of these interests, and no other interests."""
         there = {row.interest_id for row in self.rows}
         self.rows = [r for r in self.rows if not r.interest_id or r.interest_id in interest_ids]
         self.rows += [
@@ -68,24 +68,25 @@ class PoolRows:
         ]
 
     def first(self, *, fillers: bool) -> list[PoolRow]:
-        """The rows of a visit's first read. A viewer whose last visit was full without fillers
-        needs none of their many rows, most likely."""
+        """The rows of a visit's first read. If a viewer's last visit was full without fillers, the
+        fillers' many rows are most likely not needed."""
         return [row for row in self.rows if fillers or self.rates[row.source] > 0]
 
     def next(self) -> list[PoolRow]:
-        """The rows of a further read. Fillers come last, and first the rows whose unread cells may
-        be the best of their source: they keep other candidates from being offered."""
+        """The rows of a further read. Fillers come last. The rows whose unread cells may have the
+        highest score of their source come first, because they keep other candidates from being
+        offered."""
         unread = [row for row in self.rows if not row.ended]
         unread.sort(key=lambda row: (self.rates[row.source] == 0, -row.lowest))
         return unread[:DEEPENED]
 
     def unread(self, *, own: bool) -> bool:
-        """Whether there is more to read; `own`: of sources that are mixed, not of fillers."""
+        """Whether unread cells remain. `own`: in the sources that are mixed, without fillers."""
         return any(not row.ended and (not own or self.rates[row.source] > 0) for row in self.rows)
 
     def take(self, row: PoolRow, cells: Sequence[Cell]) -> list[PoolRow]:
-        """Keep the candidates of a page of a row. Returns the row if it ended there, with all of
-        its cells read."""
+        """Keep the candidates of a page of a row. Returns the row, with all its cells read, if the
+        row ended there."""
         fresh = [pools.candidate(row.source, cell) for cell in cells]
         self.found[row.source] += fresh
         whole = len(cells) < row.limit
@@ -96,7 +97,7 @@ class PoolRows:
         return [row] if whole else []
 
     def offered(self) -> dict[Source, list[Candidate]]:
-        """By source, the best first."""
+        """The candidates that may be chosen now, by source, best first."""
         bounds = dict.fromkeys(Source, -inf)
         for row in self.rows:
             if not row.ended:
@@ -112,7 +113,7 @@ class PoolRows:
 async def read_pages(
     store: WideColumnStore, pages: Iterable[tuple[bytes, bytes | None, int]]
 ) -> Sequence[list[Cell]]:
-    """A page of each row (key, after, limit), at once, from one side."""
+    """A page of each row (key, after, limit), read at once from one side."""
     return await asyncio.gather(
         *(store.read(POOLS, key, after=after, limit=limit) for key, after, limit in pages)
     )

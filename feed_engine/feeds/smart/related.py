@@ -1,6 +1,6 @@
-"""Related pins: the pins that a like or a repin adds to the viewer's pool of related pins.
+"""Related pins: what a like or a repin adds to the viewer's pool of related pins.
 
-For now the newest pins beside the liked one: on its board, and of its interests.
+At present, these are the newest pins on the liked pin's board and of its interests.
 """
 
 from datasources.mappings import ListKey, Mapping
@@ -16,7 +16,7 @@ from feed_engine.feeds.smart.popular import update_popularity
 from feed_engine.feeds.wide import put_both, trim_both
 from feed_engine.outbox.change import Advance, PinLiked
 
-INTERESTS = 3  # of the liked pin, at most
+INTERESTS = 3  # interests of the liked pin that are searched, at most
 
 
 async def pin_liked(
@@ -27,8 +27,8 @@ async def pin_liked(
     *,
     settings: FeedSettings = DEFAULTS,
 ) -> None:
-    """Make the pin more popular, and fill the viewer's pool of related pins. Only pins from before
-    the like are looked at, so that a late job finds the same pins as a punctual one."""
+    """Update the pin's popularity, and add to the viewer's pool of related pins. Only pins from
+    before the like are used, so that a late job finds the same pins as a punctual job."""
     liked = await public_pin(stores, task.pin_id)
     if liked is None:
         return

@@ -11,7 +11,7 @@ from feed_engine.speculation import Side
 
 
 class Cause(NamedTuple):
-    """A followed user, board or interest, and the pin that it brought: the card's own, or another
+    """A followed user, board or interest, and the pin that it brought: the card's pin, or another
     pin of the same picture that the viewer may see."""
 
     followed_id: int
@@ -19,8 +19,8 @@ class Cause(NamedTuple):
 
 
 class HomeItem(msgspec.Struct, frozen=True):
-    """A card. `causes`: all that brought the picture of a new pin by a follow, the pin's own first;
-    empty if the page was read without causes."""
+    """A card of the home feed. `causes`: everything followed that brought the picture of a new pin,
+    first the causes of the pin itself. Empty if the page was read without causes."""
 
     pin: Pin
     reason: Reason
@@ -30,8 +30,9 @@ class HomeItem(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The side that answered (None: neither); whether more pins may exist than are shown; and, when
-    no new pins could be chosen, the epoch ms of when they last could (None: not known)."""
+    """How well a page could be read: the side that answered (None: neither), whether more pins may
+    exist than are shown and, when no new pins could be chosen, the epoch ms at which pins could
+    last be chosen (None: unknown)."""
 
     pools: Side | None
     materialized: Side | None

@@ -1,7 +1,7 @@
-"""Scores of pins, as logarithms to base 2, which never need to be computed again.
+"""Scores of pins, as logarithms to base 2, which never need to be recomputed.
 
-Interest in a pin is taken to be `weight * 2 ** (-age / HALF_LIFE)`. Its logarithm is
-`log2(weight) + created / HALF_LIFE - now / HALF_LIFE`; the last term is the same for all pins, so
+The interest in a pin is modelled as `weight * 2 ** (-age / HALF_LIFE)`. Its logarithm is
+`log2(weight) + created / HALF_LIFE - now / HALF_LIFE`. The last term is the same for all pins, so
 it is left out, and pins keep their order as time passes. Reddit's published "hot" rank has the same
 form (log10 of the votes, plus the seconds of creation / 45,000).
 """
@@ -14,7 +14,7 @@ HALF_LIFE = 3 * 24 * 3600 * 1000  # ms
 
 WEIGHTS = {
     Reason.FOLLOWED_USER: 1.0,
-    Reason.FOLLOWED_BOARD: 1.5,  # picked out of all that its owner collects
+    Reason.FOLLOWED_BOARD: 1.5,  # chosen from all pins that its owner collects
     Reason.FOLLOWED_INTEREST: 0.6,
     Reason.RELATED: 0.8,
 }
@@ -26,8 +26,8 @@ def fresh(reason: Reason, created: int) -> float:
 
 
 def related(created: int, liked_at: int) -> float:
-    """The score of a related pin: as fresh as the like, halved each time the pin's age at the
-    like doubles beyond a week."""
+    """The score of a related pin: as fresh as the like, and halved each time that the pin's age at
+    the like doubles beyond a week."""
     weeks = max(0, liked_at - created) / (7 * 24 * 3600 * 1000)
     return fresh(Reason.RELATED, liked_at) - log2(1 + weeks)
 
@@ -38,5 +38,5 @@ def hot(likes: int, created: int) -> float:
 
 
 def strength(score: float, now: int) -> float:
-    """log2 of the interest in the pin now; 0 is a new pin of a followed user."""
+    """log2 of the present interest in the pin; 0 is a new pin of a followed user."""
     return score - now / HALF_LIFE

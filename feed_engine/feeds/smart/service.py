@@ -1,10 +1,10 @@
 """The smart home feed: a chunk of new pins, then the pins shown before (a published design).
 
-The pools and the materialized feed are asked at once. The chunk is remembered on the viewer's
-shard before the answer leaves, so that the same visit gets the same answer and no pin is lost; the
-job posted with it saves the chunk and takes its pins out of the pools. If the pools fail, the
-answer is the materialized feed alone, and what is owed makes the next chunk larger; if the
-materialized feed fails, it is the chunk and what the shard still tells of earlier visits.
+The pools and the materialized feed are read at the same time. The chunk is stored on the viewer's
+shard before the answer is sent, so that the same visit gets the same answer and no pin is lost. A
+job that is posted with it saves the chunk and removes its pins from the pools. If the pools fail,
+the answer is the materialized feed alone, and the next chunk is larger by the missed pins. If the
+materialized feed fails, the answer is the chunk and the earlier visits that the shard still has.
 """
 
 import asyncio
@@ -49,16 +49,18 @@ async def home_page(
     visible: Visible,
     boards: LoadBoards | None = None,
 ) -> HomePage:
-    """`first` pins of the viewer's home feed, behind a cursor of the same visit.
+    """`first` pins of the viewer's home feed, after a cursor of the same visit.
 
-    Without `after`: the first page of a visit, which begins here unless `visit` names an earlier
-    visit. The pools are read for a new visit; a named visit is looked for first. Without a viewer:
-    popular pins. `seen`: the token of a write that a new visit waits for, as long as a feed's
-    deadline; `dated`: tell since when a standby may be stale; `causes`: tell what brought each new
-    pin. `boards` loads boards that `visible` will ask for, at the same time as the pins.
+    Without `after`, returns the first page of a visit: a new visit, or the earlier visit that
+    `visit` names. A new visit reads the pools; a named visit is looked for first. Without a viewer,
+    returns popular pins.
 
-    Raises BadInput for an invalid cursor or token, or a cursor of another visit than `visit`. A
-    store that fails shortens the answer, as `health` tells, and raises nothing, unless `visible`
+    `seen`: the token of a write that a new visit waits for, until the feed's deadline. `dated`: say
+    since when a standby's answer may be stale. `causes`: name what brought each new pin. `boards`
+    loads the boards that `visible` will ask for, at the same time as the pins.
+
+    Raises BadInput for an invalid cursor or token, or for a cursor of another visit than `visit`. A
+    store that fails shortens the answer, as `health` says; it raises nothing, unless `visible`
     does.
     """
     name = visits.check_name(visit) if visit is not None else None
@@ -75,7 +77,7 @@ async def home_page(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A page that a viewer asks for."""
+    """A page that a viewer requests."""
 
     feeds: Feeds
     viewer_id: int
@@ -86,8 +88,9 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A visit as the viewer's shard holds it. `known`: the visits it told, newest first; `this`:
-    the visit itself, if it is among them; `lost`: the shard could not tell or remember all."""
+    """A visit, as the viewer's shard returned it. `known`: all visits that the shard returned,
+    newest first. `this`: the visit itself, if it is one of them. `lost`: the shard could not return
+    or store everything."""
 
     name: str
     generation: int
@@ -107,14 +110,16 @@ async def _first_page(asked: _Asked, named: str | None, candidates: Candidates) 
     saved = Saved(feeds, viewer_id, None, asked.first + 1)
 
     async def read_pools() -> StoreError | None:
-        return await _attempt(candidates.read())  # made here: a task may be cancelled unbegun
+        # created inside the task: a task that is cancelled before it starts would leave it
+        # unawaited
+        return await _attempt(candidates.read())
 
     async with asyncio.TaskGroup() as group:
         group.create_task(saved.read())
         pools = None if named else group.create_task(read_pools())
         known = await _attempt(visits.recent(feeds.stores, viewer_id, named))
         if pools is not None and isinstance(known, StoreError):
-            pools.cancel()  # no chunk can be remembered
+            pools.cancel()  # no chunk can be stored
     if isinstance(known, StoreError):
         return await _page(asked, _Told(name, saved.newest, lost=True), saved, None)
     this = next((visit for visit in known if visit.visit == name), None)
@@ -123,7 +128,7 @@ async def _first_page(asked: _Asked, named: str | None, candidates: Candidates) 
         candidates.beside = _earlier(known, saved, asked.first + 1 - feeds.settings.chunk)
         try:
             this, known = await _begin(asked, name, known, candidates, failed)
-        except StoreError:  # a chunk that can't be remembered isn't shown
+        except StoreError:  # a chunk that can't be stored isn't shown
             newest = max(saved.newest, known[0].generation if known else 0)
             return await _page(asked, _Told(name, newest, known, lost=True), saved, None)
     return await _page(asked, _Told(name, this.generation, known, this), saved, None)
@@ -145,7 +150,7 @@ async def _later_page(asked: _Asked, after: str, name: str | None) -> HomePage:
 async def _begin(
     asked: _Asked, name: str, known: list[Remembered], candidates: Candidates, failed: bool
 ) -> tuple[Remembered, list[Remembered]]:
-    """Choose and remember the chunk of a new visit. Raises StoreError of the viewer's shard."""
+    """Choose and store the chunk of a new visit. Raises StoreError of the viewer's shard."""
     feeds, settings = asked.feeds, asked.feeds.settings
 
     async def choose(earlier: list[Remembered]) -> Chunk:
@@ -169,7 +174,8 @@ async def _begin(
 
 
 def _earlier(known: Sequence[Remembered], saved: Saved, count: int) -> list[int]:
-    """The first pins behind a new chunk: at least the one that tells whether a page follows."""
+    """The first pins after a new chunk, at least the pin that tells whether another page
+    follows."""
     told = (pin_id for visit in known for pin_id, _ in visit.chunk.pins)
     return list(itertools.islice(itertools.chain(told, saved.pins()), max(1, count)))
 
@@ -211,8 +217,8 @@ async def _page(asked: _Asked, told: _Told, saved: Saved, after: Place | None) -
 async def _causes(
     asked: _Asked, chunk: Chunk, pin_ids: Sequence[int]
 ) -> dict[int, tuple[Cause, ...]]:
-    """The causes of each pin. A cause is left out when the viewer can't see the pin that it brought
-    any more, or when that pin is another user's, board's or interest's now."""
+    """The causes of each pin. A cause is left out if the viewer can no longer see the pin that it
+    brought, or if that pin now belongs to another user, board or interest."""
     told = {pin_id: chunk.causes.get(pin_id, ()) for pin_id in pin_ids}
     ids = list(dict.fromkeys(id for some in told.values() for _, id in some))
     pins = await asked.visible(ids) if ids else {}
@@ -227,7 +233,8 @@ async def _causes(
 
 
 def _last_chosen(known: Sequence[Remembered], generation: int) -> int | None:
-    """The time when the pools last answered, for this visit or an earlier one."""
+    """The time at which the pools last answered, for this visit or an earlier visit. None if
+    unknown."""
     asked = (v.created for v in known if v.generation <= generation and v.chunk.pools)
     return next(asked, None)
 
