@@ -1,6 +1,6 @@
-"""One function a backend: from a URL's parts to the opened store.
+"""One function for each backend: from the parts of a URL to the opened store.
 
-Drivers are imported here, and only when asked for. BadUrl says what a URL lacks.
+Drivers are imported here, when a URL needs them. BadUrl says what is missing in a URL.
 """
 
 from urllib.parse import SplitResult, parse_qs, unquote, urlunsplit
@@ -139,7 +139,7 @@ def _hosts(url: SplitResult) -> list[tuple[str, int]]:
 def _redis(url: SplitResult) -> str:
     if url.scheme == "redis+unix":
         _path(url)
-        return f"redis+unix://{url.path}?{url.query}"  # urlunsplit would leave out the empty host
+        return f"redis+unix://{url.path}?{url.query}"  # urlunsplit would drop the empty host
     if not url.hostname:
         raise BadUrl(f"a host is missing, as in {url.scheme}://127.0.0.1:6379/0")
     return urlunsplit(url)

@@ -1,8 +1,8 @@
 """Measures every call of a store: its duration by store, backend, operation and outcome, and the
-hits and misses of caches. It is the only place where calls of stores are measured: metrics and
-recordings (`datasources.recording`) both come from here.
+hits and misses of caches. Calls of stores are measured nowhere else: metrics and recordings
+(`datasources.recording`) both use these values.
 
-`observed(stores, calls)` wraps the stores. The calls that count are the coroutine functions of the
+`observed(stores, calls)` wraps the stores. The measured calls are the coroutine functions of the
 protocols in `datasources.protocols`, except calls that last as long as the process.
 """
 
@@ -22,7 +22,7 @@ from datasources.recording import OK, current, outcome_of
 T = TypeVar("T")
 
 _UNCOUNTED = {"close", "create", "work"}
-"""Calls that last long or are made once."""
+"""Calls that take long or are made once."""
 
 
 class Called(NamedTuple):
@@ -51,7 +51,7 @@ class Calls:
         return found
 
     def looked_up(self, cache: str, hits: int, keys: int) -> None:
-        """Count the keys that a cache was asked for, and the keys that it had."""
+        """Count the keys that were looked up in a cache, and the keys that the cache had."""
         self.hits[cache] += hits
         self.misses[cache] += keys - hits
 
@@ -86,13 +86,13 @@ _SHARDS = {
 
 
 def backend_of(store: object) -> str:
-    """The backend's name, which is its folder's: "sqlite", "redis"."""
+    """The backend's name, which is the name of its folder: "sqlite", "redis"."""
     store = store._store if isinstance(store, _Observed) else store
     return type(store).__module__.split(".")[1]
 
 
 class _Observed:
-    """Stands for a store: `made` are the attributes that take the place of the store's."""
+    """A stand-in for a store. `made` are the attributes that replace the store's attributes."""
 
     def __init__(self, store: object, made: dict[str, Any]) -> None:
         self.__dict__.update(made)
@@ -147,7 +147,7 @@ def _operations(protocol: type) -> list[str]:
 
 @cache
 def _plain(protocol: type) -> list[str]:
-    """The functions of a protocol that don't wait."""
+    """The functions of a protocol that return without waiting."""
     functions = inspect.getmembers(protocol, inspect.isfunction)
     return [n for n, f in functions if not (n.startswith("_") or inspect.iscoroutinefunction(f))]
 
@@ -202,7 +202,8 @@ def _counted(
 def _held(
     held: Callable[[Sequence[int]], dict[int, bytes]], cache: str, calls: Calls
 ) -> Callable[[Sequence[int]], dict[int, bytes]]:
-    """Entries of this process that are not there are asked of the cache again, and count then."""
+    """Counts hits only: the cache is asked again for keys without an entry in this process, and
+    counts them then."""
 
     def call(ids: Sequence[int]) -> dict[int, bytes]:
         found = held(ids)
@@ -227,4 +228,4 @@ _LOOKUPS: dict[str, dict[str, Callable[[Any], int]]] = {
     "object_cache": {"get": _values(bytes)},
     "mapping_cache": {"pages": _windows, "heads": _values(ListHead)},
 }
-"""Counts the hits in the answer of each call that looks keys up."""
+"""For each call that looks up keys, by cache: a function that counts the hits in its answer."""

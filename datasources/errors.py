@@ -1,17 +1,17 @@
 """The errors of stores and requests that cross a boundary of Pinway, as one small tree.
 
     PinwayError
-    ├── ConfigError           a setting is wrong, or what it names is not there
-    ├── StoreError            a store did not do what was asked
+    ├── ConfigError           a setting is wrong, or names something that doesn't exist
+    ├── StoreError            a store did not do what was requested
     │   ├── StoreTimeout          no answer within the deadline; a write may have happened
     │   ├── StoreUnavailable      can't be reached, or refused; a write may have happened
-    │   │   ├── Refused               nothing listens at that address
-    │   │   └── Unfinished            the write is kept and will be completed, but can't be now
+    │   │   ├── Refused               no server listens at the address
+    │   │   └── Unfinished            the write is kept, and will be completed later
     │   ├── StoreConflict         a concurrent change won; nothing was written, try again
-    │   │   └── StaleTopology         this shard is not that server's (any more), or moved on
-    │   └── StoreCorrupt          what is stored can't be read
-    │       └── Damaged               and its message says what to do about it
-    └── RequestError          the request can't be answered as asked; `code` says why
+    │   │   └── StaleTopology         the shard is not, or no longer, on that server
+    │   └── StoreCorrupt          stored data can't be read
+    │       └── Damaged               stored data can't be read; the message says what to do
+    └── RequestError          the request can't be answered; `code` says why
         ├── BadInput              BAD_USER_INPUT
         ├── Unauthenticated       UNAUTHENTICATED
         ├── Forbidden             FORBIDDEN
@@ -19,15 +19,15 @@
         ├── Conflict              CONFLICT
         └── RateLimited           RATE_LIMITED
 
-Drivers' own exceptions stop at their backend and become one of these. The executor's own errors are
-GraphQLErrors (`gateway/execution/run/errors.py`).
+A driver's own exceptions stay inside its backend, which raises one of these instead. The executor's
+own errors are GraphQLErrors (`gateway/execution/run/errors.py`).
 """
 
 from typing import ClassVar
 
 
 class PinwayError(Exception):
-    """The root; `code` is what a GraphQL client sees in `extensions.code`."""
+    """The root of the tree. `code` is the error's `extensions.code` for GraphQL clients."""
 
     code: ClassVar[str] = "INTERNAL"
 
@@ -38,7 +38,8 @@ class ConfigError(PinwayError):
 
 
 class StoreError(PinwayError):
-    """A store did not do what was asked of it. The message names the store, never a secret."""
+    """A store did not do what was requested. The message names the store, and never has a
+    secret."""
 
     code = "UNAVAILABLE"
 
@@ -56,8 +57,8 @@ class Refused(StoreUnavailable):
 
 
 class Unfinished(StoreUnavailable):
-    """A write that is kept but not complete everywhere. The message is for the client: it says what
-    is kept, and how to ask again."""
+    """A write that is kept, but not completed everywhere. The message is for the client: it says
+    what is kept, and how to get the answer later."""
 
 
 class StoreConflict(StoreError):
@@ -77,7 +78,7 @@ class Damaged(StoreCorrupt):
 
 
 class RequestError(PinwayError):
-    """Something the client can act on. `field` is the path of the input that was wrong."""
+    """An error that the client can correct. `field` is the path of the wrong input."""
 
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(message)

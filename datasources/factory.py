@@ -1,6 +1,6 @@
-"""Opens every store that the settings name, each backend picked by its URL's scheme.
+"""Opens every store that the settings name. The scheme of a store's URL selects its backend.
 
-A backend's driver is imported when a URL asks for it, so the embedded stores need no driver of a
+A backend's driver is imported only when a URL needs it, so the embedded stores need no driver of a
 real server.
 """
 
@@ -83,9 +83,8 @@ SHARDS: Mapping[str, Callable[[Topology, "StoresConfig"], ShardStore]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class StoresConfig:
-    """The URLs of the stores, with the settings' names. URLs, named as the settings are. The
-    servers of the shards stand in the topology; `mysql_user` and `mysql_password` are for all
-    servers."""
+    """The URLs of the stores, with the names of the settings. The topology has the servers of the
+    shards; `mysql_user` and `mysql_password` are used for all of them."""
 
     topology: str
     object_cache: str
@@ -103,12 +102,12 @@ class StoresConfig:
 
 
 def open_topology(url: str) -> TopologySource:
-    """The topology's source alone. Raises ConfigError."""
+    """Open the topology's source alone. Raises ConfigError."""
     return _open("topology", url, TOPOLOGIES)
 
 
 def open_operations(url: str) -> Operations:
-    """The lock and the records of operators' work on this topology. Raises ConfigError."""
+    """Open the lock and the records of operators' work on this topology. Raises ConfigError."""
     return _open("topology", url, OPERATIONS)
 
 
@@ -154,7 +153,8 @@ async def open_stores(config: StoresConfig) -> Stores:
 
 
 async def close_stores(stores: Stores) -> None:
-    """Close every store, the queue first; a store that can't be closed doesn't keep the rest."""
+    """Close every store, the queue first. If a store can't be closed, the others are closed all the
+    same."""
     found: list[_Closable] = [
         stores.queue,
         *stores.pools,
@@ -172,7 +172,7 @@ async def close_stores(stores: Stores) -> None:
 
 
 def mask(url: str) -> str:
-    """The URL with `***` for its password."""
+    """The URL with `***` instead of its password."""
     parts = urlsplit(url)
     if parts.password is None:
         return url
@@ -183,7 +183,7 @@ def mask(url: str) -> str:
 def _bind(
     table: Mapping[str, Callable[[SplitResult, bool], T]], refused_is_empty: bool
 ) -> dict[str, Callable[[SplitResult], T]]:
-    """The caches' openers with the setting that all of them take."""
+    """The caches' openers, bound to the setting that all of them take."""
 
     def bound(make: Callable[[SplitResult, bool], T]) -> Callable[[SplitResult], T]:
         return lambda url: make(url, refused_is_empty)

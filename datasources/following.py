@@ -1,4 +1,5 @@
-"""Keeps the shards up to date with the topology: watches its source, reads it again on demand."""
+"""Keeps the shards up to date with the topology: watches its source, and reads it again on
+demand."""
 
 import asyncio
 import logging
@@ -9,7 +10,7 @@ from datasources.outages import Outages, backoff
 from datasources.protocols import ShardStore, TopologySource
 from datasources.topology import Topology
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds until a watch that failed is begun again
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds until a failed watch is started again
 log = logging.getLogger("pinway.topology")
 
 
@@ -62,7 +63,7 @@ class Followed:
             tries += 1
 
     async def reload(self) -> None:
-        # A load that is under way may have read the topology before the caller was refused.
+        # A load that is already running may have read the topology before the caller was refused.
         if self._next is None:
             self._next = asyncio.create_task(self._load_and_use())
             self._loads.add(self._next)

@@ -1,6 +1,6 @@
-"""64-bit ids that are their own address: shard, type and local id in one number.
+"""64-bit ids that tell where an object is: shard, type and local id in one number.
 
-Layout (published by Pinterest): two zero bits, 16 bits shard, 10 bits type, 36 bits local id.
+The layout was published by Pinterest: two zero bits, 16 bits shard, 10 bits type, 36 bits local id.
 """
 
 from enum import IntEnum
@@ -12,7 +12,7 @@ _KIND_SHIFT, _SHARD_SHIFT = LOCAL_BITS, LOCAL_BITS + KIND_BITS
 
 
 class Kind(IntEnum):
-    """The type of an object; the number is part of its id and never changes."""
+    """The type of an object. The number is part of its id and never changes."""
 
     PIN = 1
     BOARD = 2
@@ -21,7 +21,7 @@ class Kind(IntEnum):
     INTEREST = 5
 
 
-_KINDS = {kind.value: kind for kind in Kind}  # a tenth of the time that Kind(number) takes
+_KINDS = {kind.value: kind for kind in Kind}  # takes a tenth of the time of Kind(number)
 
 
 class IdParts(NamedTuple):
@@ -31,7 +31,7 @@ class IdParts(NamedTuple):
 
 
 class InvalidId(ValueError):
-    """The text or number is not the id of any object; the message says why."""
+    """The text or number is not a valid id. The message says why."""
 
 
 def compose(shard: int, kind: Kind, local: int) -> int:
@@ -55,7 +55,7 @@ def local_of(id: int) -> int:
 
 
 def kind_of(id: int) -> Kind:
-    """The type of the object. Raises InvalidId for what is no id, and for an unknown type."""
+    """The type of the object. Raises InvalidId for an invalid id or an unknown type."""
     number = (id >> _KIND_SHIFT) & 0x3FF
     if not 0 <= id >> _SHARD_SHIFT <= MAX_SHARD or not id & MAX_LOCAL:
         raise InvalidId(f"{id} is not an id")
@@ -66,7 +66,7 @@ def kind_of(id: int) -> Kind:
 
 
 def parse(text: str, kind: Kind | None = None) -> int:
-    """The id written as a decimal string, of `kind` where one is asked. Raises InvalidId."""
+    """The id in a decimal string. `kind`: the required type, if any. Raises InvalidId."""
     if len(text) > 19 or not (text.isascii() and text.isdecimal()):
         raise InvalidId(f"{text[:40]!r} is not an id: ids are decimal numbers of up to 19 digits")
     found = split(int(text)).kind

@@ -1,16 +1,16 @@
-"""Counts durations in classes, as Prometheus' histograms have them. `prometheus_client.Histogram`
-takes sixteen times as long for a value (3.9 µs in place of 0.24), since it locks."""
+"""Counts durations in classes, like Prometheus' histograms. `prometheus_client.Histogram` takes
+sixteen times as long for a value (3.9 µs against 0.24), because it locks."""
 
 from bisect import bisect_left
 
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds; the upper ends of the classes of requests. The last class has none."""
+"""The upper bounds of the classes for requests, in seconds. The last class has no upper bound."""
 CALL_BOUNDS = (0.0001, 0.00025, 0.0005, *BOUNDS)
-"""Seconds; the upper ends of the classes of calls, which may take less than a millisecond."""
+"""The upper bounds of the classes for calls, in seconds. Calls may take less than a millisecond."""
 
 
 class Latencies:
-    """The durations of one kind of event: how many are in each class, and their sum."""
+    """The durations of one kind of event: the number in each class, and their sum."""
 
     __slots__ = ("bounds", "counts", "seconds")
 

@@ -1,8 +1,8 @@
-"""The mappings: which there are, which is whose reverse, and their rows.
+"""The mappings: their names, their reverse mappings, and their rows.
 
-A row is `(from_id, to_id, sequence, version, active)` and lives on the shard of its from id. It is
-never deleted, only made inactive by a higher version, and a write applies only where its version
-is newer, so that repeated and reordered writes end in the same state.
+A row is `(from_id, to_id, sequence, version, active)` and is on the shard of its from id. It is
+never deleted, only made inactive by a higher version. A write applies only if its version is newer
+than the row's, so that repeated and reordered writes end in the same state.
 """
 
 from enum import Enum
@@ -12,7 +12,7 @@ SEQUENCE_STEP = 10**25  # one millisecond; a sequence is 13 digits of epoch ms, 
 
 
 class Mapping(Enum):
-    """A mapping; the value is its table's name. `code` (its number in lists) never changes."""
+    """A mapping. The value is its table's name; `code`, its number in lists, never changes."""
 
     BOARD_HAS_PINS = "board_has_pins"
     USER_HAS_BOARDS = "user_has_boards"
@@ -36,7 +36,8 @@ class Mapping(Enum):
 
     @property
     def ordered(self) -> bool:
-        """Whether people order it by hand: then (from_id, sequence) is unique."""
+        """Whether people order the lists by hand. In such a mapping, (from_id, sequence) is
+        unique."""
         return self is Mapping.BOARD_HAS_PINS
 
 
@@ -52,10 +53,10 @@ REVERSE = {
 
 
 class Edge(NamedTuple):
-    """One mapping row. `sequence` has up to 38 digits; lists are read from the highest down.
+    """One mapping row. `sequence` has up to 38 digits; lists are read in descending order.
 
-    `era` is how often the row's list had been re-spaced when a page of it was read: a place in the
-    list is a sequence and the era that it is of.
+    `era` is the number of respacings of the row's list when a page of it was read. A place in a
+    list is a sequence together with its era.
     """
 
     from_id: int
@@ -70,7 +71,7 @@ class Edge(NamedTuple):
 
 
 class ListKey(NamedTuple):
-    """One list: all active rows of a mapping with one from id."""
+    """One list: all active rows of a mapping with the same from id."""
 
     mapping: Mapping
     from_id: int
@@ -83,8 +84,8 @@ class EdgeKey(NamedTuple):
 
 
 class ListHead(NamedTuple):
-    """The state of a list that its shard keeps beside the rows: the number of active rows, a number
-    that grows with each change (0: never touched), and whether a writer holds the list
+    """The state of a list that its shard stores beside the rows: the number of active rows, a
+    version that grows with each change (0: never written), and whether a writer holds the list
     (`ShardTx.hold`)."""
 
     size: int
@@ -93,14 +94,15 @@ class ListHead(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A place in a list, itself excluded: rows with a lower (sequence, to_id) come after it."""
+    """A place in a list. Rows with a lower (sequence, to_id) come after it."""
 
     sequence: int
     to_id: int
 
 
 class PageRequest(NamedTuple):
-    """`limit` active rows of a list from the highest (sequence, to_id) down, after a position."""
+    """A request for `limit` active rows of a list after a position, in descending order of
+    (sequence, to_id)."""
 
     key: ListKey
     limit: int
@@ -108,8 +110,8 @@ class PageRequest(NamedTuple):
 
 
 class ListMove(NamedTuple):
-    """One row of a list got another sequence, `old` to `new`, and nothing else was changed: what
-    made the list's `version` of the version before."""
+    """A move of one row in a list: its sequence changed from `old` to `new`, and nothing else
+    changed. The list has `version` after the move, and `version` - 1 before it."""
 
     key: ListKey
     to_id: int
@@ -119,8 +121,8 @@ class ListMove(NamedTuple):
 
 
 class Respacing(NamedTuple):
-    """The rows of an ordered list that got new sequences at once, in an order that stayed the same:
-    `moves` are pairs (old, new), ascending. It began the list's `era`."""
+    """The rows of an ordered list that got new sequences in one transaction, in unchanged order.
+    `moves` are pairs (old, new), ascending. The respacing began the list's `era`."""
 
     era: int
     moves: tuple[tuple[int, int], ...]

@@ -1,7 +1,7 @@
 """Outages in loops that retry: when to try again, and log lines at growing intervals.
 
-A loop that tries a store again and again calls `failed` or `well` after each try, under the store's
-name.
+A loop that calls a store again and again calls `failed` or `well` after each attempt, with the
+store's name.
 """
 
 import logging
@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-FIRST_PAUSE, LONGEST_PAUSE = 60.0, 3600.0  # seconds between two lines of one outage
-FORGOTTEN_AFTER = 600.0  # seconds without a failure, after which a failure is a new outage's
+FIRST_PAUSE, LONGEST_PAUSE = 60.0, 3600.0  # seconds between two log lines about one outage
+FORGOTTEN_AFTER = 600.0  # seconds without a failure; a later failure begins a new outage
 
 
 def backoff(
@@ -21,8 +21,8 @@ def backoff(
     draw: Callable[[float, float], float] = random.uniform,
 ) -> float:
     """Seconds to wait after `tries` failures: at most `first` after the first failure, twice as
-    much after each further failure, up to `longest`. The second half of each delay is drawn, so
-    that clients which failed together do not come back together."""
+    much after each further failure, up to `longest`. The second half of each delay is random, so
+    that clients which failed together do not return together."""
     most = min(first * 2.0 ** min(tries - 1, 30), longest)
     return draw(most / 2, most)
 
@@ -37,8 +37,8 @@ class _Outage:
 
 
 class Outages:
-    """The outages that one loop knows of. `what` begins each line, as in "the outbox of First";
-    `{}` in it stands for the name."""
+    """The outages that one loop knows of. `what` is the start of each line, for example "the outbox
+    of First"; `{}` in it is replaced by the name."""
 
     def __init__(
         self, log: logging.Logger, what: str, clock: Callable[[], float] = time.monotonic
@@ -47,7 +47,7 @@ class Outages:
         self._known: dict[str, _Outage] = {}
 
     def failed(self, name: str, error: BaseException) -> None:
-        """Log a failure, unless it belongs to an outage that was logged a short while ago."""
+        """Log a failure, unless the outage was logged recently."""
         now, outage = self._clock(), self._known.get(name)
         text = str(error) or type(error).__name__
         if outage is None or now - outage.last > FORGOTTEN_AFTER:

@@ -1,11 +1,12 @@
-"""The places of a pool of connections, and how many of them are taken."""
+"""The places of a connection pool: how many are taken, and how many callers wait."""
 
 import asyncio
 from typing import Literal, NamedTuple
 
 
 class PoolState(NamedTuple):
-    """A pool as it is now: its name, connections in use and at most, and callers that wait."""
+    """The present state of a pool: its name, connections in use, their limit, and waiting
+    callers."""
 
     name: str
     in_use: int
@@ -14,7 +15,7 @@ class PoolState(NamedTuple):
 
 
 class Places(asyncio.Semaphore):
-    """A semaphore that tells how many places are taken, and how many callers wait for one."""
+    """A semaphore that knows how many places are taken, and how many callers wait for a place."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)

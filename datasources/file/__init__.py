@@ -1,4 +1,4 @@
-"""The topology, and what people switch, in files."""
+"""The topology and the operators' switches, in files."""
 
 from datasources.file.switches import FileSwitches
 from datasources.file.topology import FileTopology

@@ -1,4 +1,5 @@
-"""Switches in a JSON file beside the topology's, watched by looking at it each half second."""
+"""Switches in a JSON file beside the topology's file, which is checked for changes twice a
+second."""
 
 import asyncio
 import fcntl
@@ -14,7 +15,7 @@ log = logging.getLogger("pinway.switches")
 
 
 class FileSwitches:
-    """Switches at `path`; `poll` seconds between two looks."""
+    """Switches in the file `path`. `poll`: seconds between two checks."""
 
     def __init__(self, path: Path | str, *, poll: float = POLL_SECONDS) -> None:
         self._path, self._poll = Path(path), poll

@@ -1,8 +1,8 @@
-"""TopologySource in a JSON file, replaced in one step, watched by looking at it.
+"""A TopologySource in a JSON file, which is replaced in one step and checked for changes.
 
-A look is one `stat` each half second. The operating systems' events would tell of a change sooner,
-but each system has its own, network file systems send none, and a new topology takes effect when
-the shards refuse the old epoch anyway, not when it is heard of.
+A check is one `stat` every half second. Events of the operating system would report a change
+sooner. But each system has its own events, network file systems send none, and a new topology takes
+effect anyway when the shards refuse the old epoch.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ log = logging.getLogger("pinway.topology")
 
 
 class FileTopology:
-    """A TopologySource at `path`; `poll` seconds between two looks."""
+    """A TopologySource in the file `path`. `poll`: seconds between two checks."""
 
     def __init__(self, path: Path | str, *, poll: float = POLL_SECONDS) -> None:
         self._path, self._poll = Path(path), poll
@@ -50,7 +50,7 @@ class FileTopology:
                 found = self._read()
                 is_next = topologies.check_next(current, found)
             except StoreError as error:
-                # Half an edit by hand, perhaps: the topology in use is still good.
+                # Perhaps somebody is editing the file: the topology in use is still good.
                 self._fault = f"epoch {current.epoch} is kept: {error}"
                 log.warning("the topology of %s", self._fault)
                 seen = mark
@@ -64,7 +64,7 @@ class FileTopology:
         return None
 
     def _mark(self) -> tuple[int, int, int] | None:
-        """The parts of a file's status that change with the file: a replacement has another
+        """The parts of a file's status that change with the file. A replaced file has another
         inode."""
         try:
             stat = self._path.stat()

@@ -1,4 +1,5 @@
-"""Feeds at scale: a wide-column store in an HBase cluster, over its Thrift 1 server."""
+"""Feeds for large installations: a wide-column store in an HBase cluster, over its Thrift 1
+server."""
 
 from datasources.hbase.store import HBaseWideColumns
 

@@ -1,7 +1,7 @@
-"""A pool of Thrift connections in which a cancelled call never leaves its answer to the next.
+"""A pool of Thrift connections in which a cancelled call never leaves its answer to the next call.
 
-Drivers' pools take a connection back after a cancelled call; the next caller then reads the
-other's answer. Here a connection is kept only after its answer was read to the end.
+The drivers' pools reuse the connection of a cancelled call, and the next caller reads the wrong
+answer. Here a connection is reused only after its answer was read to the end.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 
 class Pool:
-    """Up to `size` connections, opened when needed. `deadline` and `connect_timeout` in seconds."""
+    """Up to `size` connections, opened on demand. `deadline` and `connect_timeout` are in
+    seconds."""
 
     def __init__(
         self, host: str, port: int, size: int, deadline: float, connect_timeout: float
@@ -34,10 +35,10 @@ class Pool:
     async def run(
         self, work: Callable[[Connection], Awaitable[T]], deadline: float | None = None
     ) -> T:
-        """Run `work` with a connection of its own, and return its answer. `work` may run twice:
-        everything sent to HBase here may. Raises StoreTimeout after the deadline (waiting for a
-        free connection included), StoreUnavailable at once when nobody listens, ValueError for a
-        bad argument."""
+        """Run `work` with a connection, and return its result. `work` may run twice; every request
+        to HBase in this package may be repeated. Raises StoreTimeout after the deadline (which
+        includes the wait for a free connection), StoreUnavailable at once when no server listens,
+        ValueError for a bad argument."""
         seconds = self._deadline if deadline is None else deadline
         try:
             async with asyncio.timeout(seconds), self._slots:

@@ -1,7 +1,7 @@
-"""WideColumnStore in an HBase cluster: a table has one column family, "f", with one version.
+"""A WideColumnStore in an HBase cluster. A table has one column family, "f", with one version.
 
-One version is enough: a delete here always covers all lower stamps, so of a column's puts only
-the highest can ever show.
+One version is enough: a delete always covers all lower stamps, so only the put with the highest
+stamp can ever be visible.
 """
 
 import asyncio
@@ -21,18 +21,18 @@ from datasources.together import together
 _FAMILY = b"f:"
 _PAGE = 1_000  # cells in one answer
 _BATCH = 1_000  # cells in one write
-_TOGETHER = 100  # writes sent together, when each has a stamp of its own
+_TOGETHER = 100  # writes that are sent together, if each has its own stamp
 _SCAN_ROWS = 50  # rows in one answer of a scan, each with up to _PAGE cells
-_CREATE_DEADLINE = 60.0  # seconds; HBase takes about one to make a table
+_CREATE_DEADLINE = 60.0  # seconds; HBase needs about one second to create a table
 _CREATE_POLL = 0.05
 
 
 class HBaseWideColumns:
-    """A feed store in the HBase cluster behind a Thrift 1 server; connects when first used.
+    """A feed store in the HBase cluster behind a Thrift 1 server. Connects on first use.
 
-    `deadline` (seconds) bounds each read, each write of up to 1,000 cells and each step of a
-    scan. A server that is gone answers StoreUnavailable at once, or after `connect_timeout`;
-    when it is back, the next call finds it. `prefix` goes before the names of its tables.
+    `deadline` (seconds) bounds each read, each write of up to 1,000 cells and each step of a scan.
+    If the server is down, calls raise StoreUnavailable at once, or after `connect_timeout`; when it
+    is back, the next call succeeds. `prefix` is the first part of its tables' names.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class HBaseWideColumns:
         )
 
     async def trim(self, table: Table, row: bytes, keep: int) -> None:
-        """Deletes each cell at its own stamp, so a column comes back only with a higher one."""
+        """Deletes each cell at its own stamp, so a column returns only with a higher stamp."""
         while True:
             extra = await self._page(table, row, _PAGE, filters.skip(keep, _PAGE))
             stamps: defaultdict[int, list[Any]] = defaultdict(list)
@@ -134,7 +134,7 @@ class HBaseWideColumns:
                 rows.setdefault(result.row, []).extend(_cells(result))
             last = results[-1].row if results else b""
             for row, cells in rows.items():
-                if row == last and len(results) == _SCAN_ROWS:  # it may go on
+                if row == last and len(results) == _SCAN_ROWS:  # the row may have more cells
                     cells += await self._rest(table, row, cells[-1].column)
                 yield row, cells
             if len(results) < _SCAN_ROWS:
@@ -144,7 +144,7 @@ class HBaseWideColumns:
     async def create(self, tables: Sequence[Table]) -> None:
         names = list(dict.fromkeys(self._named(table) for table in tables))
         there = set(await self._pool.run(lambda c: c.call("getTableNames"), _CREATE_DEADLINE))
-        # Most of a table's making is waiting.
+        # Creating a table is mostly waiting.
         await together(self._create(name) for name in names if name not in there)
         try:
             async with asyncio.timeout(_CREATE_DEADLINE):
@@ -160,7 +160,7 @@ class HBaseWideColumns:
         return {name.removeprefix(own).decode() for name in names if name.startswith(own)}
 
     async def ping(self) -> None:
-        """Reads a row that is not there, through the Thrift server, from a region server."""
+        """Read a missing row from a region server, through the Thrift server."""
         await self._pool.run(
             lambda c: c.call(
                 "getRowWithColumns",
@@ -196,10 +196,10 @@ class HBaseWideColumns:
     async def _fetch(
         self, table: Table, where: Mapping[str, Any], results: int, cells: int
     ) -> list[Any]:
-        """The first results of a scan, each of up to so many cells of one row.
+        """The first results of a scan, each with up to `cells` cells of one row.
 
-        Two round trips: the scanner's number must be known before it can be asked, but asking
-        and closing go together.
+        It takes two round trips, because the scanner's number must be known before the scanner can
+        be asked. The last question and the close are sent together.
         """
         name = self._named(table)
 
@@ -236,7 +236,8 @@ class HBaseWideColumns:
             maxVersions=1,
             bloomFilterType="ROW",
             blockCacheEnabled=True,  # Thrift 1 would turn it off
-            inMemory=False,  # the cache's own order (used twice or more first) suits feeds
+            # the cache's default order (entries used twice or more first) suits feeds
+            inMemory=False,
             timeToLive=2**31 - 1,
         )
         try:
@@ -280,7 +281,7 @@ def _qualified(column: bytes) -> bytes:
 
 
 def _cells(result: Any) -> list[Cell]:
-    """A TRowResult's cells in the order of their columns."""
+    """The cells of a TRowResult, in the order of their columns."""
     skip = len(_FAMILY)
     return [
         Cell(column[skip:], cell.value, cell.timestamp)
@@ -289,7 +290,7 @@ def _cells(result: Any) -> list[Cell]:
 
 
 def _batches(rows: Mapping[bytes, list[Any]]) -> Iterator[list[Any]]:
-    """Rows whole, in batches of about _BATCH cells."""
+    """Whole rows, in batches of about _BATCH cells."""
     batch: list[Any] = []
     size = 0
     for row, mutations in rows.items():

@@ -1,7 +1,7 @@
 """One connection to an HBase Thrift 1 server (binary protocol, buffered transport).
 
-The interface's definition comes with aiohappybase. Its client is not used: it reads field by
-field, an await each (7 µs a cell on the event loop, here 0.5), and can't send a second request
+The interface's definition comes with aiohappybase. Its client is not used: it awaits each field
+separately (7 µs for a cell on the event loop, against 0.5 here), and can't send a second request
 before the first is answered.
 """
 
@@ -15,20 +15,20 @@ from thriftpy2.protocol.cybin import TCyBinaryProtocol  # type: ignore[attr-defi
 from thriftpy2.thrift import TApplicationException, TMessageType
 from thriftpy2.transport import TCyBufferedTransport
 
-_READ = 1 << 20  # few pieces a page: each has all earlier pieces decoded again
+_READ = 1 << 20  # a page arrives in few pieces: after each piece, decoding starts again
 
 
 def _load() -> Any:
     found = importlib.util.find_spec("aiohappybase")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("No module named 'aiohappybase'", name="aiohappybase")
-    # Importing the package itself would need pkg_resources, which setuptools has dropped.
+    # Importing the package itself would need pkg_resources, which setuptools has removed.
     return thriftpy2.load(str(Path(found.origin).with_name("Hbase.thrift")), "Hbase_thrift")
 
 
 idl = _load()
 Refused = (idl.IOError, idl.IllegalArgument, idl.AlreadyExists)
-"""The server's own exceptions: an answer like another, the connection stays good."""
+"""The server's own exceptions: they are complete answers, and the connection remains usable."""
 
 
 class Request:
@@ -39,10 +39,10 @@ class Request:
 
 
 class Connection:
-    """Requests in a row over one socket.
+    """Requests, one after the other, over one socket.
 
-    A call that was left half way (cancelled, timed out) leaves its answer on the wire for the
-    next caller: after any exception but Refused, the caller must `abort` the connection.
+    A call that ends before its answer arrived (cancelled, timed out) leaves the answer to the next
+    caller. So after any exception but Refused, the caller must `abort` the connection.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -51,16 +51,16 @@ class Connection:
 
     @classmethod
     async def open(cls, host: str, port: int) -> "Connection":
-        """Raises OSError."""
+        """Connect. Raises OSError."""
         return cls(*await asyncio.open_connection(host, port, limit=_READ))
 
     def abort(self) -> None:
-        """Close at once. Done twice is no error."""
+        """Close at once. May be called twice."""
         self._writer.transport.abort()
 
     @property
     def lost(self) -> bool:
-        """The server has closed its end, as far as is known."""
+        """Whether the server is known to have closed the connection."""
         return self._reader.at_eof() or self._writer.is_closing()
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
@@ -69,8 +69,8 @@ class Connection:
         return answer
 
     async def send(self, *requests: Request) -> list[Any]:
-        """The answers to requests that are sent together; the server works them off in order.
-        Raises the first Refused when all are answered, or OSError when the connection broke."""
+        """The answers to requests that are sent together; the server does them in order. Raises the
+        first Refused when all are answered, or OSError when the connection broke."""
         first = self._sequence + 1
         self._sequence += len(requests)
         self._writer.write(b"".join(_encode(r, first + i) for i, r in enumerate(requests)))
@@ -136,7 +136,7 @@ _BUFFER = 1 << 16
 
 
 def _decode(data: bytes, requests: tuple[Request, ...], first: int) -> list[Any] | None:
-    """The answers, or None when they are not all there yet."""
+    """The answers, or None while they are not complete."""
     source = _Source(data)
     protocol = TCyBinaryProtocol(TCyBufferedTransport(source, _BUFFER), decode_response=False)
     try:

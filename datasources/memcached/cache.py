@@ -1,27 +1,29 @@
-"""ObjectCache in memcached, with leases: a slow reader can't put an old value over a newer one.
+"""An ObjectCache in memcached, with leases: a slow reader can't overwrite a newer value with an old
+one.
 
-A value has flags 0. A lease is an item too: flags 1, the reader's own token as its value, for 10 s.
+A value has flags 0. A lease is an item with flags 1 and the reader's token as its value; it lives
+10 s.
 
-    reader   gets the keys; for missing keys: add a lease, then gets them again, in one trip.
-             It holds the lease where the token found is its own; the lease is the item's cas id.
-    fill     cas with that id: memcached stores only if nobody wrote the key since.
-    drop     delete, whatever is there.
+    reader   gets the keys; for missing keys: adds a lease, then gets the keys again, in one trip.
+             It holds the lease if the token found is its own; the lease is the item's cas id.
+    fill     cas with that id: memcached stores the value only if the key was not written since.
+    drop     deletes the item, whatever it is.
 
 Interleavings:
 
-*   Reader asks, writer drops, reader fills: the item is gone, cas answers NOT_FOUND.
+*   A reader asks, a writer drops, the reader fills: the item is gone, cas answers NOT_FOUND.
 *   ... and another reader asked in between: its lease has another cas id, cas answers EXISTS.
-*   Two readers: one add is stored; the other finds a token that is not its own, and fills nothing.
+*   Two readers: one add is stored; the other reader finds a foreign token, and fills nothing.
 *   A lease expires, or is evicted: NOT_FOUND, or EXISTS as above.
 *   A fill that the reader gave up on arrives late: cas is checked when it arrives.
-*   An idle connection dies in mid-call and the call is repeated: an add finds its own token, a cas
-    finds EXISTS, a delete NOT_FOUND.
+*   An idle connection dies during a call and the call is repeated: an add finds its own token, a
+    cas finds EXISTS, a delete NOT_FOUND.
 *   The server restarts: it is empty, and counts cas ids from the start again, so an old lease might
     match a new item. A lease names the server's run (process id and start), and is filled only
     over a connection to that run; a connection does not outlive a run.
 
-All gateways must be given the same servers: which server has a key follows from the list. After a
-change of the list, flush the servers that stay.
+All gateways must have the same list of servers, because the list determines which server has a key.
+After a change of the list, flush the servers that stay.
 """
 
 import asyncio
@@ -47,7 +49,7 @@ Found = dict[int, bytes | Lease]
 
 
 class MemcachedObjectCache:
-    """An ObjectCache over servers (host, port); `deadline` seconds a call.
+    """An ObjectCache on servers (host, port). `deadline`: seconds for a call.
 
     `refused_is_empty`: while no server listens at an address, nothing is cached there. `rng`
     spreads the times at which entries expire.
@@ -126,7 +128,7 @@ class MemcachedObjectCache:
         *,
         refused_is_done: bool = False,
     ) -> None:
-        """`work` for each server that has some of the keys, all at once."""
+        """Run `work` for each server that has some of the keys, all at once."""
         shares = by_node(self._nodes, keys)
         async with self._guarded(), asyncio.TaskGroup() as group:
             for node, share in shares.items():
@@ -175,7 +177,7 @@ def _id(key: bytes) -> int:
 def _leases(
     run: str, token: bytes, keys: Sequence[bytes], items: dict[bytes, Item]
 ) -> dict[int, Lease]:
-    """The leases of those keys whose item is the caller's own token."""
+    """The leases for the keys whose item is the caller's own token."""
     return {
         _id(key): Lease(_id(key), f"{run}:{item.cas}")
         for key in keys

@@ -1,10 +1,10 @@
-"""Memcached's text protocol over one connection: many commands in one write, their answers read
-in order.
+"""Memcached's text protocol over one connection: many commands in one write, and their answers in
+order.
 
-Written here rather than taken from a driver: emcache 1.3.3 ends an answer at the first chunk that
-ends in `END`, also inside a value, leaves a caller waiting when the server dies, and looks for a
-dead server again only after up to a minute. Lengths are counted here, and a connection whose answer
-was not read to its end is never used again.
+It is written here, because the driver emcache 1.3.3 has three faults: it ends an answer at the
+first chunk that ends in `END`, even inside a value; it leaves a caller waiting when the server
+dies; and it may try a dead server again only after a minute. This code counts lengths, and never
+reuses a connection whose answer was not read to its end.
 
 Source: doc/protocol.txt of memcached.
 """
@@ -18,7 +18,7 @@ KEYS_A_LINE = 200
 
 
 class Item(NamedTuple):
-    """A stored value; `cas` changes with each write of the key, in one run of the server."""
+    """A stored value. `cas` changes with each write of the key, during one run of the server."""
 
     flags: int
     cas: int
@@ -26,7 +26,7 @@ class Item(NamedTuple):
 
 
 class ProtocolError(Exception):
-    """The server refused a command, or answered what the protocol does not know."""
+    """The server refused a command, or gave an answer that is not in the protocol."""
 
 
 class Connection:
@@ -39,7 +39,7 @@ class Connection:
 
     @classmethod
     async def open(cls, host: str, port: int) -> "Connection":
-        """Connect and ask for the server's run. Raises OSError, ProtocolError."""
+        """Connect, and ask for the server's run. Raises OSError, ProtocolError."""
         connection = cls(*await asyncio.open_connection(host, port))
         try:
             stats = await connection._stats()
@@ -55,7 +55,7 @@ class Connection:
 
     @property
     def lost(self) -> bool:
-        """Whether the server has closed it, or has sent what nobody asked for."""
+        """Whether the server has closed the connection, or has sent data that was not requested."""
         return self._reader.at_eof() or self._writer.is_closing() or self._at < len(self._buffer)
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class Connection:
     async def add_and_gets(
         self, keys: Sequence[bytes], value: bytes, flags: int, seconds: int
     ) -> dict[bytes, Item]:
-        """Store `value` if the key has no item; return the key's item."""
+        """Store `value` for each key that has no item. Returns the keys' items."""
         tail = b" %d %d %d\r\n%b\r\n" % (flags, seconds, len(value), value)
         lines = _gets_lines(keys)
         self._writer.write(b"".join([*(b"add %b%b" % (key, tail) for key in keys), *lines]))
@@ -78,8 +78,8 @@ class Connection:
         return await self._items(len(lines))
 
     async def cas(self, values: Sequence[tuple[bytes, int, bytes, int]]) -> None:
-        """Replace each key's value, for a number of seconds, if its cas is still the one given.
-        The values are tuples of key, cas, value and seconds."""
+        """Replace each key's value for a number of seconds, if its cas id is unchanged. `values`:
+        tuples of key, cas id, value and seconds."""
         self._writer.write(
             b"".join(
                 b"cas %b 0 %d %d %d\r\n%b\r\n" % (key, seconds, len(value), cas, value)
@@ -117,8 +117,8 @@ class Connection:
         return items
 
     async def _done(self, count: int, good: Sequence[bytes], *, may_refuse: bool = True) -> None:
-        """Read `count` one-line answers. A store may refuse for want of memory or a value's size:
-        a cache that does not take a value is still a cache."""
+        """Read `count` one-line answers. The server may refuse a value because of its size or for
+        lack of memory; that is no error."""
         for _ in range(count):
             line = await self._line()
             if line not in good and not (may_refuse and line.startswith(b"SERVER_ERROR")):

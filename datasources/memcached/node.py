@@ -1,4 +1,4 @@
-"""One memcached server: its idle connections, and which server a key belongs to."""
+"""One memcached server and its idle connections; and the choice of the server for a key."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from hashlib import blake2b
@@ -12,7 +12,7 @@ CONNECTIONS = 16
 
 
 class Node:
-    """The server at `host`:`port`; its name is what keys are hashed with."""
+    """The server at `host`:`port`. Its name is hashed together with the keys."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host, self._port = host, port
@@ -21,8 +21,8 @@ class Node:
         self._slots = Places(CONNECTIONS)
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """`work` on a connection of its own; on a new one, if an idle one proves to be dead, so
-        `work` must be harmless when repeated. Raises OSError, ProtocolError."""
+        """Run `work` on a connection; again on a new connection if an idle one is dead, so `work`
+        must be harmless when repeated. Raises OSError, ProtocolError."""
         async with self._slots:
             while connection := self._take():
                 try:
@@ -50,7 +50,7 @@ class Node:
         try:
             result = await work(connection)
         except BaseException:
-            # Its answer is still to come, and would be read as the answer to the next question.
+            # Its answer is still to come, and would be read as the answer to the next command.
             connection.close()
             raise
         self._idle.append(connection)
@@ -58,7 +58,8 @@ class Node:
 
 
 def by_node(nodes: Sequence[Node], keys: Iterable[bytes]) -> dict[Node, list[bytes]]:
-    """Keys under their server, by rendezvous hashing: a server more or less moves only its keys."""
+    """The keys by server, by rendezvous hashing: when a server is added or removed, only its keys
+    move."""
     if len(nodes) == 1:
         return {nodes[0]: list(keys)}
     found: dict[Node, list[bytes]] = {}

@@ -1,4 +1,4 @@
-"""The object cache in the process itself: no server, gone with the process."""
+"""The object cache in the process itself. It needs no server, and ends with the process."""
 
 from datasources.memory.cache import MemoryObjectCache
 

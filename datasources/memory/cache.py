@@ -1,6 +1,7 @@
-"""ObjectCache in process: the least recently used entries go first, bounded by bytes.
+"""An ObjectCache in this process. Its size in bytes is bounded; the least recently used entries are
+removed first.
 
-Every method runs to its end without giving way to another task, so each is atomic.
+No method gives way to another task before its end, so each is atomic.
 """
 
 import time
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from datasources.protocols import Lease
 
 LEASE_SECONDS = 10.0
-ENTRY_OVERHEAD = 200  # bytes that CPython needs for an entry beside its value
+ENTRY_OVERHEAD = 200  # bytes that CPython needs for an entry in addition to its value
 
 
 class _Granted(NamedTuple):
@@ -21,13 +22,13 @@ class _Granted(NamedTuple):
 
 
 class MemoryObjectCache:
-    """An ObjectCache of at most `max_bytes`; `clock` gives seconds for the leases' expiry."""
+    """An ObjectCache of at most `max_bytes`. `clock` gives seconds; leases expire by it."""
 
     def __init__(self, max_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_bytes, self._clock = max_bytes, clock
         self._values: OrderedDict[int, bytes] = OrderedDict()
         self._bytes = 0
-        self._leases: dict[int, _Granted] = {}  # oldest first: all live equally long
+        self._leases: dict[int, _Granted] = {}  # oldest first: all leases have the same lifetime
         self._tokens = count(1)
 
     @property

@@ -1,4 +1,4 @@
-"""Sharded objects and mappings on MySQL or MariaDB masters, a database a shard."""
+"""Sharded objects and mappings on MySQL or MariaDB masters, with a database for each shard."""
 
 from datasources.mysql.shards import MySqlShards
 

@@ -1,4 +1,4 @@
-"""MySQL servers: every batch of reads in one statement a server, whatever shards it spans."""
+"""MySQL servers: all reads of a batch on one server are one statement, whatever their shards."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -20,9 +20,9 @@ from datasources.together import together
 from datasources.topology import Topology
 
 FIRST_ANSWER = 2.0
-"""Seconds that a read waits for a master that has a slave, before it asks the slave."""
+"""Seconds that a read waits for a master that has a slave, before it reads from the slave."""
 CATCH_UP = 3
-"""Seconds that a read waits until a slave has applied what it received."""
+"""Seconds that a read waits until a slave has applied the events that it received."""
 
 
 class MySqlEngine:
@@ -53,7 +53,8 @@ class MySqlEngine:
         self._confirm = confirm
 
     def use(self, topology: Topology) -> None:
-        """Connections to servers that are gone, or that have moved, are closed when idle."""
+        """Use the servers of another topology. Connections to servers that left or moved are closed
+        when they are idle."""
         self._use(topology)
         for name, server in list(self._servers.items()):
             if server.login != self._logins.get(name):
@@ -77,7 +78,7 @@ class MySqlEngine:
         return self._servers[name]
 
     def pools(self) -> list[PoolState]:
-        """The states of the pools of all servers that were asked."""
+        """The states of the pools of all servers that were called."""
         return [state for server in self._servers.values() for state in server.pools()]
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
@@ -85,7 +86,7 @@ class MySqlEngine:
         for number, part in enumerate(parts):
             numbers.setdefault(part.place.server, []).append(number)
         answers: list[list[Row]] = [[] for _ in parts]
-        known = self._epoch  # before any server is asked: the places are of this topology
+        known = self._epoch  # read before any server is asked: the places are of this topology
         read = await together(
             self._read_server(server, operation, parts, some, known)
             for server, some in numbers.items()
@@ -107,7 +108,7 @@ class MySqlEngine:
             if session.idle():
                 await session.end()
             else:
-                # Also when the caller is cancelled again, the rollback goes on.
+                # Even if the caller is cancelled again, the rollback continues.
                 task = asyncio.ensure_future(session.end())
                 server.keep(task)
                 await asyncio.shield(task)
@@ -155,8 +156,8 @@ class MySqlEngine:
         self, server: str, asked: "Asked", moving: Sequence[Place], slave: str | None
     ) -> list[Result]:
         """The results of a read and, from servers that have the row, of CHECK. Raises NotOwned
-        unless the server had the shards of moves before the read, so that it had all their rows,
-        and still had them after it."""
+        unless the server owned the shards that are being moved both before and after the read: it
+        then had all their rows."""
         if not moving:
             return await self.server(server).query_all(
                 *asked, check=CHECK, within=FIRST_ANSWER if slave else None
@@ -170,18 +171,19 @@ class MySqlEngine:
         return [first, *check]
 
     async def _check(self, server: str, epoch: int, age: int, known: int) -> None:
-        """Make sure that what was read from a master, under the topology of epoch `known`, is
-        current. Raises StaleTopology; and StoreError when that can't be known now."""
+        """Check that the data read from a master, under the topology of epoch `known`, is current.
+        Raises StaleTopology if it is not, and StoreError if that can't be determined."""
         if epoch > self._epoch:
             raise StaleTopology(
                 f"{server}: it has epoch {epoch}, the reader's topology has {self._epoch}"
             )
         if age > LEASE_SECONDS * 1e6:
-            # Nobody can have written elsewhere while the topology still names this server.
+            # While the topology still names this server, nobody can have written elsewhere.
             await self._confirm_epoch(known)
 
     async def _confirm_epoch(self, known: int) -> None:
-        """Raises StaleTopology unless the topology of epoch `known` is still the current one."""
+        """Raises StaleTopology unless the topology of epoch `known` is still the current
+        topology."""
         if self._confirm is not None:
             await self._confirm()
         if self._epoch != known:
@@ -190,9 +192,9 @@ class MySqlEngine:
     async def _read_slave(
         self, slave: str, asked: "Asked", shards: set[int], known: int, lost: StoreError
     ) -> list[Row]:
-        """Read from a slave that has applied all that it received. What was acknowledged was
-        received, so no acknowledged write is missing. Raises `lost` if the slave can't do it, and
-        StaleTopology if it may have become the master meanwhile."""
+        """Read from a slave that has applied all events that it received. Acknowledged writes were
+        received, so none is missing. Raises `lost` if the slave can't do it, and StaleTopology if
+        it may have become the master meanwhile."""
         fault: StoreError | None = None
         try:
             rows, since = await self._ask_slave(slave, asked)
@@ -243,7 +245,7 @@ class MySqlEngine:
 
 
 class Asked(NamedTuple):
-    """A read of one server, as `Server.query_all` takes it."""
+    """A read of one server, in the form of the arguments of `Server.query_all`."""
 
     operation: str
     sql: str
@@ -257,8 +259,8 @@ def _slaves_of(topology: Topology) -> dict[str, str]:
 
 
 def _stale_since(slave: str, results: Sequence[Result]) -> int:
-    """The epoch ms of the last lease that the slave has applied. Raises StoreUnavailable for a
-    slave that is behind, or that was restarted and has received nothing since."""
+    """The epoch ms of the last lease that the slave has applied. Raises StoreUnavailable if the
+    slave is behind, or if it was restarted and has received nothing since."""
     if len(results) != 3 or results[0].rows != [(0,)] or not results[2].rows:
         raise StoreUnavailable(f"{slave}: it has not applied all that it received")
     [(age, uptime)] = results[2].rows

@@ -1,8 +1,8 @@
-"""One connection to a MySQL server, set up as the stores need it.
+"""One connection to a MySQL server, set up for the stores.
 
-Transactions run at READ COMMITTED. Transactions read FOR UPDATE before they decide, and a list is
-guarded by its row in `lists`, so a snapshot would add nothing; at REPEATABLE READ the same reads
-would also lock the gaps around missing rows, and inserts of unrelated rows would deadlock.
+Transactions run at READ COMMITTED. They read FOR UPDATE before they decide, and a list's row in
+`lists` guards the list, so a snapshot would add nothing. At REPEATABLE READ, the same reads would
+also lock the gaps around missing rows, and inserts of unrelated rows would deadlock.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,11 @@ from pymysql.converters import decoders
 from datasources.replication.server_row import EXISTS
 from datasources.sql.engine import Result
 
-# 38 digits are more than Decimal's default context would keep through arithmetic.
+# Sequences have 38 digits, more than Decimal's default context keeps in arithmetic.
 _DECODERS = {**decoders, FIELD_TYPE.NEWDECIMAL: int, FIELD_TYPE.DECIMAL: int}
 _SQL_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
-_IDLE_TRANSACTION = 60  # seconds until MariaDB rolls back for a gateway that vanished
+# seconds until MariaDB rolls back the transaction of a gateway that disappeared
+_IDLE_TRANSACTION = 60
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Login:
 
     @classmethod
     def of(cls, url: str, user: str, password: str) -> "Login":
-        """Read the parts of `mysql://[user[:password]@]host[:port]`; defaults replace the parts
-        that are missing."""
+        """Read the parts of `mysql://[user[:password]@]host[:port]`. `user` and `password` are the
+        defaults for missing parts."""
         parts = urlsplit(url)
         return cls(
             parts.hostname or "127.0.0.1",
@@ -45,8 +46,8 @@ class Login:
 
 
 class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
-    """Writes bytes as hexadecimal: the function that the driver (0.3.2) takes from PyMySQL for
-    them is gone since PyMySQL 1.2."""
+    """Writes bytes as hexadecimal literals. The driver (0.3.2) uses a function of PyMySQL for this,
+    which PyMySQL 1.2 no longer has."""
 
     def escape(self, obj: object) -> str:
         if isinstance(obj, bytes):
@@ -56,20 +57,21 @@ class _Connection(Connection):  # type: ignore[misc]  # the driver has no types
 
 
 class _Cursor(aiomysql.Cursor):  # type: ignore[misc]
-    """Doesn't ask for warnings, which would be another round trip: strict mode turns the important
-    warnings into errors."""
+    """Skips the request for warnings, which would be another round trip. Strict mode turns the
+    important warnings into errors."""
 
     async def _show_warnings(self, conn: Connection) -> None:
         return
 
 
 class Link:
-    """An open connection. A caller that is interrupted in `run` must close the link: the answer may
-    still come."""
+    """An open connection. A caller that is interrupted in `run` must close the link, because the
+    answer may still arrive."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.used = False  # before this taking: then the server may have hung up since
+        # whether it was used before it was taken this time: the server may have closed it since
+        self.used = False
         self.thread_id: int = connection.thread_id()
         self.has_row = False  # whether the server has the row `pinway.server`
 
@@ -80,8 +82,8 @@ class Link:
         return reader is not None and not reader.at_eof() and reader.exception() is None
 
     async def run(self, sql: str, args: Sequence[Any] = ()) -> Result:
-        """The result of the statement, the last if there are several. Raises what the driver
-        raises, and then no statement after the failing one was run."""
+        """The result of the statement, or of the last statement if there are several. Raises the
+        driver's exceptions; statements after a failing one were not run."""
         cursor = await self._connection.cursor(_Cursor)
         await cursor.execute(sql, tuple(args) if args else None)
         while await cursor.nextset():
@@ -119,9 +121,10 @@ def _text(value: Any) -> Any:
 
 
 async def connect(login: Login, *, autocommit: bool, deadline: float) -> Link:
-    """A new connection. Raises what the driver raises, and TimeoutError from around it.
+    """A new connection. Raises the driver's exceptions, and TimeoutError.
 
-    Without `autocommit` the first statement begins a transaction, at no round trip of its own.
+    Without `autocommit`, the first statement begins a transaction, without an additional round
+    trip.
     """
     connection = _Connection(
         host=login.host,
@@ -129,9 +132,9 @@ async def connect(login: Login, *, autocommit: bool, deadline: float) -> Link:
         user=login.user,
         password=login.password,
         charset="utf8mb4",
-        use_unicode=False,  # JSON is handed on as bytes
+        use_unicode=False,  # JSON is passed on as bytes
         conv=_DECODERS,
-        client_flag=CLIENT.FOUND_ROWS,  # an UPDATE that changes nothing matched all the same
+        client_flag=CLIENT.FOUND_ROWS,  # an UPDATE that changes nothing still counts its rows
         autocommit=autocommit,
     )
     # The driver's own `connect` leaves the socket open when it is cancelled in the handshake.
@@ -149,7 +152,7 @@ async def _set_up(link: Link, mariadb: bool, deadline: float) -> None:
     settings = {
         "sql_mode": f"'{_SQL_MODE}'",
         "time_zone": "'+00:00'",
-        # Shorter than the deadline, so that a lock's waiter hears why.
+        # Shorter than the deadline, so that a transaction that waits for a lock gets the error.
         "innodb_lock_wait_timeout": str(max(1, int(deadline) - 2)),
     }
     if mariadb:

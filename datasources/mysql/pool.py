@@ -1,7 +1,7 @@
 """A pool of a few connections to one server, with a queue of waiting callers.
 
-Unlike the driver's pool it never connects under a lock, so that one hanging connect doesn't keep
-others from the idle connections.
+Unlike the driver's pool, it never connects while it holds a lock. So a connect that hangs doesn't
+keep other callers from the idle connections.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,9 +20,10 @@ class Pool:
         self._closed = False
 
     async def take(self, *, fresh: bool = False) -> Link:
-        """The link used last, or a new one. Raises what connecting raises.
+        """The most recently used link, or a new one. Raises the exceptions of connecting.
 
-        `fresh` is for a caller that has just got a dead link: the other idle ones may be as dead.
+        `fresh` is for a caller that has just found a dead link: the other idle links may be dead,
+        too.
         """
         await self.places.acquire()
         try:
@@ -51,7 +52,7 @@ class Pool:
         self.places.release()
 
     def close(self) -> None:
-        """Close what is idle now, and everything that is given back later."""
+        """Close the idle links now, and all other links when they are given back."""
         self._closed = True
         self._close_idle()
 

@@ -1,4 +1,4 @@
-"""The shared tables as MySQL's DDL, and shards' databases made from it."""
+"""The shared tables as MySQL's DDL, and the creation of shards' databases."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from datasources.sql.schema import MOD_SHARD, NEWEST, OBJECT_SHARD, Table, Type
 from datasources.together import together
 from datasources.topology import Topology
 
-CONNECTIONS = 4  # a server; DDL gains little from more
+CONNECTIONS = 4  # connections to a server; DDL gains little from more
 _FENCES_A_STATEMENT = 256
 _DEADLINE = 60.0  # seconds for one database
 _TYPES = {
@@ -37,7 +37,7 @@ _ENDS = {
 
 
 def ddl(database: str, table: Table) -> str:
-    """The statement that makes a table and its indexes."""
+    """The statements that create a table and its indexes."""
     lines = [
         f"{name} {_TYPES[type]} {'NULL' if null else 'NOT NULL'}{_ENDS.get(type, '')}"
         for name, type, null in table.columns
@@ -52,8 +52,8 @@ def ddl(database: str, table: Table) -> str:
 
 
 def script(place: Place, epoch: int) -> str:
-    """All tables of a shard's database. The fence comes last, so a database with a fence is
-    complete."""
+    """The statements for all tables of a shard's database. The fence comes last, so a database with
+    a fence is complete."""
     database = place.database
     tables: Sequence[Table] = MOD_SHARD if database.startswith("mod") else OBJECT_SHARD
     return ";\n".join(
@@ -74,8 +74,9 @@ async def create(
     *,
     opening: bool = False,
 ) -> None:
-    """Make the databases that are not whole; `made` hears of each group of them by number. Raises
-    Damaged for shards that must not be made, before anything is made."""
+    """Create the databases that are missing or incomplete. `made` is called with the number of
+    databases after each group. Raises Damaged before anything is created, if a shard must not be
+    created."""
     by_server: dict[str, list[Place]] = {}
     for place in places:
         by_server.setdefault(place.server, []).append(place)
@@ -100,8 +101,8 @@ async def create(
 async def _survey(
     engine: MySqlEngine, topology: Topology, databases: Sequence[str]
 ) -> tuple[dict[str, dict[str, int | None]], dict[str, set[str]], dict[str, StoreError]]:
-    """For each server of the topology, slaves too, its shards' fences and which of them are whole;
-    the errors of servers that could not be asked."""
+    """The fences of the shards on each server of the topology, including slaves; which of the
+    shards are complete; and the errors of servers that could not be asked."""
     fences: dict[str, dict[str, int | None]] = {}
     whole: dict[str, set[str]] = {}
     lost: dict[str, StoreError] = {}
@@ -148,7 +149,7 @@ async def _work(
 async def _fences(
     server: Server, databases: Sequence[str]
 ) -> tuple[dict[str, int | None], set[str]]:
-    """The fences of those databases that exist, and which of these have all tables."""
+    """The fences of the databases that exist, and the databases among them that have all tables."""
     listed = await server.query("create", "SHOW DATABASES", (), "")
     names = sorted({name.decode() for [name] in listed.rows}.intersection(databases))
     found: dict[str, int | None] = dict.fromkeys(names)
@@ -159,7 +160,7 @@ async def _fences(
             of_whole = await _fenced(server, some, whole=True)
             whole |= of_whole.keys()
             found |= of_whole
-        except StoreCorrupt:  # a table of one of them is missing
+        except StoreCorrupt:  # a table of one of the databases is missing
             for name in some:
                 with contextlib.suppress(StoreCorrupt):
                     found |= await _fenced(server, [name], whole=False)
@@ -168,7 +169,8 @@ async def _fences(
 
 
 async def _fenced(server: Server, databases: Sequence[str], *, whole: bool) -> dict[str, int]:
-    """The fences' epochs. Raises StoreCorrupt for a missing table; unless `whole`, the fence's."""
+    """The fences' epochs. Raises StoreCorrupt for a missing table; unless `whole`, only the fence's
+    table is required."""
     newest = f" WHERE NOT EXISTS (SELECT 1 FROM {{}}.{NEWEST} LIMIT 0)"
     selects = [
         f"SELECT '{name}', epoch FROM {name}.fence"
@@ -180,7 +182,7 @@ async def _fenced(server: Server, databases: Sequence[str], *, whole: bool) -> d
 
 
 async def _check_identities(servers: Sequence[Server]) -> None:
-    """Fences tell servers apart by @@server_id."""
+    """Check that all servers have different @@server_id: fences tell servers apart by it."""
     owners: dict[int, Server] = {}
     for server in servers:
         [[id]] = (await server.query("create", "SELECT @@server_id", (), "")).rows

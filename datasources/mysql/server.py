@@ -17,14 +17,14 @@ from datasources.sql.engine import Observe, Result
 
 log = logging.getLogger("pinway.stores")
 DRIVER_ERRORS = (Error, OSError, EOFError)
-CONNECT_TIMEOUT = 2.0  # seconds, the login included
-_SILENCE = 1.0  # seconds for which a server that said nothing is left alone; then it is probed
+CONNECT_TIMEOUT = 2.0  # seconds, including the login
+_SILENCE = 1.0  # seconds for which a server that gave no answer is not called; then it is probed
 _PROBE = 1.0  # seconds that a probe waits
 
 
 class Server:
-    """Reads have connections of their own, so that transactions that wait for locks, or for what
-    their own code reads, never keep all of them."""
+    """A MySQL server. Reads have separate connections, so that transactions that wait for locks, or
+    for reads by their own code, never occupy all connections."""
 
     def __init__(
         self, name: str, login: Login, *, pool_size: int, deadline: float, observe: Observe
@@ -32,14 +32,14 @@ class Server:
         self.name, self.login, self.deadline, self._observe = name, login, deadline, observe
         self.readers = Pool(lambda: self._connect(autocommit=True), pool_size)
         self.writers = Pool(lambda: self._connect(autocommit=False), pool_size)
-        self._heard = 0.0  # when the server last said anything
+        self._heard = 0.0  # when the server last answered
         self._silent_until = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self._committing: set[asyncio.Task[None]] = set()
         self._probe: asyncio.Task[None] | None = None
 
     async def query(self, operation: str, sql: str, args: Sequence[Any], where: str) -> Result:
-        """Run a read. A connection that had gone stale in the pool is replaced once."""
+        """Run a read. A dead connection from the pool is replaced once."""
         return (await self.query_all(operation, sql, args, where))[-1]
 
     async def query_all(
@@ -52,8 +52,8 @@ class Server:
         check: str = "",
         within: float | None = None,
     ) -> list[Result]:
-        """`query` for several statements. `check` is a last one, for servers with the row
-        `pinway.server` alone. `within` seconds, if that is less than the deadline."""
+        """Run several statements as `query` does. `check` is an additional last statement, for
+        servers that have the row `pinway.server`. `within`: seconds, if less than the deadline."""
         self.check()
         started = _now()
         seconds = min(self.deadline, within or self.deadline)
@@ -70,7 +70,7 @@ class Server:
 
     async def received(self) -> str:
         """The position up to which a slave has received its master's events. Raises
-        StoreUnavailable for a server that applies nobody's events."""
+        StoreUnavailable for a server that is not an applying slave."""
         found = await self._status()
         if not found or found[0]["Slave_SQL_Running"] != "Yes":
             raise StoreUnavailable(f"{self.name}: it is no slave that applies events")
@@ -78,7 +78,7 @@ class Server:
         return position
 
     async def step(self, link: Link, operation: str, sql: str, args: Sequence[Any]) -> Result:
-        """Run a statement on a taken link. Raises what the driver raises, and TimeoutError."""
+        """Run a statement on a taken link. Raises the driver's exceptions, and TimeoutError."""
         self._observe(self.name, operation)
         async with asyncio.timeout(self.deadline):
             result = await link.run(sql, args)
@@ -95,7 +95,8 @@ class Server:
     def commit(
         self, link: Link, operation: str, sql: str, args: Sequence[Any]
     ) -> "asyncio.Task[Result]":
-        """`step` for what commits, without a deadline: its waiter may go, the commit goes on."""
+        """Run a statement that commits, as `step` does but without a deadline: if the waiter is
+        cancelled, the commit continues."""
         self._observe(self.name, operation)
         return asyncio.create_task(self._commit(link, sql, args))
 
@@ -103,7 +104,8 @@ class Server:
         """Keep the link and its place in the pool until the server answers.
 
         A KILL would make a commit visible that waits for a slave's receipt, although no slave has
-        it. And a master without a slave would else collect hanging connections.
+        it. And without the place in the pool, a master without a slave would collect hanging
+        connections.
         """
 
         async def end() -> None:
@@ -119,13 +121,14 @@ class Server:
         ending.add_done_callback(self._committing.discard)
 
     def check(self) -> None:
-        """Raises StoreUnavailable while the server is left alone after a silence."""
+        """Raises StoreUnavailable during the pause after a call without an answer."""
         if _now() < self._silent_until:
             raise StoreUnavailable(f"{self.name}: it does not answer")
 
     def silent_since(self, started: float) -> None:
-        """A call that waits for no lock got no answer. If the server said nothing else meanwhile,
-        it is left alone until a probe gets an answer, so that no caller waits for a dead one."""
+        """Record that a call which waits for no lock got no answer. If the server gave no other
+        answer meanwhile, it is not called until a probe gets an answer, so that no caller waits for
+        a dead server."""
         if self._heard < started:
             self._silent_until = _now() + _SILENCE
             if self._probe is None or self._probe.done():
@@ -140,14 +143,14 @@ class Server:
         return translate(error, f"{self.name} {where}".rstrip())
 
     def kill(self, link: Link) -> None:
-        """Make the server drop an interrupted transaction at once: while it waits for a lock it
-        would not see that its client has gone."""
+        """Make the server drop an interrupted transaction at once. While the transaction waits for
+        a lock, the server would not notice that its client has gone."""
         task = asyncio.ensure_future(self._kill(link.thread_id))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def keep(self, task: asyncio.Task[None]) -> None:
-        """Wait for a task of cleaning up before closing."""
+        """Let `close` wait for a clean-up task."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -204,7 +207,8 @@ class Server:
 
     @asynccontextmanager
     async def _reader(self, where: str, *, fresh: bool) -> AsyncIterator[Link]:
-        """A connection for reads; given back, unless the server hung up or may still answer."""
+        """A connection for reads. It is given back, unless the server closed it or may still
+        answer."""
         link = await self.readers.take(fresh=fresh)
         try:
             yield link
@@ -239,7 +243,7 @@ class Server:
         try:
             await self.query("kill", f"KILL CONNECTION {thread_id:d}", (), "")
         except StoreError:
-            return  # it is gone already, or the whole server is
+            return  # the connection, or the whole server, is gone
 
 
 class _Read(NamedTuple):

@@ -12,13 +12,13 @@ from datasources.sql.session import GuardedSession, Statement
 
 
 class MySqlSession(GuardedSession):
-    """The fence is read in the round trip that begins the transaction."""
+    """A transaction on one shard. The fence is read in the round trip that begins it."""
 
     def __init__(self, place: Place, server: Server) -> None:
         super().__init__(place)
         self._server = server
         self._link: Link | None = None
-        self._waiting = False  # for an answer that may still come
+        self._waiting = False  # whether an answer may still arrive
         self._lost = False
         self._committed = False
         self._commits: asyncio.Task[Result] | None = None
@@ -32,13 +32,13 @@ class MySqlSession(GuardedSession):
         except Lost:
             if self._link is None or not self._link.used:
                 raise
-            # Nothing was done yet: a connection that had gone stale in the pool is replaced.
+            # Nothing was done yet: a dead connection from the pool is replaced.
             self._server.writers.discard(self._link)
             await self._take(fresh=True)
             await self._read_fence()
 
     async def end(self) -> None:
-        """Roll back what was not committed, and give the connection back."""
+        """Roll back uncommitted changes, and give the connection back."""
         self.ended()
         link, self._link = self._link, None
         if link is None:
@@ -63,7 +63,7 @@ class MySqlSession(GuardedSession):
             writers.give(link)
 
     def idle(self) -> bool:
-        """Whether there is nothing to roll back, or no way to do it."""
+        """Whether there is nothing to roll back, or no way to do so."""
         return self._committed or self._waiting or self._link is None
 
     async def _take(self, *, fresh: bool) -> None:
@@ -95,7 +95,7 @@ class MySqlSession(GuardedSession):
         self._committed = True
 
     def _packet(self, statements: Sequence[Statement]) -> tuple[str, list[Any]]:
-        # The server stops at the first statement of a packet that fails.
+        # The server stops at the first failing statement of a packet.
         text = "; ".join(sql for sql, _ in statements)
         sql = text.replace("{db}", self.place.database).replace("?", "%s")
         return sql, [it for _, args in statements for it in args]

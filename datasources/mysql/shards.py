@@ -1,4 +1,5 @@
-"""The sharded database at scale: `datasources.protocols.ShardStore` over MySQL masters."""
+"""The sharded database for large installations: `datasources.protocols.ShardStore` over MySQL
+masters."""
 
 from collections.abc import Callable
 
@@ -22,9 +23,10 @@ SECONDS_BEHIND_MASTER = 32  # the column of SHOW REPLICA STATUS, in MySQL and Ma
 class MySqlShards(SqlShards):
     """Shards as databases `db00003` and `mod00001` of servers `mysql://HOST:PORT`.
 
-    `pool_size` is for reads and for transactions each, a server. `deadline` is in seconds, for
-    each read and each statement of a transaction. `observe` hears of each round trip.
-    `slave_reads`: while a master does not answer, its slave is read.
+    `pool_size` is the number of connections to each server, separately for reads and for
+    transactions. `deadline` is in seconds, for each read and each statement of a transaction.
+    `observe` is called for each round trip. `slave_reads`: while a master does not answer, its
+    slave is read.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class MySqlShards(SqlShards):
         }
 
     async def open_shards(self, span: tuple[int, int]) -> None:
-        """Make new shards that the topology names. Raises Damaged for a shard that exists."""
+        """Create new shards that the topology names. Raises Damaged for a shard that exists."""
         topology = self.objects.topology()
         new = [
             object_place(topology.master_of(shard), shard) for shard in range(span[0], span[1] + 1)
@@ -115,7 +117,7 @@ class MySqlShards(SqlShards):
         await self._engine.close()
 
     async def _lag(self, server: str) -> list[float | None]:
-        """The slave's lag as the only element; nothing where it can't be asked."""
+        """The slave's lag as the only element; empty if the slave can't be asked."""
         try:
             found = await self._engine.server(server).query("lag", "SHOW REPLICA STATUS", (), "")
         except StoreError:

@@ -1,1 +1,1 @@
-"""Operators' work on MariaDB servers: promotions, slaves, copies. A gateway needs none of it."""
+"""Operators' work on MariaDB servers: promotions, slaves, copies. Gateways don't use it."""

@@ -13,16 +13,16 @@ from datasources.sql.engine import Row
 
 T = TypeVar("T")
 CONNECT_SECONDS = 3.0
-PATIENCE = 3600.0  # seconds for one statement; a copy of a large table is one
+PATIENCE = 3600.0  # seconds for one statement; copying a large table is one statement
 
 
 class Role(NamedTuple):
-    """The part of a server in its pair, as the server itself says."""
+    """The role of a server in its pair, as the server reports it."""
 
     id: int  # its server id
     read_only: bool
     semi_sync: bool
-    booted: float  # epoch s, by its clock
+    booted: float  # epoch s, on its clock
     epoch: int  # of the row `pinway.server`
     owner: int  # the server id in that row
     waits: bool
@@ -55,7 +55,7 @@ class Admin:
             await self.run(statement)
 
     async def role(self) -> Role:
-        """Raises StoreCorrupt for a server without the row `pinway.server`."""
+        """The server's role. Raises StoreCorrupt for a server without the row `pinway.server`."""
         [[exists]] = await self.run(EXISTS, within=CONNECT_SECONDS)
         if not exists:
             raise StoreCorrupt(
@@ -77,7 +77,7 @@ class Admin:
         )  # fmt: skip
 
     async def slave(self, channel: str = "") -> dict[str, Any] | None:
-        """SHOW SLAVE STATUS of a channel; None where the server is nobody's slave."""
+        """The row of SHOW SLAVE STATUS for a channel; None if the server is not a slave there."""
         found = await self.described(f"SHOW SLAVE '{channel}' STATUS")
         return found[0] if found else None
 
@@ -105,8 +105,8 @@ class Admin:
 
 
 async def applied(admin: Admin, position: bytes | str, seconds: int) -> bool:
-    """Wait until a server has applied all up to a position. Return whether it did so in time.
-    Raises StoreError."""
+    """Wait until a server has applied all events up to a position. Returns whether it did so in
+    time. Raises StoreError."""
     [[late]] = await admin.run("SELECT MASTER_GTID_WAIT(%s, %s)", (position, seconds))
     return not late
 

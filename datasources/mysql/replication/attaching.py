@@ -1,7 +1,7 @@
-"""Makes a server the slave of a master that has none, and takes a lost slave away.
+"""Makes a server the slave of a master that has none, and removes a lost slave.
 
-A former master may have writes that nobody acknowledged. It is then made again, as a copy of the
-master as of one moment, and follows from there.
+A former master may have writes that were never acknowledged. Such a server is replaced by a copy of
+the master as of one moment, and follows from there.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,8 @@ from datasources.replication.server_row import RENEWAL
 
 CATCH_UP_SECONDS = 3600
 READING_BINLOG = 1236
-"""The error number with which a master ends a slave's reading for any fault of its binary logs."""
+"""The error number with which a master ends a slave's reading because of any fault in its binary
+logs."""
 LACKS_POSITION = (
     "Could not find GTID state requested by slave in any binlog files",
     "Could not find first log file name in binary log index file",
@@ -24,20 +25,20 @@ LACKS_POSITION = (
     "GTID state not found in binlog",
     "The binlog on the master is missing the GTID",
 )
-"""The texts of that error for a position that the master's binary logs don't have. After another
-fault, like a damaged log, the slave may be the only server that has the data."""
+"""The texts of that error for a position that is missing from the master's binary logs. After other
+faults, such as a damaged log, the slave may be the only server that has the data."""
 
 
 class Replica(NamedTuple):
-    """The account that slaves log in with."""
+    """The account with which slaves log in."""
 
     user: str
     password: str
 
 
 class Attachment:
-    """`slave` becomes the slave of `master`; `reader` is a further connection to the master. Run
-    again, it continues with the steps that are left."""
+    """Makes `slave` the slave of `master`; `reader` is another connection to the master. A second
+    run continues with the remaining steps."""
 
     def __init__(
         self,
@@ -54,7 +55,8 @@ class Attachment:
         self._tell, self._seam, self._progress = tell, seam, progress
 
     async def run(self) -> None:
-        """After it the master's writes wait for the slave. Raises StoreError, ConfigError."""
+        """Do all steps. Afterwards the master's writes wait for the slave. Raises StoreError,
+        ConfigError."""
         role = await self._master.role()
         if not role.is_master:
             raise ConfigError(f"{self._master.name} is no master that takes writes")
@@ -87,8 +89,9 @@ class Attachment:
         )
 
     async def _catch_up(self) -> bool:
-        """Wait until the slave has all that the master has now. Return False if the master's binary
-        logs lack the slave's position: it deleted them, or was restored as of an earlier moment."""
+        """Wait until the slave has all events that the master has now. Returns False if the slave's
+        position is missing from the master's binary logs: the master deleted them, or was restored
+        as of an earlier moment."""
         [[position]] = await self._master.run("SELECT @@gtid_binlog_pos")
         self._tell(f"{self._slave.name} catches up with {position.decode()}")
         for _ in range(CATCH_UP_SECONDS):
@@ -110,8 +113,8 @@ class Attachment:
         raise StoreConflict(f"{self._slave.name} did not catch up: see SHOW SLAVE STATUS there")
 
     async def _prepare(self) -> None:
-        """Shut the server. Raises StoreConflict while it has writes that wait for a receipt: they
-        would be acknowledged, and then lost."""
+        """Shut the server for writes. Raises StoreConflict while writes on it wait for a receipt:
+        they would be acknowledged, and then lost."""
         [[waiting]] = await self._slave.run(
             "SELECT COUNT(*) FROM information_schema.processlist "
             "WHERE state LIKE 'Waiting for semi-sync ACK%%' AND info NOT LIKE %s",
@@ -127,12 +130,12 @@ class Attachment:
             (
                 "SET GLOBAL read_only = 1",
                 "SET GLOBAL rpl_semi_sync_master_enabled = 0",
-                "SET GLOBAL rpl_semi_sync_slave_enabled = 1",  # off on a master with a move
+                "SET GLOBAL rpl_semi_sync_slave_enabled = 1",  # off on a master during a move
                 "STOP ALL SLAVES",
                 "SET SESSION sql_log_bin = 0",
             )
         )
-        # A move's channel, started again later, would apply what was undone since.
+        # A move's channel that is started later would apply changes that were undone since.
         for row in await self._slave.described("SHOW ALL SLAVES STATUS"):
             if name := row["Connection_name"]:
                 await self._slave.run(f"RESET SLAVE '{name}' ALL")
@@ -151,7 +154,7 @@ class Attachment:
         await self._slave.script(("RESET SLAVE ALL", "RESET MASTER"))
         await self._seam("emptied")
         # The copy's binary log begins with this state. If the copy becomes a master, a server that
-        # has these events has no writes of its own.
+        # has these events does not count as having writes of its own.
         [[state]] = await self._master.run("SELECT @@gtid_binlog_state")
         async with snapshot(self._reader) as position:
             await copy(self._reader, self._slave, databases, self._progress)
@@ -171,8 +174,8 @@ class Attachment:
 
 
 async def detach(master: Admin, epoch: int, tell: Tell = lambda _: None) -> None:
-    """Let a master go on without a slave, in a later epoch. Its waiting writes are acknowledged
-    then, so the topology must name no slave any more that could be promoted."""
+    """Let a master continue without a slave, in a later epoch. Its waiting writes are then
+    acknowledged, so the topology must no longer name a slave that could be promoted."""
     role = await master.role()
     if not role.is_master:
         raise ConfigError(f"{master.name} is no master that takes writes")
@@ -185,8 +188,8 @@ async def detach(master: Admin, epoch: int, tell: Tell = lambda _: None) -> None
 
 
 def lacks_position(error: str) -> bool:
-    """Return whether a slave's error with the number `READING_BINLOG` says that the master's binary
-    logs don't have its position."""
+    """Whether a slave's error with the number `READING_BINLOG` says that its position is missing
+    from the master's binary logs."""
     return any(told in error for told in LACKS_POSITION)
 
 

@@ -1,6 +1,5 @@
-"""The files of a backup: `backup.json`, `archived.json` and the binary logs, which only their owner
-may read.
-"""
+"""The files of a backup: `backup.json`, `archived.json` and the binary logs. Only their owner may
+read them."""
 
 import os
 import shutil
@@ -17,7 +16,8 @@ LIST, ARCHIVED = "backup.json", "archived.json"
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """A backup's files, and the place in its server's binary log up to which it has all."""
+    """A backup's files, and the place in its server's binary log up to which the backup has all
+    events."""
 
     server: str
     made: str  # UTC; the backup has nothing that was written later
@@ -25,21 +25,21 @@ class Manifest(msgspec.Struct, frozen=True):
     offset: int
     gtids: str  # the last transactions
     logged: str  # the position in the binary log at `offset` of `file`
-    files: dict[str, str]  # SHA-256 by path in `base`
+    files: dict[str, str]  # SHA-256 by path inside `base`
 
 
 class Archive(msgspec.Struct, frozen=True):
     """The end of a backup's archived binary logs."""
 
-    log: str  # the last one
+    log: str  # the last archived log
     logged: str  # the position at its end
-    moment: str  # UTC; the logs have all that was acknowledged before
+    moment: str  # UTC; the logs have all writes that were acknowledged before
 
 
 @asynccontextmanager
 async def file_errors() -> AsyncIterator[None]:
-    """Raises ConfigError for files that this user may not use, StoreUnavailable for other errors of
-    files, like a full disk."""
+    """Raises ConfigError for files that this user may not use, and StoreUnavailable for other
+    errors of files, such as a full disk."""
     try:
         yield
     except OSError as error:
@@ -47,8 +47,8 @@ async def file_errors() -> AsyncIterator[None]:
 
 
 def read(folder: Path) -> Manifest:
-    """Raises ConfigError for a folder that is no backup, Damaged for a manifest that can't be
-    decoded."""
+    """The manifest of a backup. Raises ConfigError if the folder is not a backup, Damaged if the
+    manifest can't be decoded."""
     try:
         return msgspec.json.decode((folder / LIST).read_bytes(), type=Manifest)
     except (FileNotFoundError, NotADirectoryError):
@@ -60,7 +60,7 @@ def read(folder: Path) -> Manifest:
 
 
 def read_archive(folder: Path) -> Archive | None:
-    """None before the first binary log was archived. Raises Damaged."""
+    """The end of the archived logs; None before the first log was archived. Raises Damaged."""
     try:
         return msgspec.json.decode((folder / ARCHIVED).read_bytes(), type=Archive)
     except FileNotFoundError:
@@ -98,13 +98,13 @@ def sums(folder: Path) -> dict[str, str]:
 
 
 def make_private(folder: Path) -> None:
-    """Let only their owner use the folder and all that is in it."""
+    """Make a folder and all files in it accessible to their owner only."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file. Afterwards the copy is durable; after an error there is none."""
+    """Copy a file. Afterwards the copy is durable; after an error there is no copy."""
     part = target.with_name(f"{target.name}.part")
     try:
         with source.open("rb") as original, open(part, "wb", opener=_private) as written:

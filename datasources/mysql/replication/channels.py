@@ -1,7 +1,7 @@
 """Channels of moves: replication of some shards from one master to another, by file and position.
 
-By global transaction id two channels in opposite directions stop each other. A server skips what
-has its own server id, so nothing goes round in a circle.
+With global transaction ids, two channels in opposite directions would stop each other. A server
+skips events with its own server id, so no event goes round in a circle.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,23 @@ from datasources.replication.sides import Channel, Flow
 
 STOP_SECONDS = 20.0
 FOLLOW_SECONDS = 1
-"""A channel is alive if it reaches the source's present position in so many seconds."""
+"""A channel is alive if it reaches the source's present position within this many seconds."""
 
 
 class Channels:
-    """The channels with the name of one move, which carry the databases of its shards."""
+    """The channels of one move, which have its name and carry the databases of its shards."""
 
     def __init__(self, name: str, databases: Sequence[str], replica: Replica) -> None:
         self.name, self._databases, self._replica = name, databases, replica
 
     async def status(self, on: Admin) -> dict[str, Any] | None:
-        """The channel's row of SHOW ALL SLAVES STATUS; None without a channel."""
+        """The channel's row of SHOW ALL SLAVES STATUS; None if there is no channel."""
         rows = await on.described("SHOW ALL SLAVES STATUS")
         return next((row for row in rows if row["Connection_name"] == self.name), None)
 
     async def make(self, on: Admin, source: Admin, position: Position) -> None:
-        """A channel that begins at a position of the source's binlog; it is not started."""
+        """Create a channel that begins at a position of the source's binlog, without starting
+        it."""
         login = source.login
         await on.run(
             f"CHANGE MASTER '{self.name}' TO MASTER_HOST = %s, MASTER_PORT = %s, MASTER_USER = %s, "
@@ -40,7 +41,8 @@ class Channels:
         )
 
     async def start(self, on: Admin) -> None:
-        """Start the channel, if there is one, with its filter: a server forgets it at a restart."""
+        """Start the channel, if there is one, and set its filter, which a server forgets at a
+        restart."""
         status = await self.status(on)
         if status is None or _runs(status):
             return
@@ -49,8 +51,8 @@ class Channels:
             (
                 f"SET SESSION default_master_connection = '{self.name}'",
                 f"SET GLOBAL replicate_do_db = '{','.join(self._databases)}'",
-                # The source must not take this server's receipts for its slave's. The setting stays
-                # off, for when the channel connects again; a master has no other use of it.
+                # The source must not count this server's receipts as its slave's. The setting stays
+                # off, because the channel may connect again; a master has no other use for it.
                 "SET GLOBAL rpl_semi_sync_slave_enabled = 0",
                 "START SLAVE",
                 "SET SESSION default_master_connection = ''",
@@ -111,10 +113,10 @@ def _runs(status: dict[str, Any]) -> bool:
 
 
 def _fault(status: dict[str, Any]) -> str:
-    """The error that stopped a channel for good."""
+    """The error that stopped a channel permanently; "" if there is none."""
     if status["Last_SQL_Errno"]:
         return str(status["Last_SQL_Error"])
-    # With other errors, as of a connection, it tries again by itself.
+    # After other errors, such as a lost connection, the channel retries by itself.
     if status["Last_IO_Errno"] and status["Slave_IO_Running"] == "No":
         return str(status["Last_IO_Error"])
     return ""

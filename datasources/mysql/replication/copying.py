@@ -1,7 +1,7 @@
-"""Copies whole databases from one server to another, as of one moment, while they are written.
+"""Copies whole databases from one server to another, as of one moment, during writes.
 
-A logical copy through this process: it needs no access to the servers' files, and can take some
-databases of a server.
+The copy is logical and goes through this process: it needs no access to the servers' files, and can
+copy some of a server's databases.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -11,13 +11,13 @@ from typing import NamedTuple
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.keysets import between
 
-ROWS = 1_000  # in a statement
+ROWS = 1_000  # rows in a statement
 Progress = Callable[[int, int], None]
 """Called with (done, all) databases."""
 
 
 class Position(NamedTuple):
-    """A place in a server's binlog, by file and offset and by global transaction ids."""
+    """A place in a server's binlog, as file and offset and as global transaction ids."""
 
     file: str
     offset: int
@@ -52,8 +52,8 @@ async def copy(
     databases: Sequence[str],
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Copy databases. A database that the target has already is dropped there first, so that a copy
-    that was killed can be made again."""
+    """Copy databases. A database that the target already has is dropped first, so that a copy that
+    was killed can be repeated."""
     for done, database in enumerate(databases):
         progress(done, len(databases))
         await target.script((f"DROP DATABASE IF EXISTS {database}",))
@@ -68,7 +68,7 @@ async def copy(
 
 async def _copy_table(source: Admin, target: Admin, database: str, table: str) -> None:
     name = f"{database}.{table}"
-    # Its AUTO_INCREMENT is in it, so that no id is ever handed out twice.
+    # The statement includes AUTO_INCREMENT, so that no id is used twice.
     [[_, made]] = await source.run(f"SHOW CREATE TABLE {name}")
     await target.run(made.decode())
     key = await primary_key(source, database, table)

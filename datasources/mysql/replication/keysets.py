@@ -1,6 +1,6 @@
 """Conditions on primary keys of several columns, written so that MariaDB reads a range of the key.
 
-It does not do so for `(a, b) > (x, y)`: that reads the index from its beginning.
+For `(a, b) > (x, y)`, MariaDB would read the index from its beginning.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,13 @@ def above(columns: Sequence[str], key: Key) -> Condition:
 
 
 def up_to(columns: Sequence[str], key: Key) -> Condition:
-    """Rows before a key, and the row with it."""
+    """Rows up to and including a key."""
     return _beyond(columns, key, "<", "<=")
 
 
 def between(columns: Sequence[str], after: Key | None, last: Key | None) -> Condition:
-    """Rows after a key (None: from the first row), up to another one (None: to the last row)."""
+    """Rows after a key (None: from the first row), up to and including another key (None: to the
+    last row)."""
     found = []
     if after is not None:
         found.append(above(columns, after))

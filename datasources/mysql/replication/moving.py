@@ -16,13 +16,14 @@ from datasources.replication.sides import Channel, Progress, Report
 from datasources.sql.engine import Contended, object_place
 
 LOCK_SECONDS = 0.5
-"""Seconds that a hand-over waits for writers; other writers wait behind it meanwhile."""
+"""Seconds that a hand-over waits for writers. In this time, other writers wait behind it."""
 COMMIT_SECONDS = 10.0
 FENCES_A_STATEMENT = 256
 
 
 class MariaDbSides:
-    """`make` opens a further connection to a server. The caller closes them all."""
+    """The servers of moves. `make` opens a further connection to a server; the caller closes all
+    connections."""
 
     def __init__(self, move: Move, make: Callable[[str], Admin], replica: Replica) -> None:
         self._make = make
@@ -136,7 +137,7 @@ class MariaDbSides:
             await self._admin(server).run(f"DROP DATABASE IF EXISTS {_database(shard)}")
 
     async def _lock(self, admin: Admin, shards: Collection[int]) -> bool:
-        """Lock fences until the end of the transaction; False if it takes too long."""
+        """Lock fences until the end of the transaction. Returns False if it takes too long."""
         clock = asyncio.get_running_loop().time
         give_up = clock() + LOCK_SECONDS
         for shard in shards:
@@ -158,7 +159,7 @@ class MariaDbSides:
     async def _fences(self, server: str, shards: Sequence[int]) -> list[tuple[int, bytes]]:
         try:
             return await self._read_fences(server, shards)
-        except StoreCorrupt:  # some have none
+        except StoreCorrupt:  # some databases have no fence
             there = set(await shard_databases(self._admin(server)))
             return await self._read_fences(server, [s for s in shards if _database(s) in there])
 
@@ -174,8 +175,8 @@ class MariaDbSides:
         return [(shard, owner) for shard, owner in found]
 
     async def _stand_in(self, source: str, target: str) -> Admin:
-        """A connection that writes to the target in the source's name: the source, when it follows
-        the target, skips what it wrote."""
+        """A connection that writes to the target with the source's server id. A source that follows
+        the target skips these writes."""
         admin = self._make(target)
         await admin.run(f"SET SESSION server_id = {await self._id(source):d}")
         return admin

@@ -1,9 +1,9 @@
 """Physical backups of a MariaDB server with `mariadb-backup`, an archive of its binary logs, and
 restores from both.
 
-A backup is a folder: `base` is a prepared copy of the data directory, `backup.json` says of which
-server and up to which event, with a checksum of each file, `logs` has the binary logs since, and
-`archived.json` says up to which event. The commands read the server's files, so they run on the
+A backup is a folder. `base` is a prepared copy of the data directory. `backup.json` names the
+server, the last event, and a checksum of each file. `logs` has the binary logs since then, and
+`archived.json` names their last event. The commands read the server's files, so they run on the
 server's host.
 """
 
@@ -31,7 +31,7 @@ Tell = Callable[[str], None]
 @file_errors()
 async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
     """Copy a slave into a new folder, with all writes that were acknowledged before. Raises
-    ConfigError, StoreError; then no part of the folder stays."""
+    ConfigError, StoreError; after an error no part of the folder stays."""
     _check_new(folder)
     data = await _data_directory(admin)
     if await admin.slave() is None:
@@ -67,8 +67,8 @@ async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
             )
         backup_files.make_private(base)
         sums = await asyncio.to_thread(backup_files.sums, base)
-        # `noted` may lack transactions that the backup has: a slave counts a transaction as
-        # applied a moment after its commit. The binary log has it before the commit.
+        # `noted` may lack transactions that the backup has: a slave counts a transaction as applied
+        # a moment after its commit. The binary log has it before the commit.
         position = gtids.later(noted, begins)
         manifest = Manifest(admin.name, made, file, offset, position, begins, sums)
         backup_files.write(unfinished / backup_files.LIST, manifest)
@@ -82,9 +82,9 @@ async def back_up(admin: Admin, folder: Path, tell: Tell) -> Manifest:
 
 @file_errors()
 async def archive(admin: Admin, folder: Path, tell: Tell) -> list[str]:
-    """Copy the binary logs since the backup that its folder lacks, and return their names. The
-    folder then has all writes that were acknowledged before. Raises ConfigError when the next log
-    was deleted, or when the server's logs were restarted: then a new backup is needed."""
+    """Copy the binary logs since the backup that are missing in its folder. Returns their names.
+    The folder then has all writes that were acknowledged before. Raises ConfigError if the next log
+    was deleted, or if the server's logs were restarted: a new backup is needed then."""
     manifest = read(folder)
     if manifest.server != admin.name:
         raise ConfigError(f"{folder} is a backup of {manifest.server}, not of {admin.name}")
@@ -121,8 +121,8 @@ async def archive(admin: Admin, folder: Path, tell: Tell) -> list[str]:
 
 @file_errors()
 async def restore(folder: Path, data: Path, tell: Tell) -> Manifest:
-    """Make a data directory from a backup, after every file was checked. Raises ConfigError,
-    StoreError; then nothing was restored, or a part that the next run refuses."""
+    """Make a data directory from a backup, after a check of every file. Raises ConfigError,
+    StoreError; after an error nothing was restored, or a part that the next run refuses."""
     manifest = read(folder)
     _check_empty(data)
     found = await asyncio.to_thread(backup_files.sums, folder / "base")
@@ -140,10 +140,10 @@ async def restore(folder: Path, data: Path, tell: Tell) -> Manifest:
 
 @file_errors()
 async def replay(admin: Admin, folder: Path, until: datetime | None, tell: Tell) -> str:
-    """Apply the archived logs to a restored server, with the ids of their transactions, up to a
-    moment. Return the position that the server has then. A replay that was killed continues when
-    it is run again. Raises ConfigError for a moment before the backup, StoreConflict for a server
-    that takes writes, or follows a master."""
+    """Apply the archived logs to a restored server, with their transaction ids, up to a moment.
+    Returns the server's position afterwards. A replay that was killed continues when it is run
+    again. Raises ConfigError for a moment before the backup, StoreConflict for a server that takes
+    writes, or follows a master."""
     manifest, done = read(folder), backup_files.read_archive(folder)
     reached = manifest.made if done is None else done.moment
     if until is not None and until <= datetime.fromisoformat(manifest.made):
@@ -169,7 +169,8 @@ async def replay(admin: Admin, folder: Path, until: datetime | None, tell: Tell)
 
 
 async def _apply_received(slave: Admin) -> None:
-    """Wait until a slave has applied what it had received: all that was acknowledged so far."""
+    """Wait until a slave has applied all events that it had received: all that were
+    acknowledged."""
     status = await slave.slave()
     if status is None or status["Slave_SQL_Running"] != "Yes":
         raise ConfigError(
@@ -183,9 +184,9 @@ async def _apply_received(slave: Admin) -> None:
 
 
 async def _check_continues(admin: Admin, log: str, offset: int, logged: str) -> None:
-    """Check that a server still has a binary log, and that the log has a position at an offset.
-    Logs are numbered from 1 again after RESET MASTER and on a restored server, so a name alone
-    says nothing. Raises ConfigError."""
+    """Check that a server still has a binary log, and that the log has a position at an offset. A
+    name alone proves nothing, because logs are numbered from 1 again after RESET MASTER and on a
+    restored server. Raises ConfigError."""
     logs = await _logs(admin)
     if log not in logs and backup_files.number(logs[0]) > backup_files.number(log):
         raise ConfigError(
@@ -205,13 +206,14 @@ async def _logs(admin: Admin) -> list[str]:
 
 
 async def _logged(admin: Admin, log: str, offset: int) -> str | None:
-    """The position at an offset of a binary log; None for a log that the server doesn't have."""
+    """The position at an offset of a binary log; None if the server doesn't have the log."""
     [[found]] = await admin.run("SELECT BINLOG_GTID_POS(%s, %s)", (log, offset))
     return None if found is None else found.decode()
 
 
 async def _position_of(admin: Admin, manifest: Manifest) -> str:
-    """The position of a restored server: of the backup, and of what was applied since."""
+    """The position of a restored server: the backup's position, and events that were applied
+    since."""
     [[since]] = await admin.run("SELECT @@gtid_binlog_pos")
     return gtids.later(manifest.gtids, since.decode())
 
@@ -248,7 +250,7 @@ async def _data_directory(admin: Admin) -> Path:
 
 
 def _position(base: Path) -> tuple[str, int, str]:
-    """The file, the offset and the global transaction ids that `mariadb-backup` wrote down."""
+    """The file, the offset and the global transaction ids that `mariadb-backup` wrote."""
     for name in _POSITIONS:
         if (base / name).exists():
             file, offset, *ids = (base / name).read_text().split()

@@ -1,4 +1,4 @@
-"""Runs MariaDB's own programs: they copy and read the files of servers."""
+"""Runs MariaDB's own programs, which copy and read the files of servers."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from datasources.replication.programs import PACKAGES
 
 @contextmanager
 def login_file(admin: Admin) -> Iterator[str]:
-    """The option that names a file with the operator's login, which only this user can read."""
+    """The option that names a file with the operator's login. Only this user can read the file."""
     login = admin.login
     with tempfile.NamedTemporaryFile("w", prefix="pinway-", suffix=".cnf") as file:
         password = login.password.replace("\\", "\\\\").replace('"', '\\"')
@@ -28,15 +28,15 @@ def login_file(admin: Admin) -> Iterator[str]:
 
 
 async def run_program(program: str, *words: str) -> None:
-    """Run a program to its end; a cancelled caller ends it. Raises ConfigError if the program is
-    not installed, StoreUnavailable if it fails."""
+    """Run a program to its end. If the caller is cancelled, the program is ended. Raises
+    ConfigError if the program is not installed, StoreUnavailable if it fails."""
     async with _started([_tool(program), *words], stdin=DEVNULL, stdout=DEVNULL) as process:
         _, told = await process.communicate()
     _check(process, program, told)
 
 
 async def pipe(giving: Sequence[str], taking: Sequence[str]) -> None:
-    """`giving | taking`, with times in UTC. Raises as `run_program` does."""
+    """Run `giving | taking`, with times in UTC. Raises as `run_program` does."""
     giver_path, taker_path = _tool(giving[0]), _tool(taking[0])
     environment = {**os.environ, "TZ": "UTC"}
     read, write = os.pipe()

@@ -1,7 +1,7 @@
-"""Makes a slave the master of all that its master had.
+"""Makes a slave the master of all shards that its master had.
 
-Each step may be repeated. A promotion that was killed goes on when it is run again: the row
-`pinway.server` of the new master tells how far it came.
+Each step may be repeated. A promotion that was killed continues when it is run again: the row
+`pinway.server` of the new master shows how far it came.
 """
 
 import asyncio
@@ -22,32 +22,32 @@ from datasources.together import together
 from datasources.topology import Topology
 
 JUMP = 100_000
-"""Local ids that are left out: the old master may have handed some out that nobody acknowledged."""
+"""Local ids that are skipped: the old master may have used some that were never acknowledged."""
 LOST_IDS = 100_000_000
-"""Local ids that are left out after a restore: more than a table has got since the restored moment.
-Local ids have 36 bits, so there is room for hundreds of restores."""
+"""Local ids that are skipped after a restore: more than a table used since the restored moment.
+Local ids have 36 bits, which is enough for hundreds of restores."""
 LOST_EVENTS = 1_000_000_000
-"""Sequence numbers of transactions that are left out after a restore: more than were lost."""
+"""Sequence numbers of transactions that are skipped after a restore: more than were lost."""
 APPLY_SECONDS = 600
-RECEIVE_SECONDS = 10  # for the last events of a master that was shut
+RECEIVE_SECONDS = 10  # for the last events of a master that was shut for writes
 MARGIN = 0.5  # seconds added to the lease
-CONNECTIONS = 8  # that alter tables at the same time
-FENCES = 256  # read in a statement
+CONNECTIONS = 8  # connections that alter tables at the same time
+FENCES = 256  # fences that are read in a statement
 Tell = Callable[[str], None]
 Seam = Callable[[str], Awaitable[None]]
 """Called with a step's name after each step; a test may fail there."""
 
 
 class Received(NamedTuple):
-    """The evidence that a slave has received everything that was acknowledged."""
+    """The evidence that a slave has received all acknowledged writes."""
 
     booted: float
     lease: float
 
     @property
     def complete(self) -> bool:
-        """True if the slave has received something since it booted. At its start a slave throws
-        away what it had received, so before that it may lack acknowledged writes."""
+        """Whether the slave has received an event since it booted. At its start a slave discards
+        the events that it had received, so before that it may lack acknowledged writes."""
         return self.lease > self.booted
 
 
@@ -56,12 +56,12 @@ async def no_seam(_: str) -> None:
 
 
 class Promotion:
-    """One promotion of `new` over `old`, which may be dead, hang, or live.
+    """A promotion of `new` over `old`, which may be dead, hang, or be alive.
 
-    `make` opens a further connection to `new`. `sleep` waits seconds. With `restored`, `new` is no
-    slave: it was restored from a backup of a pair that is lost. Then `old` must be dead, or be
-    `new` itself, and so must `slave`, the slave of `old`: it has all acknowledged writes. With
-    `accept_loss` it may live.
+    `make` opens a further connection to `new`. `sleep` waits seconds. With `restored`, `new` is not
+    a slave: it was restored from a backup of a pair that is lost. Then `old` must be dead or be
+    `new` itself. `slave`, the slave of `old`, must be dead, too, because it has all acknowledged
+    writes; with `accept_loss` it may be alive.
     """
 
     def __init__(
@@ -84,12 +84,13 @@ class Promotion:
         self._accept_loss, self._restored = accept_loss, restored
 
     async def run(self) -> Topology:
-        """The topology to save. Raises StoreError, ConfigError."""
+        """Promote. Returns the topology to save. Raises StoreError, ConfigError."""
         following = topologies.promoted(self._topology, self._old.name, self._new.name)
         role = await self._new.role()
         if self._restored:
             await self._check_restored(role)
-            # Restored from its own backup, a server that was its pair's master still owns the row.
+            # A server restored from its own backup, which was its pair's master, still owns the
+            # row.
             is_taken_over = role.is_master
         else:
             is_taken_over = role.owner == role.id
@@ -110,16 +111,17 @@ class Promotion:
         return replace(following, epoch=epoch)
 
     async def finish(self) -> None:
-        """Forget the old master. Call it after the topology was saved: before that, gateways read
-        the new master as a slave that has applied everything."""
+        """Remove the connection to the old master. Call it after the topology was saved: until
+        then, gateways read the new master as a slave that has applied everything."""
         await self._new.script(("STOP ALL SLAVES", "RESET SLAVE ALL"))
 
     async def _become_complete(self) -> None:
-        """Return when the new master has all that was acknowledged, and the old one is not read."""
+        """Wait until the new master has all acknowledged writes, and the old master is no longer
+        read."""
         lives = not self._restored and await self._lives()
         if lives:
-            # Before writes are refused, since it may take seconds. The ids that the old master
-            # hands out until then are fewer than JUMP, or are applied and so left out as well.
+            # This may take seconds, so it runs before writes are refused. The ids that the old
+            # master uses until then are fewer than JUMP, or are applied and so skipped as well.
             await self._jump()
         shut = lives and await self._shut_old()
         await self._seam("shut")
@@ -134,7 +136,7 @@ class Promotion:
         await self._seam("jumped")
 
     async def _lives(self) -> bool:
-        """Return whether the old master answers, so that this is a planned switch."""
+        """Whether the old master answers: then this is a planned switch."""
         try:
             await self._old.run("SELECT 1", within=CONNECT_SECONDS)
         except StoreError as error:
@@ -146,7 +148,7 @@ class Promotion:
         self._tell(f"{self._old.name} does not answer, going on without it ({error})")
 
     async def _go_back(self) -> None:
-        """After a failure that left the old master what it was."""
+        """After a failure, return the old master to its former state."""
         if self._restored:
             return
         for admin, statement in (
@@ -157,8 +159,8 @@ class Promotion:
                 await admin.run(statement, within=CONNECT_SECONDS)
 
     async def _check(self) -> None:
-        """Raises ConfigError, StoreConflict unless the slave is this master's, and applies all
-        that was acknowledged."""
+        """Raises ConfigError, StoreConflict unless the slave belongs to this master, and applies
+        all acknowledged writes."""
         status = await self._new.slave()
         if status is None:
             raise ConfigError(
@@ -183,8 +185,8 @@ class Promotion:
             )
 
     async def _check_restored(self, role: Role) -> None:
-        """Raises ConfigError, StoreConflict unless the server has the lost master's shards, and
-        follows nobody, and the lost pair is dead: a server that lives has later writes."""
+        """Raises ConfigError, StoreConflict unless the server has the lost master's shards, follows
+        no server, and the lost pair is dead: a server that is alive has later writes."""
         if await self._new.slave() is not None:
             raise ConfigError(
                 f"{self._new.name} is a slave, so it was not restored: promote it without "
@@ -215,7 +217,7 @@ class Promotion:
             )
 
     async def _shut_old(self) -> bool:
-        """Shut a master that lives, and let the slave receive the last of its events."""
+        """Shut a live master for writes, and let the slave receive the last of its events."""
         try:
             await self._old.run(CLOSE[0], within=CONNECT_SECONDS)
             self._tell(f"{self._old.name} takes no more writes")
@@ -226,8 +228,8 @@ class Promotion:
         return await applied(self._new, position, RECEIVE_SECONDS)
 
     async def _end_lease(self) -> bool:
-        """End the lease of a master that was shut. Its readers then look at the topology first,
-        so nobody has to wait until the lease is over."""
+        """End the lease of a master that was shut for writes. Its readers then check the topology
+        first, so nobody has to wait until the lease expires."""
         try:
             await self._old.run("SET SESSION sql_log_bin = 0", within=CONNECT_SECONDS)
             await self._old.run(
@@ -240,8 +242,9 @@ class Promotion:
         return True
 
     async def _receive_all(self) -> None:
-        """From the first statement on the old master gets no receipts, so it acknowledges nothing,
-        and can't renew its lease. STOP SLAVE would stop applying, too."""
+        """Stop receiving. From the first statement on, the old master gets no receipts, so it
+        acknowledges nothing and can't renew its lease. STOP SLAVE is not used, because it would
+        stop applying, too."""
         await self._new.run("STOP SLAVE IO_THREAD")
         status = await self._new.slave()
         position = "" if status is None else status["Gtid_IO_Pos"]
@@ -260,7 +263,7 @@ class Promotion:
             )
 
     async def _own(self, old_id: int, epoch: int) -> None:
-        """Take the server row and all fences over in one transaction."""
+        """Take over the server row and all fences in one transaction."""
         databases = await self._databases()
         self._tell(f"{self._new.name} takes {len(databases)} shards over in epoch {epoch}")
         if self._restored:
@@ -279,8 +282,9 @@ class Promotion:
         await self._new.run("COMMIT")
 
     async def _skip_lost_events(self) -> None:
-        """Continue with transaction ids that no lost event had. Else a server that has lost events
-        would have the same ids for other writes, and would seem to need only what follows."""
+        """Continue with transaction ids that no lost event had. Otherwise a server that has lost
+        events would have the same ids for other writes, and would seem to need only the following
+        events."""
         [[domain, position]] = await self._new.run("SELECT @@gtid_domain_id, @@gtid_current_pos")
         last = gtids.last_in(position.decode(), domain)
         await self._new.run("SET SESSION gtid_seq_no = %s", (last + LOST_EVENTS,))
@@ -316,7 +320,7 @@ class Promotion:
         async def work() -> None:
             admin = self._make()
             try:
-                # Until the server is master its binlog must hold nothing but its master's events.
+                # Until the server is a master, its binlog may only have its master's events.
                 await admin.run("SET SESSION sql_log_bin = 0")
                 for table, following in waiting:
                     await admin.run(
@@ -358,7 +362,7 @@ async def _answers(admin: Admin) -> bool:
 
 
 async def numbered_tables(admin: Admin) -> Sequence[tuple[str, int]]:
-    """The tables with numbers of their own, and each one's next number."""
+    """The tables with AUTO_INCREMENT, and the next number of each."""
     names = [
         table.name
         for table in OBJECT_SHARD

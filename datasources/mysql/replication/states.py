@@ -1,4 +1,4 @@
-"""Asks a server what it is, for `pinway shards show` and `watch`."""
+"""Asks a server for its state, for `pinway shards show` and `watch`."""
 
 from datasources.errors import StoreError
 from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
@@ -22,7 +22,7 @@ async def state_of(admin: Admin) -> ServerState:
 
 
 async def look(master: Admin, slave: Admin) -> Sight:
-    """A pair as an observer sees it now, after `CONNECT_SECONDS` at most."""
+    """A pair as an observer sees it now. Takes at most `CONNECT_SECONDS`."""
 
     async def ask(admin: Admin, sql: str) -> str | None:
         try:
@@ -41,7 +41,7 @@ async def look(master: Admin, slave: Admin) -> Sight:
 
 
 async def variables_of(admin: Admin) -> dict[str, str]:
-    """The server's variables that the checks look at. Raises StoreError."""
+    """The server's variables that the checks need. Raises StoreError."""
     rows = await admin.run(ASK, VARIABLES)
     return decoded(rows)
 

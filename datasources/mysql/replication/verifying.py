@@ -1,7 +1,7 @@
 """Compares the shards of two servers as of one position, by checksums of chunks, and repairs rows.
 
-The follower stops at the position of the source's snapshot and takes its own. Then it goes on; only
-a repair keeps it there, since a repaired row must not be changed meanwhile.
+The follower stops at the position of the source's snapshot and takes its own snapshot. Then it
+continues. Only a repair keeps it stopped, because a repaired row must not be changed meanwhile.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from datasources.together import together
 
 ROWS = 5_000  # in a chunk
 STOP_SECONDS = 30.0
-MOST = 10_000  # differences that are listed
+MOST = 10_000  # differences that are listed, at most
 ALL: Condition = ("TRUE", [])
 
 
@@ -30,7 +30,7 @@ class _Column(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value with its length, so that no two rows have one text."""
+        """The value with its length, so that different rows never have the same text."""
         if self.nullable:
             return f"COALESCE(LENGTH({self.name}), 'N'), COALESCE({self.name}, '')"
         return f"LENGTH({self.name}), {self.name}"
@@ -48,9 +48,9 @@ class _Table(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """The digest of a row, 64 bits. A CRC alone would not do: it is linear, so two rows that
-        exchanged their values would have the same XOR of digests. The product of two is not linear,
-        and takes less time than MD5."""
+        """The digest of a row, 64 bits. A CRC alone is linear: two rows that exchanged their values
+        would have the same XOR of digests. The product of two CRCs is not linear, and takes less
+        time than MD5."""
         text = f"CONCAT_WS('#', {', '.join(column.text for column in self.columns)})"
         return f"CRC32({text}) * CRC32C({text})"
 
@@ -64,7 +64,8 @@ async def compare(
     progress: Progress,
     writer: Admin | None,
 ) -> Report:
-    """`control` is another connection to the follower; `writer`, too, which repairs."""
+    """Compare shards. `control` is another connection to the follower; so is `writer`, which
+    repairs."""
     clock = asyncio.get_running_loop().time
     began, rows = clock(), 0
     found: list[Difference] = []
@@ -104,8 +105,8 @@ async def _snapshot_ahead_of(
     source: Admin, control: Admin, channels: Channels
 ) -> AsyncIterator[Position]:
     """A snapshot of the source that has everything that the stopped follower has applied. A write
-    is sent to the follower before it is visible on the source, which waits for its own slave's
-    receipt first; so the first snapshot may lack it."""
+    is sent to the follower before it becomes visible on the source, which first waits for its own
+    slave's receipt. So the first snapshot may lack it."""
     status = await channels.status(control)
     if status is None:
         raise StoreConflict(f"{control.name}: the channel {channels.name} is gone")
@@ -174,8 +175,8 @@ async def _compare_tables(
     found: list[Difference],
     writer: Admin | None,
 ) -> int:
-    """Compare tables of one shard; the number of their rows. Small tables are compared in one
-    statement, since most tables of most shards are small."""
+    """Compare tables of one shard. Returns the number of their rows. Small tables are compared in
+    one statement, since most tables of most shards are small."""
     large = await _large(source, tables)
     small = [table for table in tables if table not in large]
     rows = 0
@@ -190,7 +191,7 @@ async def _compare_tables(
 
 
 async def _large(admin: Admin, tables: Sequence[_Table]) -> list[_Table]:
-    """The tables of more than one chunk."""
+    """The tables with more than one chunk."""
     if not tables:
         return []
     counts = (
