@@ -202,8 +202,8 @@ def _counted(
 def _held(
     held: Callable[[Sequence[int]], dict[int, bytes]], cache: str, calls: Calls
 ) -> Callable[[Sequence[int]], dict[int, bytes]]:
-    """Counts hits only: the cache is asked again for keys without an entry in this process, and
-    counts them then."""
+    """Counts the hits only. Keys without an entry in this process are looked up again in the cache,
+    and are counted then."""
 
     def call(ids: Sequence[int]) -> dict[int, bytes]:
         found = held(ids)

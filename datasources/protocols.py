@@ -1,9 +1,9 @@
-"""The protocols of the stores: each protocol's contract, and the errors it may raise.
+"""The protocols of the stores: each protocol's contract, and the errors that its calls may raise.
 
-All calls may raise StoreTimeout, StoreUnavailable or StoreCorrupt (`datasources.errors`); each call
-names its other errors. A call that takes many keys costs one round trip a *server* (not a shard),
-whatever their number. A call that is cancelled leaves nothing behind: later calls get their own
-answers. `tests/contract/` holds every backend to this page.
+All calls may raise StoreTimeout, StoreUnavailable or StoreCorrupt (`datasources.errors`). Each call
+names its other errors. A call with many keys takes one round trip for each *server* (not for each
+shard), whatever the number of keys. A cancelled call leaves nothing behind: later calls get their
+own answers. `tests/contract/` tests every backend against this page.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -29,14 +29,15 @@ from datasources.topology import Topology
 T = TypeVar("T")
 
 RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
-RESPACINGS_KEPT = 1_000  # of a list, however new: one read gets all that translate a place
+# of a list, whatever their age: one read gets all that are needed to translate a place
+RESPACINGS_KEPT = 1_000
 
 
 # ------------------------------------------------------------------ sharded objects and mappings
 
 
 class OutboxRow(NamedTuple):
-    """Work that follows from a commit and is not finished. `cursor` is how far it came."""
+    """Unfinished work that follows from a commit. `cursor` is its progress."""
 
     shard: int
     id: int
@@ -44,20 +45,20 @@ class OutboxRow(NamedTuple):
     payload: bytes
     cursor: bytes | None
     created: int  # epoch ms
-    attempts: int = 0  # how often it was parked
+    attempts: int = 0  # how many times it was parked
 
 
 class Parked(NamedTuple):
-    """Rows that can't be done: how many, and why one of them can't."""
+    """Rows that can't be done at present: their number, and the reason of one of them."""
 
     rows: int
     reason: str
 
 
 class Backlog(NamedTuple):
-    """The outbox rows of the servers that answered: how many, how many of these are parked or set
-    aside, how many are set aside, when the oldest was written (epoch ms; None without rows); and
-    the error of each other server."""
+    """The outbox rows of the servers that answered: their number; how many are parked or set aside;
+    how many are set aside; when the oldest was written (epoch ms; None without rows); and the error
+    of each other server."""
 
     rows: int
     parked: int
@@ -67,8 +68,8 @@ class Backlog(NamedTuple):
 
 
 class OutboxEntry(NamedTuple):
-    """An outbox row as people look at it: when it is due (epoch ms; None: it was set aside), and
-    why it was parked ("" if it was not)."""
+    """An outbox row for operators: when it is due (epoch ms; None: it was set aside), and why it
+    was parked ("" if it was not)."""
 
     row: OutboxRow
     due: int | None
@@ -76,12 +77,13 @@ class OutboxEntry(NamedTuple):
 
 
 Places = Mapping[int, tuple[int, int]]
-"""A place in each shard's order of due rows: the due time and the id of an outbox row."""
+"""For each shard, a place in the order of its due rows: the due time and the id of an outbox
+row."""
 
 
 class Due(NamedTuple):
-    """Due outbox rows of the servers that answered. `read_to` is where to read on behind them;
-    `lost` has the error of each server that did not answer."""
+    """Due outbox rows of the servers that answered. `read_to`: the places after which the next read
+    continues. `lost`: the error of each server that did not answer."""
 
     rows: Sequence[OutboxRow]
     read_to: Places
@@ -89,7 +91,7 @@ class Due(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """How many rows were removed, and the error of each server where that failed."""
+    """The number of removed rows, and the error of each server that failed."""
 
     rows: int
     lost: Mapping[str, StoreError]
@@ -98,13 +100,14 @@ class Forgotten(NamedTuple):
 class Answer(NamedTuple):
     """The saved answer of an earlier mutation with the same idempotency key."""
 
-    fingerprint: bytes  # of the input; another input under the same key is the client's error
+    # of the input; a different input with the same key is an error of the client
+    fingerprint: bytes
     answer: bytes
-    outbox_id: int | None  # the work that followed, maybe finished
+    outbox_id: int | None  # the work after the commit, which may be finished
 
 
 class Visit(NamedTuple):
-    """One visit of the home feed: the chunk of new pins it was shown, in order."""
+    """A visit of the home feed: its chunk of new pins, in order."""
 
     user_id: int
     generation: int  # grows by one with each visit of the user
@@ -115,45 +118,46 @@ class Visit(NamedTuple):
 
 
 class ShardTx(Protocol):
-    """A transaction on one shard: all of it is committed, or nothing. It locks the rows that it
+    """A transaction on one shard: either all of it is committed, or none. It locks the rows that it
     reads."""
 
     shard: int
 
     async def insert(self, kind: Kind, data: bytes) -> int:
-        """Store a new object's JSON; its id."""
+        """Store a new object's JSON. Returns its id."""
 
     async def insert_many(
         self, kind: Kind, data: Sequence[bytes], keys: Sequence[str] | None = None
     ) -> list[int]:
-        """Store many new objects in few statements; their ids, in order. With `keys` (unique per
-        kind on this shard) an object whose key is already there is not stored again: its id is
-        returned, so a repeated import doubles nothing."""
+        """Store many new objects in few statements. Returns their ids, in order. With `keys`
+        (unique for a kind on this shard), an object whose key exists is not stored again, and the
+        existing id is returned, so a repeated import stores nothing twice."""
 
     async def known_keys(self, kind: Kind, keys: Sequence[str]) -> set[str]:
-        """The given keys that objects of this kind have already, from earlier calls of
+        """The given keys for which objects of this kind exist, stored by earlier calls of
         `insert_many`."""
 
     async def get(self, id: int) -> bytes | None:
-        """The object's JSON, locked (SELECT ... FOR UPDATE)."""
+        """The object's JSON. Locks the object (SELECT ... FOR UPDATE)."""
 
     async def update(self, id: int, data: bytes) -> None:
         """Replace the object's JSON. Raises StoreConflict if there is no such object."""
 
     async def head(self, key: ListKey) -> ListHead:
-        """Lock the list against every other transaction that changes it; (0, 0) if untouched."""
+        """The list's head. Locks the list against every other transaction that changes it. (0, 0)
+        for a list that was never written."""
 
     async def edge(self, key: EdgeKey) -> Edge | None:
-        """The row, active or not, locked."""
+        """The row, active or not. Locks the row."""
 
     async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
-        """The rows of `keys` that exist, active or not, locked. Takes few statements for many
+        """The rows of `keys` that exist, active or not. Locks them. Takes few statements for many
         rows."""
 
     async def put_edge(self, mapping: MappingName, edge: Edge) -> bool:
-        """Write the row if there is none or `edge.version` is newer; whether it was written. Keeps
-        the list's count and raises its version. Raises StoreConflict for an ordered mapping's
-        sequence that another row of the list has."""
+        """Write the row if there is none, or if `edge.version` is newer. Returns whether it was
+        written. Updates the list's count and raises its version. Raises StoreConflict if another
+        row of an ordered list has the same sequence."""
 
     async def top(self, key: ListKey) -> Edge | None:
         """The row with the highest sequence, active or not."""
@@ -174,184 +178,189 @@ class ShardTx(Protocol):
         """The number of respacings of an ordered list; 0 for other lists."""
 
     async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
-        """Begin the list's next era, and remember which sequences became which: (old, new)
-        ascending in both, of rows whose order stays the same. It is kept for RESPACINGS_KEPT_MS as
-        one of the list's last RESPACINGS_KEPT; older ones go now. The era."""
+        """Begin the list's next era, and store which sequences changed: (old, new), both ascending,
+        of rows whose order stays the same. Returns the era. The respacing is kept for
+        RESPACINGS_KEPT_MS, as one of the list's last RESPACINGS_KEPT; older ones are removed now.
+        """
 
     async def post(self, kind: str, payload: bytes) -> int:
-        """Add an outbox row; its id on this shard."""
+        """Add an outbox row. Returns its id on this shard."""
 
     async def hold(self, keys: Sequence[ListKey]) -> None:
-        """Have nobody cache these ordered lists from the commit on, until each is released as often
-        as it was held: a reader of such a list meanwhile sees that it is held."""
+        """From the commit on, keep these ordered lists out of the caches, until each is released as
+        many times as it was held. Readers see that a list is held."""
 
     async def release(self, keys: Sequence[ListKey]) -> None:
-        """Take a hold back."""
+        """Release lists that were held."""
 
     async def owed(self, outbox_id: int) -> OutboxRow | None:
-        """An outbox row of this shard, locked; None when its work is finished."""
+        """An outbox row of this shard. Locks the row. None when its work is finished."""
 
     async def advance(self, outbox_id: int, cursor: bytes) -> None:
-        """Remember how far the work of an outbox row comes with this transaction."""
+        """Store the progress of an outbox row's work, in this transaction."""
 
     async def finish_row(self, outbox_id: int) -> None:
-        """Remove an outbox row, whose work this transaction finishes."""
+        """Remove an outbox row whose work this transaction finishes."""
 
     async def answered(self, viewer_id: int, key: str) -> Answer | None:
-        """The answer saved under the viewer's idempotency key."""
+        """The answer stored under the viewer's idempotency key."""
 
     async def save_answer(self, viewer_id: int, key: str, answer: Answer) -> None:
-        """Keep the answer of this mutation. Raises StoreConflict if the key has one."""
+        """Store the answer of this mutation. Raises StoreConflict if the key has one."""
 
     async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
-        """The user's visits later than a generation, oldest first; locks the user's visits."""
+        """The user's visits after a generation, oldest first. Locks the user's visits."""
 
     async def add_visit(self, visit: Visit) -> None:
-        """Remember a visit. Raises StoreConflict if its generation or its name is taken."""
+        """Store a visit. Raises StoreConflict if its generation or its name is taken."""
 
 
 Listed = tuple[int, bytes | StoreError]
-"""An object's id and JSON, or a stand-in for objects that could not be read."""
+"""An object's id and JSON; or an error in place of objects that could not be read."""
 
 
 class ObjectStore(Protocol):
-    """Objects as JSON by id, deleted ones (active: false) included; transactions on a shard."""
+    """Objects as JSON by id, including deleted ones (active: false); transactions on a shard."""
 
     def topology(self) -> Topology:
         """The topology in use, for placing new objects."""
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """The JSON of the existing objects; an id on a shard that is not open has none. One round
-        trip a server."""
+        """The JSON of the objects that exist. An id on a shard that is not open has none. One round
+        trip for each server."""
 
     async def list(self, kind: Kind, after_id: int, limit: int) -> list[tuple[int, bytes]]:
-        """Up to `limit` objects of a kind with ids above `after_id` (0: all), in id order, over
-        all shards."""
+        """Up to `limit` objects of a kind with ids above `after_id` (0: from the first), in order
+        of id, over all shards."""
 
     async def list_reachable(self, kind: Kind, after_id: int, limit: int) -> Sequence[Listed]:
-        """List objects as `list` does, but replace all objects of a failing server by one entry:
-        its error, at the objects' position in the order, under the last id that they could have
-        there. This call does not ask a failing server again."""
+        """List objects as `list` does, but with one entry in place of all objects of a failing
+        server: its error, with the last id that these objects could have at this point of the
+        order. A failing server is asked once in a call."""
 
     async def transact(self, shard: int, work: Callable[[ShardTx], Awaitable[T]]) -> T:
-        """Run `work` in a transaction on the shard's master and commit. `work` runs again after a
-        deadlock, so it must have no effects of its own. Raises StaleTopology if the shard is not
-        (or no longer) that server's, StoreConflict when retries run out; whatever `work` raises
-        rolls back and passes through."""
+        """Run `work` in a transaction on the shard's master, and commit. `work` runs again after a
+        deadlock, so it must have no effects outside the transaction. Raises StaleTopology if the
+        shard is not, or no longer, on that server; StoreConflict when the attempts run out. An
+        exception of `work` rolls the transaction back and passes through."""
 
 
 class MappingStore(Protocol):
     """Mapping rows, each on the shard of its from id."""
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge]]:
-        """For each request its active rows from the highest (sequence, to_id) down, by seek, with
-        the list's era at that moment. One round trip a server for all requests together. The
-        requests of one shard are answered as of one moment, and so are heads."""
+        """For each request, its active rows in descending order of (sequence, to_id), with the
+        list's era at that moment. One round trip for each server. The requests for one shard are
+        answered as of one moment; so are `heads`."""
 
     async def windows(self, requests: Sequence[PageRequest]) -> list["Window"]:
-        """`pages`, and of ordered lists the version that they had at that moment and whether they
-        were held."""
+        """The rows as `pages` returns them and, for ordered lists, their version at that moment and
+        whether they were held."""
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead]:
-        """Count and version of each list, (0, 0) for an untouched one; and whether it is held."""
+        """Count and version of each list, (0, 0) for a list that was never written; and whether it
+        is held."""
 
     async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
         """The rows that exist, active or not."""
 
     async def respacings(self, key: ListKey, after_era: int) -> list[Respacing]:
-        """The list's kept respacings that are later than an era, in their order."""
+        """The list's stored respacings after an era, in order."""
 
     async def apply(self, edges: Sequence[tuple[MappingName, Edge]]) -> None:
-        """Write rows wherever they are newer, a transaction a shard, all servers at once."""
+        """Write rows where they are newer, with one transaction for each shard, on all servers at
+        once."""
 
     async def load(self, edges: Sequence[tuple[MappingName, Edge]]) -> None:
-        """`apply` for very many rows at a time (bulk import): fewer, larger statements."""
+        """Write very many rows as `apply` does, with fewer and larger statements (for imports)."""
 
 
 class Outbox(Protocol):
-    """Work that must follow a commit, kept on the commit's own shard until it is finished."""
+    """Work that must follow a commit. It is stored on the commit's own shard until it is
+    finished."""
 
     async def load(self, shard: int, id: int) -> OutboxRow | None:
         """The row, or None when its work is finished."""
 
     async def pending(self, due_before: int, limit: int) -> list[OutboxRow]:
-        """Unfinished rows that became due before an epoch ms, over all shards, the longest due
-        first of each. A row is due when it is written, and again when it was parked for long
-        enough. Raises a server's error, whatever the others answer."""
+        """Unfinished rows that became due before an epoch ms, over all shards; for each shard, the
+        longest due first. A row is due when it is written, and again when its parking time is over.
+        Raises the error of a failing server, even if other servers answer."""
 
     async def due(self, due_before: int, limit: int, *, behind: Places) -> Due:
-        """Unfinished rows as `pending` returns them, but a failing server costs its own rows only.
-        Shards in `behind` return only the rows after the given place."""
+        """Unfinished rows as `pending` returns them, except that a failing server only costs its
+        own rows. For the shards in `behind`, only the rows after the given place are returned."""
 
     async def advance(self, shard: int, id: int, cursor: bytes) -> None:
-        """Remember how far the work came."""
+        """Store the progress of a row's work."""
 
     async def park(self, row: OutboxRow, reason: str, delay: int | None) -> None:
-        """The row can't be done as it is: it is not due again for `delay` ms, so that it keeps no
-        other row waiting, and its count of attempts grows. None: the row is set aside, and never
-        due again."""
+        """Park a row that can't be done at present: it becomes due again after `delay` ms, so that
+        it delays no other row, and its count of attempts grows. With `delay` None the row is set
+        aside, and never becomes due again."""
 
     async def listing(self, limit: int, *, parked: bool) -> list[OutboxEntry]:
-        """Up to `limit` rows of the shards that can be reached, the oldest of each shard first;
-        only parked rows and rows set aside, or all rows."""
+        """Up to `limit` rows of the shards that can be reached; for each shard, the oldest first.
+        `parked`: only rows that are parked or set aside."""
 
     async def begun(self, limit: int) -> list[OutboxRow]:
-        """Up to `limit` rows with a cursor, of the shards that can be reached, the newest first;
-        rows set aside are not among them."""
+        """Up to `limit` rows with a cursor, of the shards that can be reached, the newest first.
+        Rows that are set aside are left out."""
 
     async def entry(self, shard: int, id: int) -> OutboxEntry | None:
-        """`load`, with what `listing` says of the row."""
+        """The row as `load` returns it, with the details of `listing`."""
 
     async def revive(self, shard: int, id: int) -> None:
-        """A parked row is due now, as if it had never been parked."""
+        """Make a parked row due now, as if it had never been parked."""
 
     async def parked(self) -> Parked:
         """The parked rows of all shards that can be reached."""
 
     async def backlog(self) -> Backlog:
-        """All rows, counted. A server that fails costs its own rows only."""
+        """The counts of all rows. A server that fails costs its own rows only."""
 
     async def finish(self, shard: int, id: int) -> None:
-        """The work is done: remove the row. Done twice is no error."""
+        """Remove a row whose work is done. May be called twice."""
 
 
 class VisitStore(Protocol):
     """Visits of the home feed, on the user's own shard."""
 
     async def recent(self, user_id: int, limit: int, *, named: str | None = None) -> list[Visit]:
-        """The newest visits, every one not saved, and the one `named`, newest first."""
+        """The newest visits, all unsaved visits, and the visit with the name `named`, newest
+        first."""
 
     async def mark_saved(self, user_id: int, generation: int) -> None:
-        """The chunk of this visit is in the materialized feed of both sides."""
+        """Record that both sides of the materialized feed have the chunk of this visit."""
 
 
 class Expiry(Protocol):
-    """Forgets what is kept for a time only, a few rows of each shard at a time. A server that
-    fails costs its own shards alone."""
+    """Deletes data that is kept for a limited time, a few rows of each shard at a time. A server
+    that fails costs its own shards only."""
 
     async def answers(self, created_before: int, limit: int) -> Forgotten:
-        """Forget the oldest answers saved before an epoch ms, up to `limit` of each shard. Their
-        keys are as if they had never been used."""
+        """Delete the oldest answers saved before an epoch ms, up to `limit` on each shard. Their
+        keys count as never used."""
 
     async def visits(self, created_before: int, limit: int) -> Forgotten:
-        """Forget the oldest saved visits begun before an epoch ms, up to `limit` of each shard. A
-        user's newest visit stays, and so does a visit that is not saved."""
+        """Delete the oldest saved visits that began before an epoch ms, up to `limit` on each
+        shard. A user's newest visit stays, and so do unsaved visits."""
 
 
 class ModStore(Protocol):
-    """Ids found by arbitrary keys (user names, importers' keys), on shard md5(key) % count."""
+    """Finds ids by arbitrary keys (user names, importers' keys), on mod shard md5(key) % count."""
 
     async def find(self, namespace: str, keys: Sequence[str]) -> dict[str, int]:
-        """The ids of those keys that are claimed."""
+        """The ids of the keys that are claimed."""
 
     async def claim(self, namespace: str, key: str, id: int) -> int:
-        """Claim the key for an id unless it is claimed; the id that now holds it."""
+        """Claim the key for an id, unless it is claimed. Returns the id that holds the key."""
 
     async def claim_many(self, namespace: str, ids: Mapping[str, int]) -> dict[str, int]:
-        """`claim` for many keys; the holders."""
+        """Claim many keys. Returns the id that holds each key."""
 
     async def release(self, namespace: str, key: str, id: int) -> None:
-        """Give the key up if that id holds it."""
+        """Release the key if this id holds it."""
 
 
 class ShardStore(Protocol):
@@ -376,35 +385,36 @@ class ShardStore(Protocol):
     def mod(self) -> ModStore: ...
 
     def use(self, topology: Topology) -> None:
-        """Switch to a later topology; an older or equal topology is ignored. Raises StoreCorrupt
-        for a topology that must not follow the topology in use, which then stays."""
+        """Switch to a later topology. An older or equal topology is ignored. Raises StoreCorrupt
+        for a topology that must not follow the present topology, which then stays in use."""
 
     def reload_with(self, reload: Callable[[], Awaitable[None]]) -> None:
-        """Have `reload` read the topology again, and `use` it, when a server refuses a call as
-        StaleTopology: the call is then repeated, if the topology did change."""
+        """Set the function that reads the topology again, and passes it to `use`. It is called when
+        a server refuses a call as StaleTopology; if the topology has changed, the call is repeated.
+        """
 
     async def replication(self) -> dict[str, float | None]:
         """The seconds that each slave of the topology is behind its master; None for a slave that
         does not replicate. Slaves that can't be asked are left out."""
 
     async def setting_faults(self) -> dict[str, list[str] | None]:
-        """The settings under which acknowledged writes may be lost: by server, a line each. None
-        for a server that can't be asked."""
+        """The settings because of which acknowledged writes may be lost: for each server, lines of
+        text. None for a server that can't be asked."""
 
     async def connection_limits(self) -> dict[str, int]:
-        """The connections that each server allows, by the server's name. A server that can't be
-        asked is left out."""
+        """The number of connections that each server allows, by server name. Servers that can't be
+        asked are left out."""
 
     async def create(self, progress: Callable[[int, int], None] = ...) -> None:
-        """Make the databases and tables that the topology names and that do not exist; `progress`
-        hears how many are done, and of how many."""
+        """Create the missing databases and tables of the topology. `progress` is called with (done,
+        all)."""
 
     async def absent(self) -> dict[str, list[str]]:
-        """The databases that the topology names and that their servers do not have, by server. A
-        server that does not answer is left out."""
+        """The databases of the topology that are missing, by server. Servers that do not answer are
+        left out."""
 
     async def ping(self) -> dict[str, str | None]:
-        """Each server's fault in a line, or None when it is well."""
+        """Each server's fault in one line, or None if the server is well."""
 
     async def close(self) -> None: ...
 
@@ -413,26 +423,26 @@ class ShardStore(Protocol):
 
 
 class Lease(NamedTuple):
-    """The right to fill one missing entry. A later `drop` or expiry voids it: then the fill does
-    nothing, so a slow reader can't put an old value over a newer write."""
+    """The right to fill one missing entry. A later `drop`, or the lease's expiry, ends the right:
+    the fill then does nothing, so a slow reader can't overwrite a newer value with an old one."""
 
     key: object
     token: str
 
 
 class LocalObjects(Protocol):
-    """Entries of an ObjectCache that are in this very process."""
+    """Entries of an ObjectCache that are in this process."""
 
     def held(self, ids: Sequence[int]) -> dict[int, bytes]:
-        """The entries that are in the cache now. Does not wait, and grants no leases."""
+        """The entries that are in the cache now. Returns without waiting, and grants no leases."""
 
 
 class ObjectCache(Protocol):
     """Objects' JSON by id.
 
-    An entry that is neither in the answer as bytes nor as a Lease is being filled by somebody
-    else: read the store, and fill nothing. After `drop` returned, no reader gets a value that was
-    read from the store before the drop began.
+    An entry that `get` returns neither as bytes nor as a Lease is being filled by another reader:
+    read the store, and fill nothing. After `drop` has returned, no reader gets a value that was
+    read from the store before the `drop` began.
     """
 
     @property
@@ -444,7 +454,7 @@ class ObjectCache(Protocol):
     async def fill(self, values: Sequence[tuple[Lease, bytes]]) -> None: ...
 
     async def drop(self, ids: Sequence[int]) -> None:
-        """Forget the entries. Raises if that can't be made certain."""
+        """Remove the entries. Raises if their removal is uncertain."""
 
     async def ping(self) -> None: ...
 
@@ -452,9 +462,9 @@ class ObjectCache(Protocol):
 
 
 class Window(NamedTuple):
-    """The newest rows of a list (or its next rows, when it was asked behind a position); `complete`
-    when there are no more rows. `version` is the list's then; 0: unknown, of lists that are not
-    ordered. A window of a list that was `held` at that time must not be cached."""
+    """The newest rows of a list, or the rows after a position. `complete`: there are no more rows.
+    `version`: the list's version at that moment; 0 for lists that are not ordered. `held`: the list
+    was held at that moment, and the window must not be cached."""
 
     edges: Sequence[Edge]
     complete: bool
@@ -463,18 +473,17 @@ class Window(NamedTuple):
 
 
 class MappingCache(Protocol):
-    """Windows onto the newest rows of lists, and their heads. Leases as in ObjectCache.
+    """Windows of the newest rows of lists, and the lists' heads. Leases are as in ObjectCache.
 
-    All answers of one call are of one moment.
+    All answers of one call are as of one moment.
     """
 
-    window: int  # rows that a window keeps: who fills one reads that many, or all if fewer
+    window: int  # rows that a window keeps: a fill reads this many, or all if there are fewer
 
     async def pages(self, requests: Sequence[PageRequest]) -> list[list[Edge] | Lease | None]:
-        """For each request its rows when a window covers them; a Lease to fill the whole window
-        when there is none; None when somebody else fills it or it does not reach that deep.
-        Edges come with version 0 (caches know order, not versions) and the window's era. One round
-        trip."""
+        """For each request: its rows if a window covers them; a Lease to fill the whole window if
+        there is none; None if another reader is filling it, or if it is too short. Edges have
+        version 0 (caches store the order, not versions) and the window's era. One round trip."""
 
     async def heads(self, keys: Sequence[ListKey]) -> dict[ListKey, ListHead | Lease]: ...
 
@@ -483,20 +492,20 @@ class MappingCache(Protocol):
     async def fill_heads(self, heads: Sequence[tuple[Lease, ListHead]]) -> None: ...
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
-        """Forget windows and heads of these lists. Raises if that can't be made certain."""
+        """Remove the windows and heads of these lists. Raises if their removal is uncertain."""
 
     async def move(self, moves: Sequence[ListMove]) -> None:
-        """Move rows within the windows, and raise the heads' versions: entries of the version
-        before a move follow the move, entries of its version or a later version stay, and all other
-        entries and leases are dropped. Raises if that can't be made certain. One round trip, and
-        all at once."""
+        """Move rows within the windows, and raise the heads' versions. An entry with the version
+        before a move follows the move. An entry with the move's version or a later version stays.
+        All other entries and leases are removed. Raises if the result is uncertain. One round trip;
+        all moves happen at once."""
 
     async def take(
         self, bucket: str, least: int, most: int, *, burst: int, refill: int
     ) -> tuple[int, float]:
-        """Take `least` to `most` tokens out of a bucket that holds up to `burst`, and gets `refill`
-        each second. The tokens, and 0; or none, and the seconds until there are `least`. A bucket
-        that nobody has used is full. One round trip."""
+        """Take `least` to `most` tokens from a bucket that holds up to `burst` and gets `refill`
+        tokens each second. Returns (tokens, 0), or (0, seconds until there are `least` tokens). A
+        new bucket is full. One round trip."""
 
     async def ping(self) -> None: ...
 
@@ -507,14 +516,14 @@ class MappingCache(Protocol):
 
 
 class Job(NamedTuple):
-    """Run what outbox row `outbox_id` of `shard` asks for. Running it twice does no harm."""
+    """The request to do the work of outbox row `outbox_id` of `shard`. It may run twice."""
 
     shard: int
     outbox_id: int
 
 
 class Lane(NamedTuple):
-    """The jobs of one priority that are queued or running, and for how many seconds the oldest has
+    """The jobs of one priority that are queued or running, and the seconds for which the oldest has
     been due (None: there is none)."""
 
     priority: str
@@ -524,19 +533,19 @@ class Lane(NamedTuple):
 
 URGENT, NORMAL, BULK = "urgent", "normal", "bulk"
 PRIORITIES = (URGENT, NORMAL, BULK)
-"""The queue's priorities, the first to be worked on first. Somebody waits for what urgent jobs do:
-a follow's pins, a visit's saving. Bulk jobs are batches of large fan-outs, and whole boards."""
+"""The queue's priorities, highest first. Somebody waits for urgent jobs: the pins of a new follow,
+the saving of a visit. Bulk jobs are batches of large fan-outs, and whole boards."""
 
 
 class JobQueue(Protocol):
-    """Durable background work: a job runs at least once, again when its worker dies or it fails
-    (with growing delays), and two of the same job are not queued at once. A job begins before all
-    jobs of lower priorities that wait; jobs that run are not interrupted."""
+    """Durable background work. A job runs at least once, and again (with growing delays) if it
+    fails or its worker dies. A job is queued only once at a time. Waiting jobs with a higher
+    priority start first; running jobs are not interrupted."""
 
     async def enqueue(
         self, jobs: Sequence[Job], *, delay: float = 0.0, priority: str = NORMAL
     ) -> None:
-        """`delay` in seconds; `priority` is one of PRIORITIES."""
+        """Queue jobs. `delay` is in seconds; `priority` is one of PRIORITIES."""
 
     async def work(
         self,
@@ -545,23 +554,23 @@ class JobQueue(Protocol):
         concurrency: int = 8,
         priorities: Sequence[str] = PRIORITIES,
     ) -> None:
-        """Take jobs of these priorities and run them until cancelled; a cancelled job goes back to
+        """Take jobs of these priorities and run them, until cancelled. A cancelled job returns to
         the queue."""
 
     async def depth(self) -> int:
-        """Jobs queued or running."""
+        """The number of jobs that are queued or running."""
 
     async def lanes(self) -> list[Lane]:
-        """The same by priority, and the age of the oldest."""
+        """The jobs by priority, with the age of the oldest."""
 
     async def now(self) -> float:
         """The time of the queue's server, in seconds since 1970."""
 
     async def mark(self) -> None:
-        """Leave a mark that stays as long as the queue's data does."""
+        """Leave a mark that lasts as long as the queue's data."""
 
     async def marked(self) -> bool:
-        """Whether the mark is there: without the mark, the queue has lost its data."""
+        """Whether the mark exists. If not, the queue has lost its data."""
 
     async def ping(self) -> None: ...
 
@@ -569,75 +578,78 @@ class JobQueue(Protocol):
 
 
 class TopologySource(Protocol):
-    """The source of the shard configuration, which tells its watchers of changes."""
+    """The source of the shard configuration. It tells its watchers about changes."""
 
     async def load(self) -> Topology:
-        """Raises StoreUnavailable, or StoreCorrupt when there is none or it is not valid."""
+        """The topology. Raises StoreUnavailable; StoreCorrupt if there is none or it is invalid."""
 
     async def save(self, topology: Topology, *, expected_epoch: int | None) -> None:
-        """Replace it if its epoch is still the expected one (None: there is none yet). Raises
-        StoreConflict otherwise."""
+        """Replace the topology if its epoch is the expected epoch (None: there is no topology yet).
+        Raises StoreConflict otherwise."""
 
     @property
     def fault(self) -> str | None:
-        """Why a watcher keeps a topology, although another one was found or none could be read."""
+        """Why a watcher keeps its topology, although a different one was found or none could be
+        read. None if there is no fault."""
 
     def watch(self) -> AsyncIterator[Topology]:
-        """The current topology, then each later one, reconnecting as needed. Raises the errors of
-        `load` if the first read fails; logs a topology that must not follow the current one."""
+        """The current topology, then each later one; reconnects as needed. Raises the errors of
+        `load` if the first read fails. Logs a topology that must not follow the current one."""
 
     async def close(self) -> None: ...
 
 
 class FollowedTopology(TopologySource, Protocol):
-    """The topology's source, and who keeps the shards up to date with it."""
+    """A topology source that also keeps the shards up to date with the topology."""
 
     async def follow(self) -> None:
-        """Use each later topology until cancelled, whatever goes wrong; `fault` tells what."""
+        """Use each later topology until cancelled, whatever fails; `fault` says what failed."""
 
     async def reload(self) -> None:
         """Read the topology now, and use it. Raises StoreError."""
 
 
 class Switches(Protocol):
-    """Switches that people set for all running gateways, by name; kept beside the topology."""
+    """Switches that operators set for all running gateways, by name. They are stored beside the
+    topology."""
 
     async def load(self) -> dict[str, str]:
-        """Empty when nothing was ever switched. Raises StoreUnavailable, or StoreCorrupt for what
-        is not a JSON object of strings."""
+        """All switches; empty if none was ever set. Raises StoreUnavailable; StoreCorrupt if the
+        data is not a JSON object of strings."""
 
     async def change(self, changes: Mapping[str, str | None]) -> dict[str, str]:
-        """Set names, or with None remove them; all there are then. Two at the same time lose
-        nothing of each other."""
+        """Set switches, or remove them with None. Returns all switches. Concurrent changes don't
+        overwrite each other."""
 
     def watch(self) -> AsyncIterator[dict[str, str]]:
-        """Yield the switches now and after each change, reconnecting as needed. While the switches
-        can't be read, the last read values stay in force."""
+        """Yield the switches now and after each change; reconnects as needed. While the switches
+        can't be read, the last values stay in use."""
 
     async def close(self) -> None: ...
 
 
 class Operations(Protocol):
-    """The lock of operators' work on the topology, and the work's records, kept beside it."""
+    """The lock of operators' work on the topology, and the work's records, stored beside the
+    topology."""
 
     def lock(self, purpose: str) -> AbstractAsyncContextManager[None]:
-        """Hold the lock; it goes with its process. Raises StoreConflict that names the holder."""
+        """Hold the lock. It ends with its process. Raises StoreConflict that names the holder."""
 
     async def load(self, id: str) -> tuple[bytes, int] | None:
         """A record and its version."""
 
     async def save(self, id: str, data: bytes, version: int | None) -> int:
-        """Replace a record of that version (None: there is none); its new version. Raises
-        StoreConflict when it has another version."""
+        """Replace a record that has this version (None: it doesn't exist). Returns its new version.
+        Raises StoreConflict if the record has another version."""
 
     async def ids(self) -> list[str]: ...
 
     async def report(self, observer: str, data: bytes) -> None:
-        """Show what an observer sees to the others, in place of its last report. It goes with the
+        """Publish an observer's report, in place of its last report. It disappears with the
         observer's process."""
 
     async def reports(self) -> dict[str, bytes]:
-        """The reports of all observers that live, by observer."""
+        """The reports of all living observers, by observer."""
 
     async def close(self) -> None: ...
 
@@ -652,7 +664,7 @@ class Table(NamedTuple):
 
 
 class Cell(msgspec.Struct, frozen=True, gc=False):
-    """A struct, for its speed: a page of a feed is a hundred of them."""
+    """One cell. It is a struct for speed: a page of a feed has a hundred cells."""
 
     column: bytes
     value: bytes
@@ -660,21 +672,21 @@ class Cell(msgspec.Struct, frozen=True, gc=False):
 
 
 class WideColumnStore(Protocol):
-    """Rows of sorted columns, each cell with a stamp (a time or a version, > 0).
+    """Rows of sorted columns. Each cell has a stamp: a time or a version, > 0.
 
-    As in HBase: of two puts the one with the higher stamp shows (at equal stamps the later call);
-    a delete at a stamp hides every put at that stamp or lower, before or after it in time. Whether
-    a hiding delete still hides *later-arriving* older puts after a compaction is not promised.
-    Writes of a call to one row are atomic; a call may write many rows.
+    As in HBase, of two puts the put with the higher stamp is visible (with equal stamps, the later
+    call). A delete with a stamp hides every put with that stamp or a lower stamp, whether it comes
+    before or after. Whether a delete still hides *later* puts after a compaction is not guaranteed.
+    The writes of a call to one row are atomic; a call may write many rows.
 
-    Rows and columns are any bytes but none at all (a row at most 32,767), stamps below 2**63;
-    else ValueError. A table that was not created is StoreUnavailable.
+    Rows and columns are non-empty bytes (a row at most 32,767), and stamps are below 2**63;
+    otherwise ValueError is raised. A missing table is StoreUnavailable.
     """
 
     async def read(
         self, table: Table, row: bytes, *, after: bytes | None = None, limit: int
     ) -> list[Cell]:
-        """Visible cells in ascending order of column, those greater than `after`."""
+        """The visible cells with columns greater than `after`, in ascending order."""
 
     async def get(self, table: Table, row: bytes, columns: Sequence[bytes]) -> dict[bytes, Cell]:
         """The named cells that are visible."""
@@ -685,17 +697,17 @@ class WideColumnStore(Protocol):
         """Write cells row → column → value, all with one stamp."""
 
     async def delete(self, table: Table, rows: Mapping[bytes, Sequence[bytes]], stamp: int) -> None:
-        """Hide columns up to a stamp."""
+        """Hide the puts to these columns up to a stamp."""
 
     async def trim(self, table: Table, row: bytes, keep: int) -> None:
-        """Keep the first `keep` visible columns of the row; the rest goes, and may stay hidden from
-        later puts up to the stamp it had."""
+        """Keep the first `keep` visible columns of the row, and remove the others. A removed column
+        may stay hidden from later puts up to its former stamp."""
 
     def scan(self, table: Table, *, start: bytes = b"") -> AsyncIterator[tuple[bytes, list[Cell]]]:
         """All rows from `start` on, in order, with their visible cells."""
 
     async def create(self, tables: Sequence[Table]) -> None:
-        """Make the tables that do not exist."""
+        """Create the tables that do not exist."""
 
     async def tables(self) -> set[str]:
         """The names of the tables that exist."""
@@ -706,14 +718,15 @@ class WideColumnStore(Protocol):
 
 
 class Sides(NamedTuple):
-    """A feed store's two sides: a hot standby some hundred milliseconds behind its primary."""
+    """The two sides of a feed store. The standby is some hundred milliseconds behind the
+    primary."""
 
     primary: WideColumnStore
     standby: WideColumnStore
 
 
 class Stores(NamedTuple):
-    """The stores of Pinway, as `datasources.factory` opens them."""
+    """The stores of Pinway, opened by `datasources.factory`."""
 
     shards: ShardStore
     object_cache: ObjectCache

@@ -1,8 +1,9 @@
-"""Records what one request or job does, as a tree of timed spans: loader batches, races, calls of
-stores. Traces, slow operations in the log and `extensions.trace` are made from it.
+"""Records the work of one request or job as a tree of timed spans: loader batches, races, calls of
+stores. Traces, slow operations in the log and `extensions.trace` are made from the tree.
 
-Nothing is recorded unless a `Recording` was begun: then `current()` gives the span under which the
-work is done. Otherwise it gives None, and a recorded place costs one look at a context variable.
+Nothing is recorded without a `Recording`. During a recording, `current()` returns the span that
+contains the present work. Otherwise it returns None, and a place that could be recorded costs one
+read of a context variable.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from datasources.errors import (
 )
 
 MOST_SPANS = 2_000
-"""Spans that a recording keeps; it counts the further ones."""
+"""Spans that a recording keeps. Further spans are only counted."""
 
 OK = "ok"
 OUTCOMES: dict[type[BaseException], str] = {
@@ -37,7 +38,7 @@ OUTCOMES: dict[type[BaseException], str] = {
 
 def outcome_of(error: BaseException) -> str:
     """The outcome of a call that raised: the kind of the store's error, `cancelled`, or `raised`
-    for an error that is not the store's."""
+    for other errors."""
     for kind in type(error).__mro__:
         if kind in OUTCOMES:
             return OUTCOMES[kind]
@@ -45,7 +46,7 @@ def outcome_of(error: BaseException) -> str:
 
 
 class TraceContext(NamedTuple):
-    """A place in a distributed trace, as W3C's Trace Context names it (ids in hexadecimal)."""
+    """A place in a distributed trace, as in W3C's Trace Context (ids in hexadecimal)."""
 
     trace_id: str
     span_id: str
@@ -62,7 +63,7 @@ _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f
 
 
 def parse_traceparent(text: str, state: str = "") -> TraceContext | None:
-    """The place that a header `traceparent` names; None for a header that is not valid."""
+    """The place in a `traceparent` header; None for an invalid header."""
     found = _TRACEPARENT.fullmatch(text.strip())
     if found is None:
         return None
@@ -73,8 +74,8 @@ def parse_traceparent(text: str, state: str = "") -> TraceContext | None:
 
 
 class Span:
-    """A piece of work with a beginning and an end, in seconds of `perf_counter`. `kind` says what
-    it is ("store", "batch", "race", "level", ...), `notes` has the details."""
+    """A piece of work with a start and an end, in seconds of `perf_counter`. `kind` is its kind
+    ("store", "batch", "race", "level", ...), and `notes` has the details."""
 
     __slots__ = ("above", "began", "ended", "kind", "name", "notes", "outcome", "recording")
 
@@ -86,7 +87,7 @@ class Span:
         self.notes: dict[str, Any] = {}
 
     def begin(self, kind: str, name: str) -> "Span":
-        """Begin a piece of this work."""
+        """Begin a child span."""
         span = Span(self.recording, self, kind, name)
         self.recording.add(span)
         return span
@@ -96,8 +97,8 @@ class Span:
 
     @contextmanager
     def within(self, kind: str, name: str) -> "Iterator[Span]":
-        """Begin a piece of this work that lasts as long as the block; spans that begin in the block
-        are its pieces."""
+        """Begin a child span that lasts as long as the block. Spans that begin in the block are its
+        children."""
         span = self.begin(kind, name)
         _current.set(span)
         try:
@@ -108,13 +109,13 @@ class Span:
         else:
             span.end()
         finally:
-            # `reset` would fail where the block ends in another context than it began in.
+            # `reset` would fail if the block ends in another context.
             _current.set(self)
 
 
 class Recording:
-    """The spans of one request or job. `context` is its place in a distributed trace, None where
-    it is in none; `link` is the place of the request that caused a job."""
+    """The spans of one request or job. `context` is its place in a distributed trace, or None;
+    `link` is the place of the request that caused a job."""
 
     __slots__ = (
         *("came_from", "context", "epoch_ns", "is_open", "left_out", "link", "lookups", "root"),
@@ -129,16 +130,16 @@ class Recording:
         context: TraceContext | None = None,
         came_from: TraceContext | None = None,
     ) -> None:
-        """`came_from`: the place of the caller, whose trace goes on here."""
+        """`came_from`: the caller's place, whose trace this recording continues."""
         self.context, self.came_from = context, came_from
         self.link: TraceContext | None = None
         self.is_open, self.left_out = True, 0
         self.root = Span(self, None, kind, name)
         self.epoch_ns = time_ns() - int(self.root.began * 1e9)
-        """The time of `perf_counter`'s zero, as nanoseconds since 1970."""
+        """The zero of `perf_counter`, as nanoseconds since 1970."""
         self.spans = [self.root]
         self.lookups: dict[str, list[int]] = {}
-        """Keys that were found in each cache, and keys that the cache was asked for."""
+        """For each cache: the keys that were found, and the keys that were looked up."""
 
     def add(self, span: Span) -> None:
         """Keep a span, unless the recording is closed or full."""
@@ -148,30 +149,30 @@ class Recording:
             self.left_out += 1
 
     def looked_up(self, cache: str, hits: int, keys: int) -> None:
-        """Count the keys that a cache was asked for, and the keys that it had."""
+        """Count the keys that were looked up in a cache, and the keys that the cache had."""
         counts = self.lookups.setdefault(cache, [0, 0])
         counts[0] += hits
         counts[1] += keys
 
     def close(self, outcome: str = OK) -> None:
-        """End the recording; later calls are not recorded."""
+        """End the recording. Nothing is recorded afterwards."""
         self.is_open = False
         self.root.end(outcome)
 
     @property
     def sampled(self) -> str:
-        """The `traceparent` to hand on with work that follows; empty where nobody collects it."""
+        """The `traceparent` to pass on with later work; empty if no trace is collected."""
         return self.context.traceparent if self.context and self.context.sampled else ""
 
 
 _current: ContextVar[Span | None] = ContextVar("pinway_span", default=None)
 current = _current.get
-"""The span under which work is done now; None where nothing is recorded."""
+"""The span that contains the present work; None if nothing is recorded."""
 
 
 @contextmanager
 def recorded(recording: Recording | None) -> Iterator[None]:
-    """Record the block's work. None records nothing."""
+    """Record the block's work. With None nothing is recorded."""
     if recording is None:
         yield
         return
@@ -188,12 +189,12 @@ def start(recording: Recording) -> None:
 
 
 def stop() -> None:
-    """Record nothing more of the current task."""
+    """Stop recording the current task."""
     _current.set(None)
 
 
 def unrecorded() -> Context:
-    """The current context variables, without the recording: for work that nobody waits for."""
+    """The current context variables, without the recording: for background work."""
     context = copy_context()
     context.run(_current.set, None)
     return context

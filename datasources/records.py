@@ -1,7 +1,7 @@
 """The stored objects as frozen records, and their JSON form.
 
-A record's JSON leaves out its id (the id is the object's address) and every field that has its
-default, so a new field needs no migration. Times are epoch milliseconds.
+A record's JSON omits its id (the id is the object's address) and every field with its default
+value, so a new field needs no migration. Times are epoch milliseconds.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,11 @@ from datasources.ids import Kind
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
-    """The fields that all objects have. `active` False is deleted; `key` is the importing file's
-    own key.
+    """The fields of all objects. `active` is False for a deleted object; `key` is the key of the
+    object in an imported file.
 
-    No record refers to another object that could refer to it: the collector needn't look at any.
+    No record refers to an object that could refer back to it, so the garbage collector skips
+    records.
     """
 
     id: int = 0
@@ -27,7 +28,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=F
 
 
 class Image(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A picture: `url` absolute, or a path on the gateway; size in pixels; color as #rrggbb."""
+    """A picture. `url` is absolute, or a path on the gateway; the size is in pixels; the color is
+    #rrggbb."""
 
     url: str
     width: int | None = None
@@ -43,8 +45,8 @@ class User(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
-    """`flips` grows whenever the board becomes secret, public or deleted; it is a part of the
-    version of every mapping row that depends on that."""
+    """A board. `flips` grows whenever the board becomes secret or public, or is deleted. It is a
+    part of the version of every mapping row that depends on the board's state."""
 
     name: str
     owner_id: int
@@ -55,8 +57,9 @@ class Board(Record, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
-    """`flips` is its board's when the pin was last written. `source_id` is the pin that this one
-    repins; `root_id` the first pin of a chain of repins, where that is another pin."""
+    """A pin. `flips` is its board's value when the pin was last written. `source_id` is the pin
+    that this pin repins; `root_id` is the first pin of a chain of repins, if that is another pin.
+    """
 
     board_id: int
     owner_id: int
@@ -71,12 +74,12 @@ class Pin(Record, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def root(self) -> int:
-        """The first pin of the chain of repins that this pin ends, as far as the pin tells."""
+        """The first pin of the chain of repins that ends with this pin, as far as the pin says."""
         return self.root_id or self.source_id or self.id
 
 
 class Comment(Record, frozen=True, omit_defaults=True, kw_only=True):
-    """`flips` is the board's that its pin was on when it was made."""
+    """A comment. `flips` is the value of the pin's board when the comment was made."""
 
     pin_id: int
     author_id: int
@@ -105,7 +108,7 @@ R = TypeVar("R", bound=Record)
 
 
 def encode(record: Record) -> bytes:
-    """The JSON that is stored: everything but the id."""
+    """The JSON that is stored: all fields except the id."""
     return _ENCODER.encode(msgspec.structs.replace(record, id=0) if record.id else record)
 
 
@@ -118,13 +121,13 @@ def decode(kind: Kind, id: int, data: bytes | str) -> Record:
 
 
 def decode_each(kind: Kind, stored: Mapping[int, bytes | str]) -> dict[int, Record | StoreCorrupt]:
-    """The record of each object of a kind, or what is wrong with its JSON."""
+    """Each object's record, or the fault in its JSON."""
     decode, set_field = _DECODERS[kind].decode, msgspec.structs.force_setattr
     found: dict[int, Record | StoreCorrupt] = {}
     for id, data in stored.items():
         try:
             record = found[id] = decode(data)
-            # Fresh from the decoder and not yet shared, so setting the id breaks nobody's promise.
+            # The record is new and not shared yet, so its id may be set.
             set_field(record, "id", id)
         except msgspec.MsgspecError as error:
             found[id] = corrupt = StoreCorrupt(f"{kind.name.lower()} {id}: {error}")

@@ -1,4 +1,4 @@
-"""Tells a refused connection from other failures of connecting."""
+"""Distinguishes a refused connection from other failures to connect."""
 
 import errno
 import re
@@ -9,8 +9,8 @@ _NUMBERS = re.compile(r"\[Errno (\d+)\]")
 def is_refusal(error: BaseException) -> bool:
     """Whether the server refused the connection: no process listens at its address.
 
-    Drivers wrap the socket's error, so its causes are looked at, too. For a host of several
-    addresses asyncio names all errors in one text; then all of them must be refusals.
+    Drivers wrap the socket's error, so the error's causes are checked, too. For a host with several
+    addresses, asyncio joins all errors in one text; all of them must be refusals.
     """
     cause: BaseException | None = error
     while cause is not None:

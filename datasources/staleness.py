@@ -1,4 +1,4 @@
-"""The shards that one operation read from slaves, because their masters did not answer."""
+"""The shards that one operation read from slaves because their masters did not answer."""
 
 from contextvars import ContextVar, Token
 
@@ -9,8 +9,8 @@ _stale: ContextVar[Stale | None] = ContextVar("pinway_stale", default=None)
 
 
 class Collecting:
-    """A context manager that collects the shards that are marked inside it, also by tasks that
-    begin inside it."""
+    """A context manager that collects the shards that are marked inside it, including marks by
+    tasks that start inside it."""
 
     __slots__ = ("_token",)
     _token: Token[Stale | None]

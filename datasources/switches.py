@@ -1,4 +1,4 @@
-"""Switches that people set for all gateways, as JSON."""
+"""Switches that operators set for all gateways, as JSON."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _DECODER = msgspec.json.Decoder(dict[str, str])
 
 
 def parse(data: bytes, where: str) -> dict[str, str]:
-    """Raises StoreCorrupt."""
+    """The switches in a JSON text. Raises StoreCorrupt."""
     try:
         return _DECODER.decode(data) if data else {}
     except msgspec.MsgspecError as error:
@@ -22,6 +22,6 @@ def dump(switches: Mapping[str, str]) -> bytes:
 
 
 def changed(switches: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    """The switches with some set to new values, or removed by None."""
+    """The switches with some set to new values, or removed with None."""
     both = {**switches, **changes}
     return {name: value for name, value in both.items() if value is not None}

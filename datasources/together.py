@@ -1,4 +1,4 @@
-"""Run several calls at once and wait for all of them, also when some of them fail."""
+"""Runs several calls at once and waits for all of them, even if some fail."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -10,8 +10,9 @@ T = TypeVar("T")
 async def together(
     calls: Iterable[Coroutine[Any, Any, T]], *, at_a_time: int | None = None
 ) -> list[T]:
-    """The answers in order. Raises the first call's error in that order, after all have ended; a
-    cancelled caller cancels them all and waits for their ends."""
+    """The results in order. After all calls have ended, raises the error of the first failed call
+    in that order. If the caller is cancelled, all calls are cancelled, and their ends are awaited.
+    """
     coroutines = list(calls)
     if len(coroutines) <= 1:
         return [await coroutine for coroutine in coroutines]
@@ -26,7 +27,7 @@ async def together(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
-    # Each error is taken from its task, so that none is reported as forgotten.
+    # Each error is retrieved from its task, so that asyncio logs none.
     errors = [task.exception() for task in tasks]
     for error in errors:
         if error is not None:
@@ -39,4 +40,4 @@ async def _in_turn(places: asyncio.Semaphore, call: Coroutine[Any, Any, T]) -> T
         async with places:
             return await call
     finally:
-        call.close()  # a call that was cancelled before its turn
+        call.close()  # a call that was cancelled before it started

@@ -1,9 +1,9 @@
-"""The shard configuration: which server holds which range of shards, under which epoch.
+"""The shard configuration: which server has which range of shards, under which epoch.
 
-JSON as in the published text, with servers' addresses beside the ranges:
-`{"epoch": 1, "servers": {name: url}, "shards": [{"range": [0, 511], "master": name,
-"slave": name}], "mod": {"count": 4096, "ranges": [...]}}`; ranges are inclusive. While shards are
-handed over to another server, `"moving": [{"range": [64, 127], "to": name, "epoch": 7}]` names it.
+It is JSON as in Pinterest's description, with the servers' addresses beside the ranges: `{"epoch":
+1, "servers": {name: url}, "shards": [{"range": [0, 511], "master": name, "slave": name}], "mod":
+{"count": 4096, "ranges": [...]}}`. Ranges are inclusive. While shards are being handed over to
+another server, `"moving": [{"range": [64, 127], "to": name, "epoch": 7}]` names it.
 """
 
 import hashlib
@@ -17,11 +17,11 @@ import msgspec
 from datasources.errors import Damaged, StoreCorrupt
 from datasources.ids import MAX_SHARD
 
-MAX_NAME = 64  # bytes of a server's name: what a shard's fence holds
+MAX_NAME = 64  # bytes of a server's name: the size of a fence's column
 
 
 class ShardRange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Shards `range[0]` to `range[1]`, both included, on server `master`."""
+    """The shards from `range[0]` to `range[1]`, both included, on server `master`."""
 
     range: tuple[int, int]
     master: str
@@ -29,8 +29,8 @@ class ShardRange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Moving(msgspec.Struct, frozen=True):
-    """Shards that are on their master or on `to`, as each one's fence says. Fences that were handed
-    over since have `epoch`, the epoch of the first topology that named the move."""
+    """Shards that are on their master or on `to`, as each shard's fence says. Fences that were
+    handed over have `epoch`, the epoch of the first topology that named the move."""
 
     range: tuple[int, int]
     to: str
@@ -38,14 +38,14 @@ class Moving(msgspec.Struct, frozen=True):
 
 
 class ModShards(msgspec.Struct, frozen=True):
-    """Mod shards 0 to `count` - 1."""
+    """The mod shards 0 to `count` - 1."""
 
     count: int
     ranges: tuple[ShardRange, ...]
 
 
 class Topology(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
-    """One version of the configuration; immutable, and looked up without I/O."""
+    """One version of the configuration. It is immutable, and needs no I/O."""
 
     epoch: int
     servers: dict[str, str]
@@ -88,13 +88,13 @@ class Topology(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         raise KeyError(f"mod shard {mod_shard} is not open")
 
     def place(self, key: str) -> int:
-        """The shard for a new object that belongs beside no other, by a stable hash of a key."""
+        """The shard for a new object without a parent, by a stable hash of a key."""
         digest = hashlib.md5(key.encode()).digest()
         return self.open_shards[int.from_bytes(digest, "big") % len(self.open_shards)]
 
 
 def parse(data: bytes | str) -> Topology:
-    """A checked topology from its JSON. Raises StoreCorrupt that names what is wrong."""
+    """A checked topology from its JSON. Raises StoreCorrupt that names the fault."""
     try:
         topology = msgspec.json.decode(data, type=Topology)
     except msgspec.MsgspecError as error:
@@ -111,7 +111,7 @@ def parse(data: bytes | str) -> Topology:
 
 
 def missing(place: str | os.PathLike[str]) -> Damaged:
-    """Returns the error for a place (a file or a node) that holds no topology."""
+    """The error for a place (a file or a node) without a topology."""
     return Damaged(f"topology: there is none at {place}; `pinway init` makes it")
 
 
@@ -121,8 +121,8 @@ def dump(topology: Topology) -> bytes:
 
 def check_next(current: Topology, found: Topology) -> bool:
     """Whether a topology replaces the current one; False for an equal topology. Raises StoreCorrupt
-    for a topology that must not: an earlier epoch, other content under the same epoch, or a change
-    that would hide objects that are stored."""
+    for a topology that must not: with an earlier epoch, with other content under the same epoch, or
+    with a change that would hide stored objects."""
     if found == current:
         return False
     if found.epoch < current.epoch:

@@ -1,9 +1,9 @@
-"""MappingCache in Redis or Valkey: a call is one script, one round trip, whatever its size.
+"""A MappingCache in Redis or Valkey. A call is one script and one round trip, whatever its size.
 
-Leases: the script that finds nothing stores the caller's token in the entry's place; a fill
-replaces exactly that token, a drop removes whatever is there, and a token lives 10 s. So of a slow
-reader and a writer, however they interleave, the reader's fill finds its token only if no drop
-came after it asked.
+Leases: a script that finds no entry stores the caller's token in the entry's place. A fill replaces
+exactly that token, a drop removes whatever is there, and a token lives 10 s. So however a slow
+reader and a writer interleave, the reader's fill finds its token only if no drop came after its
+request.
 """
 
 import secrets
@@ -24,18 +24,18 @@ WINDOW = 500
 LEASE_MS = 10_000
 TIME_TO_LIVE_MS = 24 * 3600 * 1000  # at most
 SEQUENCE_DIGITS, ID_DIGITS = 38, 19
-PATIENCE = 4  # deadlines that a writer waits, because it has no other place to write to
+PATIENCE = 4  # deadlines that a writer waits, because it has no alternative
 ROW = struct.Struct(f"{SEQUENCE_DIGITS}sx{ID_DIGITS}s")
 ROW_CHARS = ROW.size
 
 
 class RedisMappingCache:
-    """A MappingCache at `redis://host:port/db` or `redis+unix:///path?db=N`. `deadline` seconds a
-    call; windows keep the newest `window` rows.
+    """A MappingCache at `redis://host:port/db` or `redis+unix:///path?db=N`. `deadline`: seconds
+    for a call. Windows keep the newest `window` rows.
 
-    `refused_is_empty`: while no server listens there, nothing is cached. A server that starts then
-    has another run id, so entries of an earlier run are never read. `rng` spreads the times at
-    which entries expire.
+    `refused_is_empty`: while no server listens, nothing is cached. A server that starts later has
+    another run id, so entries of an earlier run are never read. `rng` spreads the times at which
+    entries expire.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class RedisMappingCache:
 
     async def drop(self, keys: Sequence[ListKey]) -> None:
         if keys:
-            # A read that is late goes to the shards.
+            # A late read goes to the shards.
             with self._unless_refused():
                 await self._redis.command(
                     "UNLINK",
@@ -150,7 +150,7 @@ class RedisMappingCache:
 
     @contextmanager
     def _unless_refused(self) -> Iterator[None]:
-        """Take a refused connection for done, if the cache is empty then."""
+        """Treat a refused connection as success, if the cache is then empty."""
         try:
             yield
         except Refused:

@@ -1,4 +1,4 @@
-"""One Redis behind a deadline: scripts of its current run, and errors that are ours."""
+"""One Redis server behind a deadline: the scripts of its current run, and translated errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -18,11 +18,11 @@ from datasources.redis.scripts import Scripts, scripts_of
 from datasources.refusals import is_refusal
 
 Argument = str | bytes | int
-RESTARTS = 3  # how often in one call the server may prove to have been restarted
+RESTARTS = 3  # restarts of the server that one call may find
 
 
 class Connection:
-    """A pool of connections to `url`; each call has `deadline` seconds."""
+    """A pool of connections to `url`. Each call has `deadline` seconds."""
 
     def __init__(self, url: str, deadline: float, connections: int) -> None:
         pool = BlockingConnectionPool.from_url(
@@ -36,7 +36,7 @@ class Connection:
             retry=Retry(NoBackoff(), 1),
             retry_on_error=[RedisConnectionError],
         )
-        self._redis: Any = Redis(connection_pool=pool)  # the driver is only half typed
+        self._redis: Any = Redis(connection_pool=pool)  # the driver has incomplete types
         self._pool: Any = pool
         self._deadline = deadline
         self._digests: Scripts | None = None
@@ -53,7 +53,8 @@ class Connection:
         arguments: Sequence[Argument],
         patience: float = 1.0,
     ) -> Any:
-        """Run one of the scripts by its digest; teaches a (re)started server the scripts first."""
+        """Run one of the scripts by its digest. A server that was (re)started gets the scripts
+        first."""
         async with self._guarded(patience):
             for _ in range(RESTARTS):
                 digests = self._digests or await self._teach()
@@ -74,8 +75,8 @@ class Connection:
         await self._pool.aclose()
 
     async def _teach(self) -> Scripts:
-        """Load the scripts for the server's run. Both on one connection, which can't outlive the
-        run, so that the scripts of one run are never loaded into another."""
+        """Load the scripts for the server's run. The run id is read on the same connection, which
+        can't outlive the run, so the scripts of one run are never loaded into another."""
         connection = await self._pool.get_connection()
         try:
             await connection.send_command("INFO", "server")

@@ -1,29 +1,31 @@
 """The Lua scripts of the mapping cache, bound to one run of the server.
 
-A window is one sorted set `pinway:{code:from_id}:w`, all scores 0, so ordered by member. A row is
-the member `sequence:to_id`, zero-padded, so that text order is the order of (sequence, to_id). One
-more member, which sorts before all rows, is the state:
+A window is one sorted set `pinway:{code:from_id}:w`. All scores are 0, so it is sorted by member. A
+row is the member `sequence:to_id`, zero-padded, so that text order is the order of (sequence,
+to_id). One more member, which sorts before all rows, is the state:
 
-    !L<run><token>           leased: who holds the token may fill it
-    !C<run><era>:<version>   filled, and these are all rows of the list, in that era of it
+    !L<run><token>           leased: the holder of the token may fill it
+    !C<run><era>:<version>   filled with all rows of the list, in this era of the list
     !P<run><era>:<version>   filled with the newest rows only
 
-State and rows in one key expire and are evicted together: a lone state would look like an empty
-list. A head is one string `pinway:{code:from_id}:h`: `L<run><token>` or `H<run><size>:<version>`.
-Both keys of a list share a hash slot.
+The state and the rows in one key expire and are evicted together: a state without rows would look
+like an empty list. A head is one string `pinway:{code:from_id}:h`: `L<run><token>` or
+`H<run><size>:<version>`. Both keys of a list share a hash slot.
 
-`<run>` is the server's run id. A server that comes back with data from its disk may have lost its
-last seconds, a drop among them; so what an earlier run (or another server, after a failover)
-stored counts as absent. Each script has the run id in its text, hence in its digest: on a new run
-the digest is unknown, and the client learns of the restart from NOSCRIPT, at no cost before.
+`<run>` is the server's run id. A server that restarts with data from its disk may have lost its
+last seconds, including a drop. So entries of an earlier run (or of another server, after a
+failover) count as absent. Each script has the run id in its text, and so in its digest. In a new
+run the digest is unknown, and the client learns of the restart from NOSCRIPT; until then this costs
+nothing.
 """
 
 from typing import NamedTuple
 
 RUN_CHARS = 16
 
-# KEYS: windows. ARGV: token, lease ms, then per window limit and upper bound. Answers per window:
-# L (leased to the caller), - (not for the caller), or = and era:version|rows (rows in one string).
+# KEYS: windows. ARGV: token, lease ms, then for each window limit and upper bound. Answers for each
+# window: L (leased to the caller), - (not for the caller), or = and era:version|rows (rows in one
+# string).
 _PAGES = """
 local answers = {}
 for i, key in ipairs(KEYS) do
@@ -51,8 +53,8 @@ end
 return answers
 """
 
-# KEYS: windows. ARGV: width of a row, then per window its time to live in ms, token, C or P, its
-# era:version, and its rows in one string.
+# KEYS: windows. ARGV: width of a row, then for each window its time to live in ms, token, C or P,
+# its era:version, and its rows in one string.
 _FILL_PAGES = """
 local width = tonumber(ARGV[1])
 for i, key in ipairs(KEYS) do
@@ -76,7 +78,7 @@ for i, key in ipairs(KEYS) do
 end
 """
 
-# KEYS: heads. ARGV: token, lease ms. Answers per head: L, -, or = and size:version.
+# KEYS: heads. ARGV: token, lease ms. Answers for each head: L, -, or = and size:version.
 _HEADS = """
 local answers = {}
 for i, key in ipairs(KEYS) do
@@ -93,7 +95,7 @@ end
 return answers
 """
 
-# KEYS: heads. ARGV: per head the time to live in ms, token and size:version.
+# KEYS: heads. ARGV: for each head the time to live in ms, token and size:version.
 _FILL_HEADS = """
 for i, key in ipairs(KEYS) do
   local life, token, head = unpack(ARGV, 3 * i - 2, 3 * i)
@@ -103,9 +105,9 @@ for i, key in ipairs(KEYS) do
 end
 """
 
-# KEYS: windows. ARGV: rows that a window keeps, then per move the list's version before and after
-# it, and the row's old and new member. A window left with few rows is dropped, and a reader fills
-# it again.
+# KEYS: windows. ARGV: rows that a window keeps, then for each move the list's version before and
+# after it, and the row's old and new member. A window that has few rows left is dropped, and a
+# reader fills it again.
 _MOVE = """
 local function newer(version, than)
   return tonumber(version) >= tonumber(than)
@@ -192,7 +194,7 @@ return {taken, 0}
 
 
 class Scripts(NamedTuple):
-    """The scripts' sources for one run of the server, or their digests once it has them."""
+    """The scripts' sources for one run of the server, or their digests after they were loaded."""
 
     pages: str
     fill_pages: str
@@ -203,7 +205,7 @@ class Scripts(NamedTuple):
 
 
 def scripts_of(run_id: str) -> Scripts:
-    """The sources for the server's run. Raises ValueError for what is no run id."""
+    """The sources for the server's run. Raises ValueError for an invalid run id."""
     if not run_id.isalnum() or len(run_id) < RUN_CHARS:
         raise ValueError(f"{run_id!r} is not the run id of a server")
     head = f"local RUN = '{run_id[:RUN_CHARS]}'\n"

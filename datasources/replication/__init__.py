@@ -1,1 +1,2 @@
-"""Masters, slaves and moves of shards, without a driver: the next step and its statements."""
+"""Masters, slaves and moves of shards, without a driver: decisions about the next step, and SQL
+statements."""

@@ -1,4 +1,4 @@
-"""The settings of servers that acknowledged writes depend on, and what is wrong with a server's."""
+"""The server settings on which acknowledged writes depend, and the check of a server's settings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from datasources.topology import Topology
 
 
 class Rule(NamedTuple):
-    """A server variable, its value, and what happens with another one."""
+    """A server variable, its required value, and what happens with another value."""
 
     variable: str
     wanted: str
@@ -41,11 +41,11 @@ ASK = (
     "SELECT LOWER(variable_name), variable_value FROM information_schema.global_variables "
     f"WHERE variable_name IN ({', '.join(['%s'] * len(VARIABLES))})"
 )
-"""The statement that asks a server for `VARIABLES`."""
+"""The statement that asks a server for its `VARIABLES`."""
 
 
 def decoded(rows: Iterable[tuple[Any, ...]]) -> dict[str, str]:
-    """The values by variable in the rows of `ASK`."""
+    """The values by variable, from the rows of `ASK`."""
     return {name.decode(): value.decode() for name, value in rows}
 
 
@@ -60,7 +60,7 @@ def faults_in(topology: Topology, name: str, variables: Mapping[str, str]) -> li
 
 
 def faults(variables: Mapping[str, str], *, is_master: bool, has_slave: bool) -> list[str]:
-    """A line for each variable that is not as it must be."""
+    """A line for each variable with a wrong value."""
     rules = [*ALWAYS, *(MASTER if is_master else SLAVE)]
     if is_master and has_slave:
         rules.append(Rule("rpl_semi_sync_master_enabled", "ON", LOST))

@@ -1,6 +1,6 @@
-"""Moves shards live: does the steps of a move on two servers, whatever was done before.
+"""Moves shards during operation: does the steps of a move on two servers, and skips what is done.
 
-The effects are behind `Sides`; `tests/unit/datasources/moves` runs this against a model of
+The effects are behind `Sides`. `tests/unit/datasources/moves` runs this module against a model of
 two servers, and kills it at every seam.
 """
 
@@ -16,19 +16,20 @@ from datasources.replication.moves import Move, Standing, State
 from datasources.replication.sides import Flow, Progress, Records, Report, Sides
 
 APPLY_SECONDS = 2.0
-"""Seconds that a hand-over waits for the target. Then it is undone; gateways wait a little more."""
+"""Seconds that a hand-over waits for the target. Then it is undone; gateways wait a little
+longer."""
 SETTLE_SECONDS = 1.0  # for the gateways' watches, after the topology named the move
-LOOK = 0.005  # seconds between two looks at a hand-over
-PAUSE = 0.5  # seconds until shards that were locked are tried again
-COPIES = 3  # in one run; a channel that dies again and again is a matter for people
-TELL_SECONDS = 10.0  # between two lines about one wait
-PATIENCE = 600.0  # seconds that locked groups, or a channel that is behind, are waited for
+LOOK = 0.005  # seconds between two checks of a hand-over
+PAUSE = 0.5  # seconds until locked shards are tried again
+COPIES = 3  # in one run; a channel that fails again and again needs an operator
+TELL_SECONDS = 10.0  # seconds between two log lines about one wait
+PATIENCE = 600.0  # seconds to wait for locked groups, or for a channel that is behind
 
 Tell = Callable[[str], None]
 
 
 class Mover:
-    """One move, from where it is to MOVED or BACK. `sleep` waits seconds."""
+    """One move, from its present state to MOVED or BACK. `sleep` waits seconds."""
 
     def __init__(
         self,
@@ -49,13 +50,13 @@ class Mover:
         self._waited = 0.0
 
     async def run(self) -> Move:
-        """Go on to the end of the way there, or back. Raises StoreError."""
+        """Continue the move, or the move back, to its end. Raises StoreError."""
         while self.move.state not in moves.ARRIVED:
             await self._step()
         return self.move
 
     async def rollback(self) -> Move:
-        """Turn round, and go on to BACK."""
+        """Reverse the move, and continue to BACK."""
         if self.move.state in moves.ENDED:
             raise ConfigError(f"the move is {self.move.state}: there is nothing to roll back")
         if not self.move.back:
@@ -67,7 +68,8 @@ class Mover:
         return await self.run()
 
     async def close(self, *, drop: bool) -> Move:
-        """Give up the way back."""
+        """End the move for good: it can't be moved back any more. `drop`: also delete the source's
+        copies."""
         move = self.move
         if move.state is State.MOVED:
             await self._sides.leave(move.destination, move.origin)
@@ -85,7 +87,7 @@ class Mover:
         return self.move
 
     async def verify(self, *, repair: bool) -> Report:
-        """Compare the side that has the shards with the one that follows."""
+        """Compare the side that has the shards with the following side."""
         source, target = self.move.source, self.move.target
         if self.move.state in moves.ARRIVED:
             source, target = target, source
@@ -116,7 +118,7 @@ class Mover:
     async def _copy(self) -> None:
         move = self.move
         stands = await self._standing()
-        if stands.under_way:  # of a hand-over that was being undone
+        if stands.under_way:  # left over from a hand-over that was being undone
             await self._settle(stands.under_way)
             return
         self._copies += 1
@@ -171,8 +173,8 @@ class Mover:
         await self._save(move.handing)
 
     async def _lead_back(self, stands: Standing) -> None:
-        """Have the source follow the target. Once the target has shards, a new channel would miss
-        what was written there before: then a rollback has to copy them."""
+        """Make the source follow the target. Once the target has shards, a new channel would miss
+        earlier writes there: a rollback then has to copy them."""
         move, sides = self.move, self._sides
         channel = await sides.channel(move.target, move.source)
         if channel.flow is Flow.LOST and stands.handed:
@@ -201,7 +203,7 @@ class Mover:
             return
         topology = await self._records.topology()
         following, epoch = moves.announced(move, topology)
-        if following is not topology:  # somebody took the announcement away
+        if following is not topology:  # an operator removed the announcement
             await self._save(State.VERIFIED)
             return
         waiting = deque(moves.groups(stands.left, move.size))
@@ -237,7 +239,7 @@ class Mover:
         await self._save(move.arrived)
 
     async def _settle(self, under_way: Sequence[int]) -> None:
-        """Finish a hand-over that the target has not applied, or undo it."""
+        """Finish a hand-over that is under way if the target has applied it; otherwise undo it."""
         move, sides = self.move, self._sides
         if (await sides.channel(move.source, move.target)).flow is not Flow.LOST:
             await sides.follow(move.source, move.target)
@@ -246,9 +248,9 @@ class Mover:
         await self._undo(under_way)
 
     async def _undo(self, under_way: Sequence[int]) -> None:
-        """Give shards back to the source. The target must not apply the hand-over later: so what it
-        has received is forgotten before the source opens, and the shards that are left are copied
-        again."""
+        """Give shards back to the source. The target must not apply the hand-over later, so its
+        received events are deleted before the source opens the shards, and the remaining shards are
+        copied again."""
         move, sides = self.move, self._sides
         self._tell(f"shards {_text(under_way)}: {move.target} does not take them; going back")
         await sides.stop(move.source, move.target)
@@ -276,7 +278,8 @@ class Mover:
         await self._save(State.BACK)
 
     async def _alive(self) -> bool:
-        """Wait until the target follows closely; False if it can't, and has to be copied."""
+        """Wait until the target follows closely. Returns False if it can't, and has to be
+        copied."""
         move = self.move
         while True:
             channel = await self._sides.channel(move.source, move.target)
@@ -287,7 +290,8 @@ class Mover:
                 self._tell(f"{move.target} does not follow {move.source}: {channel.told}")
                 await self._save(State.COPYING)
                 return False
-            await self._sides.follow(move.source, move.target)  # a restarted server does not
+            # a restarted server does not follow by itself
+            await self._sides.follow(move.source, move.target)
             await self._wait(f"{move.target} is behind: {channel.told}")
 
     async def _taken(self, shards: Collection[int]) -> bool:

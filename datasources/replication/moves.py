@@ -1,13 +1,13 @@
-"""The record of a live move, its states, and the truth about it: the fences on both sides.
+"""The record of a live move, its states, and the facts about it: the fences on both sides.
 
-A move copies shards to another master (COPYING), which follows the source (FOLLOWING), compares the
-two sides (VERIFIED) and hands the shards over in groups (HANDING): the source's fence names the
-target, and that is the last change that the target applies before it has the shard. After MOVED
-the source follows the target, so the shards can be handed back (ROLLING_BACK, BACK) until the move
-is CLOSED.
+A move copies shards to another master (COPYING), which follows the source (FOLLOWING). It compares
+the two sides (VERIFIED) and hands the shards over in groups (HANDING): the source's fence names the
+target, and this is the last change that the target applies before it has the shard. After MOVED the
+source follows the target, so the shards can be handed back (ROLLING_BACK, BACK) until the move is
+CLOSED.
 
-A record may be behind: a killed process may have done more than its record says. So each step
-begins with the fences, and may be done twice.
+A record may be out of date: a killed process may have done more than its record says. So each step
+starts with the fences, and may be repeated.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,8 @@ GROUP = 8
 
 
 class State(StrEnum):
-    """See the module; PLANNED to MOVED are the way there, ROLLING_BACK and BACK the way back."""
+    """The states of a move: PLANNED to MOVED are the way there, ROLLING_BACK and BACK the way
+    back."""
 
     PLANNED = "PLANNED"
     COPYING = "COPYING"
@@ -50,9 +51,9 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True):
     origin: str
     destination: str
     state: State = State.PLANNED
-    back: bool = False  # on the way back: then the destination is the source
+    back: bool = False  # on the way back, the destination is the source
     size: int = GROUP  # shards that are handed over together
-    groups: int = 0  # that were handed over on this way
+    groups: int = 0  # groups that were handed over on this way
     floor: int = 0  # hand-overs on this way have a higher epoch
 
     @property
@@ -81,26 +82,27 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Standing(NamedTuple):
-    """Where shards are between a source and a target."""
+    """Where the shards are between a source and a target."""
 
     left: list[int]  # on the source
-    under_way: list[int]  # handed over, and not yet taken: closed on both sides
+    under_way: list[int]  # handed over, but not yet taken: closed on both sides
     handed: list[int]  # on the target
 
 
 Owners = Mapping[int, str | None]
-"""The server that a shard's fence names, by shard; None where there is no fence."""
+"""The server in each shard's fence; None if there is no fence."""
 
 
 def id_of(span: Span) -> str:
-    """The name of a move's record, and of its channels."""
+    """The name of a move's record and of its channels."""
     return f"move_{span[0]}_{span[1]}"
 
 
 def standing(
     shards: Iterable[int], source: str, target: str, at_source: Owners, at_target: Owners
 ) -> Standing:
-    """Raises Damaged for a shard that both sides have, or that a third server has."""
+    """The place of each shard. Raises Damaged for a shard that both sides, or a third server,
+    have."""
     found = Standing([], [], [])
     for shard in shards:
         there, here = at_target.get(shard), at_source.get(shard)
@@ -128,7 +130,7 @@ def groups(shards: Sequence[int], size: int) -> list[list[int]]:
 
 
 def planned(topology: Topology, span: Span, to: str, size: int = GROUP) -> Move:
-    """A new move. Raises ConfigError for a move that makes no sense."""
+    """A new move. Raises ConfigError for an impossible move."""
     topologies.check_server(topology, to)
     topologies.moved(topology, span, to, None)  # raises for shards that are not open
     masters = {topology.master_of(shard) for shard in range(span[0], span[1] + 1)}
@@ -148,7 +150,7 @@ def planned(topology: Topology, span: Span, to: str, size: int = GROUP) -> Move:
 
 
 def check_alone(span: Span, others: Iterable[Move]) -> None:
-    """Raises ConfigError for a move of shards that another unfinished move has."""
+    """Raises ConfigError if another unfinished move has some of the shards."""
     for other in others:
         low, high = other.range
         if other.range != span and low <= span[1] and span[0] <= high and not is_over(other):
@@ -163,7 +165,7 @@ def is_over(move: Move) -> bool:
 
 
 def renamed(move: Move, topology: Topology) -> Move:
-    """With today's masters: a promotion may have replaced one of them since."""
+    """The move with today's masters: a promotion may have replaced one of them since."""
     low, high = move.range
     master = topology.master_of(low)
     entry = next((m for m in topology.moving if m.range == (low, high)), None)
@@ -184,13 +186,13 @@ def renamed(move: Move, topology: Topology) -> Move:
 
 
 def succeeded(move: Move, old: str, new: str) -> Move:
-    """With the successor of a server that was replaced."""
+    """The move with the successor of a server that was replaced."""
     origin, destination = (new if n == old else n for n in (move.origin, move.destination))
     return replace(move, origin=origin, destination=destination)
 
 
 def announced(move: Move, topology: Topology) -> tuple[Topology, int]:
-    """A topology that names both servers, the same one if it does already; and the epoch of the
+    """A topology that names both servers (the same one if it already does), and the epoch of the
     hand-over."""
     entry = next((m for m in topology.moving if m.range == move.range), None)
     if entry is not None and entry.epoch > move.floor:
@@ -202,7 +204,7 @@ def announced(move: Move, topology: Topology) -> tuple[Topology, int]:
 
 
 def settled(move: Move, topology: Topology) -> Topology:
-    """A topology with all shards on the target, the same one if they are there already."""
+    """A topology with all shards on the target (the same one if they already are)."""
     named = any(m.range == move.range for m in topology.moving)
     on_target = {topology.master_of(shard) for shard in move.shards} == {move.target}
     if on_target and not named:
@@ -212,14 +214,14 @@ def settled(move: Move, topology: Topology) -> Topology:
 
 
 def turned(move: Move, topology: Topology) -> Move:
-    """On the way back."""
+    """The move in the other direction."""
     entry = next((m for m in topology.moving if m.range == move.range), None)
     floor = 0 if entry is None else entry.epoch
     return replace(move, back=True, state=State.VERIFIED, groups=0, floor=floor)
 
 
 def picture(move: Move) -> str:
-    """A line of text."""
+    """The move as a line of text."""
     name = f"shards {move.range[0]}-{move.range[1]}"
     way = f"{move.origin}  -> {move.destination}"
     done = f", {move.groups} groups handed over" if move.groups else ""
@@ -227,7 +229,7 @@ def picture(move: Move) -> str:
 
 
 def intended(move: Move) -> list[str]:
-    """The steps that are left of a move: lines of text."""
+    """The remaining steps of a move, as lines of text."""
     low, high = move.range
     count = high - low + 1
     handed = len(groups(move.shards, move.size))
@@ -248,7 +250,7 @@ def encode(move: Move) -> bytes:
 
 
 def decode(data: bytes) -> Move:
-    """Raises Damaged for a record that another version wrote."""
+    """The move in a record. Raises Damaged if another version wrote the record."""
     try:
         return msgspec.json.decode(data, type=Move)
     except msgspec.MsgspecError as error:

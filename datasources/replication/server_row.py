@@ -1,17 +1,17 @@
-"""The row `pinway.server` of a pair of servers: who is its master, since which epoch, and when that
-master could last write.
+"""The row `pinway.server` of a pair of servers: the present master, its epoch, and its lease (when
+it could last write).
 
-The row replicates from the master to its slave. A promotion raises its epoch, so of two servers
-that both take themselves for the master, the one with the lower epoch was deposed. The master
-renews the lease twice a second by an event of its own, through semi-synchronous replication: a
-master that lost its slaves, and may have been deposed since, can't renew the lease.
+The row is replicated from the master to its slave. A promotion raises the epoch, so of two servers
+that both consider themselves the master, the server with the lower epoch was deposed. The master
+renews the lease twice a second by an event, through semi-synchronous replication: a master that
+lost its slaves, and may have been deposed since, can't renew the lease.
 
-`waits` is 0 while the master has no slave, by an operator's decision: then its writes wait for no
+`waits` is 0 while the master has no slave, by an operator's decision: its writes then wait for no
 receipt, and no other server can become its successor.
 """
 
 LEASE_SECONDS = 2.0
-"""The age from which a lease is over, by the clock of the server that is read."""
+"""The age at which a lease is over, on the clock of the server that is read."""
 
 SCHEMA = """\
 CREATE DATABASE IF NOT EXISTS pinway CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
@@ -29,8 +29,8 @@ EXISTS = (
 )
 READ = "SELECT epoch, owner, waits FROM pinway.server WHERE id = 1"
 
-# After what was read, in the same packet: data that was read before the lease was looked at is
-# current if the lease was valid then, even if the server was stopped in between.
+# This statement follows the reads in the same packet. Data that was read before the lease was
+# checked is current if the lease was valid at the check, even if the server was stopped in between.
 CHECK = (
     "SELECT epoch, TIMESTAMPDIFF(MICROSECOND, lease_ts, UTC_TIMESTAMP(6)) FROM pinway.server "
     "WHERE id = 1"
@@ -46,8 +46,8 @@ _RENEW = (
     f"{RENEWAL} SET lease_ts = UTC_TIMESTAMP(6) "
     "WHERE id = 1 AND owner = @@server_id AND @@read_only = 0"
 )
-# An event may run once a second at most. While a renewal waits for a slave's receipt, the lock
-# keeps further runs from queueing up behind it.
+# An event can run at most once a second. While a renewal waits for a slave's receipt, the lock
+# keeps further runs from queueing behind it.
 EVENT = (
     "CREATE OR REPLACE EVENT pinway.lease ON SCHEDULE EVERY 1 SECOND ON COMPLETION PRESERVE DO "
     "BEGIN IF GET_LOCK('pinway.lease', 0) = 1 THEN "
@@ -59,5 +59,5 @@ CLOSE = ("SET GLOBAL read_only = 1", "SET GLOBAL rpl_semi_sync_master_enabled = 
 
 def opens(*, waits: bool) -> tuple[str, ...]:
     """The statements that let a master take writes. The order matters: no write may be acknowledged
-    before receipts are waited for."""
+    before the server waits for receipts."""
     return f"SET GLOBAL rpl_semi_sync_master_enabled = {int(waits)}", "SET GLOBAL read_only = 0"

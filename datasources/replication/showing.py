@@ -1,4 +1,4 @@
-"""A picture of the shards: ranges, servers, sizes, lag."""
+"""A picture of the shards as text: ranges, servers, sizes, lag."""
 
 from dataclasses import dataclass
 
@@ -7,22 +7,22 @@ from datasources.topology import ShardRange, Topology
 
 @dataclass(frozen=True)
 class ServerState:
-    """The answers of a server about itself; `fault` when it does not answer."""
+    """A server's answers about itself; `fault` if it does not answer."""
 
     name: str
     fault: str | None = None
     role: str = ""  # master, slave, or neither
     epoch: int = 0
-    shards: int = 0  # that it owns
+    shards: int = 0  # shards that it owns
     megabytes: float = 0.0
-    lag: float | None = None  # seconds behind its master; None of a slave that does not replicate
+    lag: float | None = None  # seconds behind its master; None if it does not replicate
     waits: bool = False  # whether a master's writes wait for a slave
     connections: int = 0
     max_connections: int = 0
 
 
 def picture(topology: Topology, states: dict[str, ServerState]) -> list[str]:
-    """Lines of text: the ranges under the topology's epoch, then the servers."""
+    """Lines of text: the topology's epoch, the ranges, then the servers."""
     lines = [f"topology of epoch {topology.epoch}"]
     lines += [_range("shards", r) for r in topology.shards]
     lines += [_range("mod shards", r) for r in topology.mod.ranges]

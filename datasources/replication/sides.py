@@ -1,4 +1,4 @@
-"""The interface of a live move to its two servers, and to what ZooKeeper keeps."""
+"""The interface of a live move to its two servers, and to its records in ZooKeeper."""
 
 from collections.abc import Callable, Collection, Sequence
 from enum import Enum, auto
@@ -21,11 +21,11 @@ class Flow(Enum):
 
 class Channel(NamedTuple):
     flow: Flow
-    told: str = ""  # what is wrong with it
+    told: str = ""  # a text that describes the fault
 
 
 class Difference(NamedTuple):
-    """A row that differs between two sides, or is on one of them only."""
+    """A row that differs between two sides, or is only on one side."""
 
     shard: int
     table: str
@@ -43,22 +43,22 @@ class Report(NamedTuple):
 
 
 class Sides(Protocol):
-    """The two servers of a move. Each call may be repeated. All raise StoreError.
+    """The two servers of a move. Each call may be repeated. All calls raise StoreError.
 
     "The channel to B from A" is on B, and applies A's changes of the move's shards there.
     """
 
     async def owners(self, server: str, shards: Collection[int]) -> Owners:
-        """The servers that the fences on `server` name."""
+        """The servers that the fences on `server` name, by shard."""
 
     async def copy(
         self, source: str, target: str, shards: Collection[int], progress: Progress
     ) -> None:
-        """Replace the target's copies of shards, of which it has none, and make the channel that
-        continues from there. The target does not pass the copying on to a channel from it."""
+        """Replace the target's copies of shards, none of which it owns, and create the channel that
+        continues from there. The target does not pass the copied rows on to a channel from it."""
 
     async def connect(self, source: str, target: str, shards: Collection[int]) -> None:
-        """Make the channel to the target, from the source's present position."""
+        """Create the channel to the target, from the source's present position."""
 
     async def follow(self, source: str, target: str) -> None:
         """Start the channel to the target, if there is one."""
@@ -66,10 +66,10 @@ class Sides(Protocol):
     async def channel(self, source: str, target: str) -> Channel: ...
 
     async def stop(self, source: str, target: str) -> None:
-        """Stop applying to the target. After it nothing more is applied there."""
+        """Stop applying on the target. Afterwards nothing more is applied there."""
 
     async def leave(self, source: str, target: str) -> None:
-        """Forget the channel to the target, and what it has received."""
+        """Remove the channel to the target, with its received events."""
 
     async def verify(
         self, source: str, target: str, shards: Collection[int], progress: Progress, *, repair: bool
@@ -77,20 +77,20 @@ class Sides(Protocol):
         """Compare both sides as of one position of the source."""
 
     async def hand(self, source: str, target: str, shards: Collection[int], epoch: int) -> bool:
-        """Let the source's fences name the target, all or none; False if writers kept them locked
-        too long. Readers of an earlier epoch are refused from then on."""
+        """Change the source's fences to the target, all or none. Returns False if writers kept them
+        locked too long. Afterwards, readers with an earlier epoch are refused."""
 
     async def take_back(
         self, source: str, target: str, shards: Collection[int], epoch: int
     ) -> None:
-        """Let the source's fences that name the target name the source again."""
+        """Change the source's fences that name the target back to the source."""
 
     async def drop(self, server: str, shards: Collection[int]) -> None:
-        """Delete a server's copies of shards that it does not have."""
+        """Delete a server's copies of shards that it does not own."""
 
 
 class Records(Protocol):
-    """The move's record and the topology, both replaced by compare-and-set."""
+    """The move's record and the topology. Both are replaced by compare-and-set."""
 
     async def save(self, move: Move) -> None: ...
 

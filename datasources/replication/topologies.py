@@ -1,7 +1,7 @@
-"""Changes of a topology by operators: each gives the next topology, with the next epoch.
+"""Operators' changes of a topology. Each function returns the next topology, with the next epoch.
 
-All functions are pure. They raise ConfigError for a change that makes no sense, which says what
-would.
+All functions are pure. For an impossible change they raise ConfigError, which says what is
+possible.
 """
 
 from collections.abc import Iterable
@@ -59,7 +59,8 @@ def master_over(topology: Topology, slave: str) -> str:
 
 
 def lone_master(topology: Topology, but: str) -> str:
-    """The one master that has no slave."""
+    """The only master without a slave, other than `but`. Raises ConfigError if there isn't exactly
+    one."""
     found = {r.master for r in _ranges(topology) if r.slave is None} - {but}
     if len(found) != 1:
         raise ConfigError(
@@ -77,14 +78,14 @@ def slaves(topology: Topology) -> list[str]:
 
 
 def added(topology: Topology, name: str, url: str) -> Topology:
-    """With one more server, which has no shards yet."""
+    """Add a server, which has no shards yet."""
     if topology.servers.get(name, url) != url:
         raise ConfigError(f"server {name!r} is there already, at {topology.servers[name]}")
     return _next(topology, servers={**topology.servers, name: url})
 
 
 def opened(topology: Topology, span: Span, master: str, slave: str | None) -> Topology:
-    """With new shards behind the existing shards."""
+    """Add new shards after the existing shards."""
     check_server(topology, master)
     first = topology.shards[-1].range[1] + 1
     if span[0] != first:
@@ -97,31 +98,31 @@ def opened(topology: Topology, span: Span, master: str, slave: str | None) -> To
 
 
 def promoted(topology: Topology, old: str, new: str) -> Topology:
-    """With a slave as the master of all that its master had, and without a slave."""
+    """Make a slave the master of all its master's shards, without a slave."""
     return _with_pair(topology, old, new, None)
 
 
 def with_slave(topology: Topology, master: str, slave: str | None) -> Topology:
-    """With another slave, or without one, for all shards of a master."""
+    """Change or remove the slave of all shards of a master."""
     return _with_pair(topology, master, master, slave)
 
 
 def announced(topology: Topology, span: Span, to: str) -> Topology:
-    """With shards that are about to be handed over, one group after another, between their master
-    and `to`, under the new epoch. It replaces an earlier announcement for the same shards."""
+    """Announce that shards will be handed over in groups, from their master to `to`, under the new
+    epoch. It replaces an earlier announcement for the same shards."""
     check_server(topology, to)
     others = tuple(moving for moving in topology.moving if moving.range != span)
     return _next(topology, moving=(*others, Moving(span, to, topology.epoch + 1)))
 
 
 def settled(topology: Topology, span: Span, master: str, slave: str | None) -> Topology:
-    """With shards that have all been handed over to `master`."""
+    """Record that all announced shards are on `master`."""
     others = tuple(moving for moving in topology.moving if moving.range != span)
     return replace(moved(topology, span, master, slave), moving=others)
 
 
 def moved(topology: Topology, span: Span, to: str, slave: str | None) -> Topology:
-    """With a range of shards on another master."""
+    """Move a range of shards to another master."""
     check_server(topology, to)
     if span[0] < topology.shards[0].range[0] or span[1] > topology.shards[-1].range[1]:
         raise ConfigError(f"range {_text(span)}: not all of these shards are open")
@@ -141,7 +142,7 @@ def moved(topology: Topology, span: Span, to: str, slave: str | None) -> Topolog
 
 
 def merged(ranges: Iterable[ShardRange]) -> tuple[ShardRange, ...]:
-    """Neighboring ranges on the same servers as one."""
+    """The ranges, with neighboring ranges on the same servers merged."""
     found: list[ShardRange] = []
     for r in ranges:
         before = found[-1] if found else None

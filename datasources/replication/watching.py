@@ -1,9 +1,9 @@
-"""Decides when a master is dead, and whether a watch may promote its slave by itself.
+"""Decides when a master is dead, and whether a watch may promote its slave automatically.
 
-An observer is one process of `pinway shards watch`. It calls a master silent when the master does
-not answer, and the lease that its slave has received does not change either. So a master that hangs
-is silent, and a master that only the observer can't reach is not. Observers report silent masters
-to each other through ZooKeeper; a promotion needs a quorum of them.
+An observer is one process of `pinway shards watch`. It calls a master silent if the master does not
+answer and the lease that its slave has received does not change. So a master that hangs is silent,
+and a master that only the observer can't reach is not. Observers report silent masters to each
+other through ZooKeeper; a promotion needs a quorum of observers.
 """
 
 from collections.abc import Iterable
@@ -26,21 +26,21 @@ class Pair(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The name of the pair's record; the same after a promotion."""
+        """The name of the pair's record. It stays the same after a promotion."""
         return "watch_" + "_".join(sorted(self))
 
 
 class Sight(NamedTuple):
-    """A look at a pair by one observer."""
+    """One observer's view of a pair."""
 
-    answers: bool  # the master answered
-    lease: str | None  # the lease as the slave has it; None if the slave did not answer
+    answers: bool  # whether the master answered
+    lease: str | None  # the lease on the slave; None if the slave did not answer
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The silent masters that an observer sees, by name; and for each one the last lease that its
-    slave received. The lease is what names a cause: it is the same for all observers, and another
-    one when the master was back in between."""
+    """The silent masters that an observer sees: for each name, the last lease that the slave
+    received. The lease identifies the outage: it is the same for all observers, and it changes if
+    the master was back in between."""
 
     silent: dict[str, str]
 
@@ -59,12 +59,13 @@ class Record(msgspec.Struct, frozen=True):
     cause: str  # the old master's last lease
     at: float  # epoch s
     outcome: Outcome = Outcome.BEGUN
-    told: str = ""  # why it was refused
+    told: str = ""  # why the promotion was refused
 
 
 class Rules(NamedTuple):
-    """When a watch promotes. With `quorum` 2, `after` 10 and `cool_down` 600: when two observers
-    have found a master silent for 10 s, unless the pair was promoted in the last ten minutes."""
+    """The conditions for a promotion. With `quorum` 2, `after` 10 and `cool_down` 600: two
+    observers have found a master silent for 10 s, and the pair was not promoted in the last ten
+    minutes."""
 
     promotes: bool = False
     quorum: int = 2
@@ -73,14 +74,14 @@ class Rules(NamedTuple):
 
 
 class Silence:
-    """How long one observer has found a pair's master silent."""
+    """The time for which one observer has found a pair's master silent."""
 
     def __init__(self) -> None:
         self._lease: str | None = None
         self._since: float | None = None
 
     def seen(self, sight: Sight, now: float) -> float:
-        """The seconds of silence up to `now` (s, of a clock that never goes back)."""
+        """The seconds of silence up to `now` (in seconds, on a clock that never goes back)."""
         if sight.answers or sight.lease is None:
             self._since = None
         elif self._since is None or sight.lease != self._lease:
@@ -96,7 +97,7 @@ class Decision(NamedTuple):
 
 
 def pairs(topology: Topology) -> list[Pair]:
-    """The pairs with a slave that could be promoted."""
+    """The pairs whose slave could be promoted."""
     ranges = (*topology.shards, *topology.mod.ranges)
     slaves: dict[str, set[str | None]] = {}
     for r in ranges:
@@ -117,8 +118,8 @@ def decided(
     record: Record | None,
     now: float,
 ) -> Decision:
-    """The decision about a master that this observer finds silent. `reports` are of all observers,
-    and `now` is in epoch s."""
+    """The decision about a master that this observer finds silent. `reports` are the reports of all
+    observers; `now` is in epoch s."""
     if record is not None and continues(record, pair):
         return Decision(rules.promotes, "a promotion was begun, and is not finished")
     found = list(reports)
@@ -138,7 +139,7 @@ def decided(
 
 
 def continues(record: Record, pair: Pair) -> bool:
-    """Whether a record is of a promotion of this pair that was begun, and must be finished."""
+    """Whether a record shows an unfinished promotion of this pair."""
     return record.outcome is Outcome.BEGUN and Pair(record.old, record.new) == pair
 
 

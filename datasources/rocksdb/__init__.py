@@ -1,4 +1,4 @@
-"""Feeds embedded: a wide-column store in a RocksDB directory."""
+"""Embedded feeds: a wide-column store in a RocksDB directory."""
 
 from datasources.rocksdb.store import RocksWideColumns
 

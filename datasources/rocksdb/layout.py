@@ -1,10 +1,11 @@
-"""How cells lie in RocksDB: one key a (row, column), in their order, and one value a cell.
+"""The layout of cells in RocksDB: one key for each (row, column), in their order, and one value.
 
 key    row with 00 escaped as 00 FF, then 00 01, then the column as it is
 value  8 bytes, big endian: stamp * 2 + (1 if the cell is deleted); then the cell's bytes
 
-One cell a column is all that the contract can tell apart: the highest stamp shows, and a delete
-hides every put up to its own. So of two heads the higher wins, and at equal stamps a delete.
+One cell for each column is enough for the contract: the put with the highest stamp is visible, and
+a delete hides every put up to its own stamp. So of two heads the higher wins; with equal stamps,
+the delete.
 """
 
 from collections.abc import Callable
@@ -30,12 +31,12 @@ def cell_key(prefix: bytes, column: bytes) -> bytes:
 
 
 def row_end(prefix: bytes) -> bytes:
-    """The first key past the row with that prefix."""
+    """The first key after the row with this prefix."""
     return prefix[: -len(_END)] + _PAST_END
 
 
 def successor(key: bytes) -> bytes:
-    """The least key greater than `key`."""
+    """The lowest key greater than `key`."""
     return key + _ZERO
 
 
@@ -57,4 +58,5 @@ def is_deleted(value: bytes) -> bool:
 
 
 unpack_head: Callable[[bytes], tuple[int]] = Struct(">Q").unpack_from
-"""A cell's head as (stamp * 2 + deleted,): one call a cell, on the path of every read."""
+"""A cell's head as (stamp * 2 + deleted,). It is one C call, because every read needs it for every
+cell."""

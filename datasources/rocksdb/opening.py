@@ -1,4 +1,4 @@
-"""Opening a RocksDB directory, and its faults in words that say what to do."""
+"""Opens a RocksDB directory, and translates its faults to messages that say what to do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,8 @@ _IN_USE = ("lock hold by current process", "While lock file")
 
 
 def open_directory(path: Path, cache_bytes: int) -> tuple[Rdict, set[str], Options]:
-    """The database in `path`, made if need be, its tables' names, and options for new ones."""
+    """The database in `path` (created if missing), its tables' names, and the options for new
+    tables."""
     options = _options(cache_bytes)
     with faults(path):
         if path.exists() and not path.is_dir():
@@ -21,7 +22,7 @@ def open_directory(path: Path, cache_bytes: int) -> tuple[Rdict, set[str], Optio
         if (path / "CURRENT").exists():
             names = set(Rdict.list_cf(str(path), options)) - {"default"}
         elif any(path.glob("MANIFEST-*")) or any(path.glob("*.sst")):
-            # RocksDB would take this for an empty directory and delete what is left.
+            # RocksDB would take this for an empty directory, and delete the remaining files.
             raise _corrupt(path, "the file CURRENT is missing")
         else:
             path.mkdir(parents=True, exist_ok=True)
@@ -33,8 +34,8 @@ def _options(cache_bytes: int) -> Options:
     blocks = BlockBasedOptions()
     blocks.set_block_cache(Cache(cache_bytes))
     blocks.set_block_size(16 << 10)
-    # A put looks whether its column is there; most often it isn't. Filters answer that for files,
-    # and for what is still in memory: 2% of its buffer, 16 bits for a cell of 100 bytes.
+    # A put checks whether its column exists; mostly it doesn't. Filters answer this for files, and
+    # for data that is still in memory: 2% of its buffer, 16 bits for a cell of 100 bytes.
     blocks.set_bloom_filter(10, False)
     options = Options(raw_mode=True)
     options.create_if_missing(True)
@@ -51,7 +52,7 @@ def _options(cache_bytes: int) -> Options:
 
 @contextmanager
 def faults(path: Path) -> Iterator[None]:
-    """RocksDB's exceptions become ours."""
+    """Translates RocksDB's exceptions to the stores' errors."""
     try:
         yield
     except (StoreError, ValueError):
@@ -61,7 +62,7 @@ def faults(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreUnavailable(f"{path}: {error.strerror or error}") from error
     except Exception as error:
-        if type(error) is not Exception:  # rocksdict raises plain ones alone
+        if type(error) is not Exception:  # rocksdict raises plain Exception only
             raise
         raise _translate(path, str(error)) from error
 

@@ -1,10 +1,9 @@
-"""WideColumnStore in one RocksDB directory, a column family a table.
+"""A WideColumnStore in one RocksDB directory, with a column family for each table.
 
-Reads run on the event loop: a page of 50 cells takes 35 µs there, and the way to a thread and
-back alone 65 µs. A read that turns out long (many cells, or many deleted ones in its way) and
-all scans go to a thread. Writes always do, and to one thread: RocksDB may hold a writer back
-(compaction behind, a slow disk), and one thread makes the look at a cell and its replacement one
-step.
+Reads run on the event loop: a page of 50 cells takes 35 µs there, and switching to a thread and
+back alone takes 65 µs. A long read (many cells, or many deleted cells) and all scans run in a
+thread. Writes always run in one thread: RocksDB may delay a writer (slow compaction, a slow disk),
+and in one thread, the check of a cell and its replacement are one step.
 """
 
 import asyncio
@@ -25,9 +24,10 @@ from datasources.rocksdb.opening import faults, open_directory
 
 T = TypeVar("T")
 
-_INLINE_KEYS = 1_000  # the most that a read on the loop looks at: 0.5 ms
-_SCAN_KEYS = 4_000  # a scan's step ends with the row in which it passed so many
-_RANGE_DELETE = 100  # fewer keys are deleted one by one: each range slows later reads a little
+_INLINE_KEYS = 1_000  # keys that a read on the event loop visits, at most: 0.5 ms
+_SCAN_KEYS = 4_000  # a scan's step ends with the row in which it passed this many keys
+# fewer keys are deleted one by one, because each range slows later reads a little
+_RANGE_DELETE = 100
 
 
 class _Open(NamedTuple):
@@ -36,18 +36,19 @@ class _Open(NamedTuple):
 
 
 class _TooLong(Exception):
-    """A read on the loop met more keys than it may."""
+    """A read on the event loop met too many keys."""
 
 
 class RocksWideColumns:
-    """A feed store in the directory `path`, made if need be; one process may have it open.
+    """A feed store in the directory `path`, which is created if missing. Only one process may have
+    it open.
 
-    Raises StoreUnavailable when the directory can't be had, StoreCorrupt when it is damaged.
+    Raises StoreUnavailable if the directory can't be used, and StoreCorrupt if it is damaged.
 
-    Each write goes through RocksDB's log into the operating system before it is acknowledged, so
-    it survives SIGKILL of this process. `sync=True` also waits for the disk, for hosts that lose
-    power: off by default, since the standby side and the outbox can rebuild a feed's last seconds,
-    and an fsync costs each write milliseconds on an ordinary disk.
+    Each write goes through RocksDB's log to the operating system before it is acknowledged, so it
+    survives SIGKILL of this process. `sync=True` also waits for the disk, for hosts that lose
+    power. It is off by default, because the standby side and the outbox can rebuild a feed's last
+    seconds, and an fsync costs each write milliseconds on an ordinary disk.
     """
 
     def __init__(
@@ -99,7 +100,8 @@ class RocksWideColumns:
     ) -> None:
         head = layout.head(stamp, deleted=False)
         found: dict[bytes, bytes] = {}
-        for row, cells in rows.items():  # on the path of each delivery: no call for each cell
+        # every delivery runs this loop: no function call for each cell
+        for row, cells in rows.items():
             prefix = layout.row_prefix(row)
             for column, value in cells.items():
                 found[prefix + column if column else layout.cell_key(prefix, column)] = head + value
@@ -154,7 +156,7 @@ class RocksWideColumns:
         return set(self._names)
 
     async def snapshot(self, folder: Path) -> None:
-        """See FeedSnapshots: hard links where the file system allows it, between two writes."""
+        """See FeedSnapshots. Makes hard links if the file system allows it, between two writes."""
         with faults(self._path):
             self._check_open()
             await self._in(
@@ -167,7 +169,7 @@ class RocksWideColumns:
             self._db.get(b"")
 
     async def close(self) -> None:
-        """Wait for what runs, then give the directory up. Done twice is no error."""
+        """Wait for running calls, then release the directory. May be called twice."""
         if self._closed:
             return
         self._closed = True
@@ -219,10 +221,10 @@ def _cell(column: bytes, value: bytes) -> Cell:
 
 
 def _walk(cells: Rdict, start: bytes, end: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and values from `start` until before `end`, as of now.
+    """The keys and values from `start` until before `end`, as of now.
 
-    RocksDB reads `end` where Python keeps it, for as long as the iterator lives, and rocksdict
-    holds no reference to it: this frame does.
+    RocksDB reads `end` in Python's memory as long as the iterator lives, and rocksdict holds no
+    reference to it; this frame does.
     """
     options = ReadOptions()
     if end is not None:
@@ -233,13 +235,13 @@ def _walk(cells: Rdict, start: bytes, end: bytes | None) -> Iterator[tuple[bytes
     while valid():
         yield key(), value()
         step()
-    iterator.status()  # a damaged block ends the iteration too; this raises
+    iterator.status()  # a damaged block also ends the iteration; this raises
 
 
 def _page(
     cells: Rdict, prefix: bytes, start: bytes, limit: int, most: int = sys.maxsize
 ) -> list[Cell]:
-    """Up to `limit` visible cells of a row; raises _TooLong past `most` keys."""
+    """Up to `limit` visible cells of a row. Raises _TooLong after `most` keys."""
     page: list[Cell] = []
     if limit <= 0:
         return page
@@ -256,8 +258,7 @@ def _page(
 
 
 def _rows(cells: Rdict, start: bytes) -> tuple[list[tuple[bytes, list[Cell]]], bytes | None]:
-    """Read whole rows from a key on; returns them and the key to continue from (None: no more
-    rows)."""
+    """Whole rows from a key on, and the key from which to continue (None: no more rows)."""
     rows: list[tuple[bytes, list[Cell]]] = []
     row, prefix = b"", b""
     for seen, (key, value) in enumerate(_walk(cells, start, None)):
@@ -274,7 +275,7 @@ def _rows(cells: Rdict, start: bytes) -> tuple[list[tuple[bytes, list[Cell]]], b
 
 
 def _removal(opened: _Open, prefix: bytes, start: bytes) -> WriteBatch:
-    """The batch that deletes a row's keys from `start` on; empty if none of them is visible."""
+    """The batch that deletes a row's keys from `start` on; empty if no key is visible."""
     batch, end = WriteBatch(raw_mode=True), layout.row_end(prefix)
     found = list(itertools.islice(_walk(opened.cells, start, end), _RANGE_DELETE + 1))
     if len(found) > _RANGE_DELETE:

@@ -1,1 +1,1 @@
-"""Sharded objects and mappings over SQL: what the SQLite and the MySQL backend have in common."""
+"""Sharded objects and mappings over SQL: the shared part of the SQLite and the MySQL backend."""

@@ -1,4 +1,4 @@
-"""Rows of the shared tables as the protocols' records, and keys as they are stored."""
+"""Rows of the shared tables as the protocols' records, and the stored form of keys."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ EDGE_COLUMNS = "from_id, to_id, sequence, version, active"
 OUTBOX_COLUMNS = "id, kind, payload, progress, created, attempts"
 ANSWER_COLUMNS = "fingerprint, answer, outbox_id"
 VISIT_COLUMNS = "user_id, generation, visit, chunk, saved, created"
-MAX_KEY = 191  # bytes; what an index of MySQL takes in every row format
+MAX_KEY = 191  # bytes that an index of MySQL can hold in every row format
 
 
 def edge(row: Row, era: int = 0) -> Edge:
@@ -20,7 +20,7 @@ def edge(row: Row, era: int = 0) -> Edge:
 
 
 def moves(moves: Sequence[tuple[int, int]]) -> bytes:
-    """JSON numbers don't reach to 38 digits."""
+    """The moves as JSON texts, because JSON numbers don't have 38 digits."""
     return " ".join(f"{old}:{new}" for old, new in moves).encode()
 
 
@@ -43,8 +43,8 @@ def visit(row: Row) -> Visit:
 
 
 def key(text: str) -> bytes:
-    """A key of any length and script as bytes that fit a unique index: its UTF-8, or, where that
-    is too long, its SHA-256."""
+    """A key of any length and script as bytes for a unique index: its UTF-8 or, if that is too
+    long, its SHA-256."""
     data = text.encode()
     if len(data) <= MAX_KEY:
         return data

@@ -1,4 +1,4 @@
-"""The differences of SQLite and MySQL in the statements of the shared stores."""
+"""The differences between SQLite's and MySQL's statements for the shared stores."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,37 +11,37 @@ MAX_SEQUENCE = 10**38 - 1
 class Dialect:
     """Pieces of SQL text, and the form of a sequence in a parameter."""
 
-    lock: str  # ends a SELECT whose rows the transaction locks
-    force: str  # follows a table's name: read it by this index and no other; {index}
-    touch: str  # ends the SET of an UPDATE that the database does not stamp by itself
-    upsert: str  # begins the clause of an INSERT that says what a duplicate key does; {key}
-    new: str  # the value that the INSERT brought, in that clause; {column}
+    lock: str  # ends a SELECT that locks its rows
+    force: str  # follows a table's name: read the table by this index only; {index}
+    touch: str  # ends the SET of an UPDATE, if the database does not set the time by itself
+    upsert: str  # begins an INSERT's clause for a duplicate key; {key}
+    new: str  # the inserted value, in that clause; {column}
     last_id_is_first: bool  # of an INSERT of many rows
     encode_sequence: Callable[[int], Any]
 
     def by(self, index: str = "PRIMARY") -> str:
-        """The text after a table's name that makes the statement read it by one index. Without it,
-        MySQL's optimizer sometimes walks, and locks, far more rows by another index; SQLite does
-        not."""
+        """The text after a table's name that makes the statement use one index. Without it, MySQL's
+        optimizer sometimes reads, and locks, far more rows by another index; SQLite does not."""
         return self.force.format(index=index)
 
     def keep(self, key: Sequence[str]) -> str:
-        """The clause that leaves a row with the same unique key as it is."""
+        """The clause that leaves an existing row with the same unique key unchanged."""
         return f"{self.upsert.format(key=', '.join(key))} {key[0]} = {key[0]}"
 
     def replace(self, key: Sequence[str], columns: Sequence[str]) -> str:
-        """The clause that gives the row with the same unique key new columns. Only for tables
-        with no other unique key: MySQL would take a row for the same by any of them."""
+        """The clause that updates columns of an existing row with the same unique key. Only for
+        tables without another unique key: MySQL would match rows by any of them."""
         news = ", ".join(f"{column} = {self.new.format(column=column)}" for column in columns)
         return f"{self.upsert.format(key=', '.join(key))} {news}"
 
     def add(self, key: Sequence[str], column: str) -> str:
-        """The clause that adds to a column of the row with the same unique key."""
+        """The clause that adds to a column of an existing row with the same unique key."""
         new = self.new.format(column=column)
         return f"{self.upsert.format(key=', '.join(key))} {column} = {column} + {new}"
 
     def sequence(self, value: int) -> Any:
-        """The parameter for a sequence to store. Raises ValueError for one of over 38 digits."""
+        """The parameter for a sequence to store. Raises ValueError if it has more than 38
+        digits."""
         if not 0 <= value <= MAX_SEQUENCE:
             raise ValueError(f"sequence {value} is not a number of up to 38 digits")
         return self.encode_sequence(value)

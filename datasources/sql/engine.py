@@ -11,7 +11,7 @@ from datasources.topology import Topology
 
 Row = tuple[Any, ...]
 Observe = Callable[[str, str], None]
-"""Called with (server, operation) once for each round trip to a server."""
+"""Called with (server, operation) for each round trip to a server."""
 
 
 class Place(NamedTuple):
@@ -30,14 +30,14 @@ def mod_place(server: str, shard: int) -> Place:
 
 
 def shard_at(place: Place) -> tuple[bool, int]:
-    """Whether a place is a mod shard's, and its number."""
+    """Whether a place is a mod shard, and its number."""
     is_mod = place.database.startswith("mod")
     return is_mod, int(place.database.removeprefix("mod" if is_mod else "db"))
 
 
 class Part(NamedTuple):
-    """One SELECT of a batch, in two pieces so that a backend may tag its rows with the part's
-    number. `{db}` is the shard's database and, in `rest`, `?` a parameter."""
+    """One SELECT of a batch, in two pieces, so that a backend can add the part's number to its
+    rows. `{db}` is the shard's database and, in `rest`, `?` a parameter."""
 
     place: Place
     columns: str
@@ -46,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a statement: its rows, how many rows it matched, and the id it made."""
+    """The result of a statement: its rows, the number of matched rows, and the new id."""
 
     rows: list[Row]
     matched: int
@@ -54,7 +54,7 @@ class Result(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """A shard's fence as a transaction finds it, and who the server that answers is."""
+    """A shard's fence as a transaction finds it, and the identity of the server that answers."""
 
     epoch: int
     owner: str
@@ -62,7 +62,7 @@ class Fence(NamedTuple):
 
 
 class NotOwned(StaleTopology):
-    """Shards that were asked for at `places` belong to other servers."""
+    """The shards at `places` belong to other servers."""
 
     def __init__(self, message: str, places: Iterable[Place]) -> None:
         super().__init__(message)
@@ -74,31 +74,32 @@ class Contended(StoreConflict):
 
 
 class Session(Protocol):
-    """A transaction that has begun. Text columns come as bytes."""
+    """A transaction that has begun. Text columns are returned as bytes."""
 
     place: Place
-    fence: Fence | None  # None: the shard has none
+    fence: Fence | None  # None: the shard has no fence
     turn: Any  # a `datasources.sql.gates.Entered`
 
     async def run(self, operation: str, sql: str, args: Sequence[Any] = ()) -> Result:
-        """Run one statement, written as a Part's rest is. Raises StoreConflict for a duplicate
-        key, after which the transaction may go on; Contended, StoreTimeout, StoreUnavailable and
-        StoreCorrupt, after which it can't."""
+        """Run one statement, written like the `rest` of a Part. Raises StoreConflict for a
+        duplicate key; the transaction may continue then. After Contended, StoreTimeout,
+        StoreUnavailable and StoreCorrupt it can't continue."""
 
     async def defer(self, operation: str, sql: str, args: Sequence[Any]) -> None:
-        """Run a statement whose result nobody needs, in the round trip of the next statement or of
-        the commit, and before it. Its errors are raised there."""
+        """Run a statement without using its result, before the next statement or the commit, in the
+        same round trip. Its errors are raised there."""
 
     def at_commit(self, sql: str, args: Sequence[Any]) -> None:
-        """Run a statement whose result nobody needs, in the round trip that commits."""
+        """Run a statement without using its result, in the round trip that commits."""
 
     def will_lock(self, rows: Iterable[tuple[int, int]]) -> None:
-        """Say which rows are about to be locked: lists as (mapping code, from id), objects as
-        (minus the kind, local id). Raises Contended where too many of this process wait."""
+        """Announce the rows that will be locked: lists as (mapping code, from id), objects as
+        (minus the kind, local id). Raises Contended if too many transactions of this process wait
+        for one of them."""
 
 
 class Engine(Protocol):
-    """The servers of one topology, by name. Calls that name another raise StaleTopology."""
+    """The servers of one topology, by name. Calls that name other servers raise StaleTopology."""
 
     dialect: Dialect
 
@@ -106,13 +107,13 @@ class Engine(Protocol):
         """Switch to the servers of another topology."""
 
     def confirm_with(self, confirm: Callable[[], Awaitable[None]]) -> None:
-        """Have `confirm` read the topology again, when an answer is current only if the topology in
-        use is. It raises StaleTopology if another one is, and StoreError."""
+        """Set the function that reads the topology again, for answers that are current only if the
+        topology in use is. It raises StaleTopology if the topology has changed, and StoreError."""
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
-        """The rows of each part; one round trip a server, all servers at once. Raises NotOwned for
-        a shard of a move that is not on its part's server."""
+        """The rows of each part. One round trip for each server, all servers at once. Raises
+        NotOwned if a shard of a move is not on its part's server."""
 
     def begin(self, place: Place, commit: str) -> AbstractAsyncContextManager[Session]:
-        """A transaction on one shard, committed when the block ends and rolled back when it
-        raises. `commit` names the operation for the observer."""
+        """A transaction on one shard, committed when the block ends, and rolled back when the block
+        raises. `commit` is the operation's name for the observer."""

@@ -1,4 +1,4 @@
-"""Forgets what is kept for a time only: `datasources.protocols.Expiry` over SQL."""
+"""Deletes data that is kept for a limited time: `datasources.protocols.Expiry` over SQL."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from datasources.sql.router import Router
 SHARDS_AT_A_TIME = 512
 
 _OLD_ANSWERS = "FROM {db}.answers WHERE created < ? ORDER BY created LIMIT ?"
-# A user's newest visit stays: the next one's generation is counted from it.
+# A user's newest visit stays, because the next generation is counted from it.
 _OLD_VISITS = (
     "FROM {db}.visits v WHERE v.created < ? AND v.saved = 1 AND EXISTS (SELECT 1 "
     "FROM {db}.visits n WHERE n.user_id = v.user_id AND n.generation > v.generation) "
@@ -20,7 +20,7 @@ _OLD_VISITS = (
 
 
 class SqlExpiry:
-    """See Expiry. Old rows are found in one round trip for each server, then deleted by their keys
+    """See Expiry. Old rows are found in one round trip for each server, then deleted by their keys,
     in a short transaction for each shard."""
 
     def __init__(self, router: Router) -> None:

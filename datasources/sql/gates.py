@@ -1,12 +1,12 @@
-"""Bounds how many transactions of this process wait for one row's lock.
+"""Limits how many transactions of this process wait for the lock of one row.
 
-A transaction that waits for a row's lock holds a connection. Without a bound, a row that hundreds
-want at once (the head of a popular pin's likes) takes every connection to its server, and writers
-of other shards there wait behind it. So each list and each object has a gate that lets WIDTH
-transactions through at a time. A transaction that finds a gate full gives its connection back,
-queues at the gate without a connection, and runs again.
+A transaction that waits for a row's lock occupies a connection. Without a limit, a row that
+hundreds of transactions need at once (the head of a popular pin's likes) occupies all connections
+to its server, and writers of other shards there have to wait. So each list and each object has a
+gate that lets WIDTH transactions through at a time. A transaction that finds a gate full releases
+its connection, queues at the gate without a connection, and runs again.
 
-A transaction queues before it begins, in one order of the keys, and never in the middle: so
+A transaction queues before it begins, in one order of the keys, and never in the middle. So
 transactions that hold a gate, or a lock in the database, don't wait for a gate.
 """
 
@@ -19,7 +19,7 @@ from datasources.errors import StoreConflict
 from datasources.sql.engine import Contended
 
 WIDTH = 2  # the transaction that has the lock, and the next one
-MOST_KEYS = 64  # a transaction that locks more rows at once (a bulk load) passes no gates
+MOST_KEYS = 64  # a transaction that locks more rows at once (a bulk load) uses no gates
 WAIT_SECONDS = 5.0
 
 Key = tuple[str, int, int]
@@ -27,7 +27,7 @@ Key = tuple[str, int, int]
 
 
 class Crowded(Contended):
-    """A gate is full: run the transaction again when it has queued for these keys."""
+    """A gate is full: queue for these keys, then run the transaction again."""
 
     def __init__(self, keys: Set[Key]) -> None:
         super().__init__(f"many writers wait for {min(keys)}")
@@ -35,7 +35,7 @@ class Crowded(Contended):
 
 
 class Gates:
-    """The gates of one process; a gate that nobody holds costs nothing."""
+    """The gates of one process. A gate that nobody holds takes no memory."""
 
     def __init__(self, width: int = WIDTH) -> None:
         self._width = width
@@ -43,14 +43,14 @@ class Gates:
         self._queues: dict[Key, deque[asyncio.Future[None]]] = {}
 
     def enter(self, key: Key) -> bool:
-        """Pass the gate if it isn't full; whether it was passed."""
+        """Pass the gate if it isn't full. Returns whether it was passed."""
         if self._inside[key] >= self._width:
             return False
         self._inside[key] += 1
         return True
 
     async def wait(self, key: Key) -> None:
-        """Pass the gate when it is the caller's turn: first come, first served."""
+        """Pass the gate in turn: first come, first served."""
         if self.enter(key):
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -79,28 +79,28 @@ class Gates:
 
 
 class Entered(Protocol):
-    """The gates that a transaction enters before it locks rows."""
+    """The gates that a transaction passes before it locks rows."""
 
     def enter(self, keys: Iterable[Key]) -> None:
-        """Pass the gates of rows that are about to be locked. Raises Crowded."""
+        """Pass the gates of rows that will be locked. Raises Crowded."""
 
 
 class Free:
-    """Passes no gates: for transactions that nothing may keep waiting."""
+    """Passes no gates: for transactions that must not wait."""
 
     def enter(self, keys: Iterable[Key]) -> None:
         return
 
 
 class Turn:
-    """The gates that one transaction has passed, until it leaves them all."""
+    """The gates that one transaction has passed, until it leaves all of them."""
 
     def __init__(self, gates: Gates) -> None:
         self._gates = gates
         self._held: set[Key] = set()
 
     async def wait(self, keys: Iterable[Key]) -> None:
-        """Queue for the gates, without a connection. Raises StoreConflict when it takes too long;
+        """Queue for the gates, without a connection. Raises StoreConflict when that takes too long;
         the gates that were passed must be left in that case, too."""
         try:
             async with asyncio.timeout(WAIT_SECONDS):

@@ -1,8 +1,8 @@
 """Mapping rows and heads of lists inside one transaction, under the lists' locks.
 
-A list's head is locked before anything of the list is read or written. From then on nobody else
-changes the list, so what was read once is known: heads and rows are remembered, changed heads are
-written together at the end.
+A list's head is locked before any of the list's data is read or written. From then on no other
+transaction changes the list, so heads and rows need to be read only once. Changed heads are written
+together at the end.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ class Lists:
         self._changed: set[ListKey] = set()
 
     async def head(self, key: ListKey) -> Head:
-        """The list's head; the list is locked."""
+        """The list's head. Locks the list."""
         await self.lock([key])
         return self._heads[key]
 
@@ -53,22 +53,22 @@ class Lists:
         return head.era
 
     def hold(self, key: ListKey, times: int) -> None:
-        """Hold a list so many times more often, or less; it needn't be locked."""
+        """Change the number of holds of a list by `times`. The list need not be locked."""
         self._put_era(key, times, 0, self._dialect.add(_HEAD_KEY, "size"))
 
     async def lock(self, keys: Iterable[ListKey]) -> None:
-        """Lock lists in one order, so that transactions that lock many don't cross."""
+        """Lock lists in one fixed order, so that transactions with many lists don't deadlock."""
         missing = sorted({k for k in keys if k not in self._heads}, key=_order)
         for at in range(0, len(missing), ROWS_A_STATEMENT):
             await self._lock(missing[at : at + ROWS_A_STATEMENT])
 
     async def row(self, key: EdgeKey) -> Edge | None:
-        """The row as this transaction sees it; its list is locked."""
+        """The row as this transaction sees it. Locks its list."""
         await self.rows([key])
         return self._rows[key]
 
     async def rows(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
-        """The rows of `keys` that exist, as this transaction sees them; locks their lists."""
+        """The rows of `keys` that exist, as this transaction sees them. Locks their lists."""
         unknown = [key for key in dict.fromkeys(keys) if key not in self._rows]
         lists = {ListKey(key.mapping, key.from_id) for key in unknown}
         if len(lists) == 1 and len(unknown) <= ROWS_A_STATEMENT:
@@ -86,7 +86,7 @@ class Lists:
         return {key: row for key in keys if (row := self._rows[key]) is not None}
 
     async def put(self, mapping: Mapping, edge: Edge) -> bool:
-        """Write one row if it is newer; whether it was."""
+        """Write one row if it is newer. Returns whether it was written."""
         old = await self.row(EdgeKey(mapping, edge.from_id, edge.to_id))
         if old is not None and edge.version <= old.version:
             return False
@@ -161,7 +161,7 @@ class Lists:
             await self._read_with_rows(key, to_ids)
 
     async def _read_with_rows(self, key: ListKey, to_ids: Sequence[int]) -> bool:
-        """False if the list has no head yet."""
+        """Read a list's head and rows. Returns False if the list has no head yet."""
         columns = ", ".join(f"e.{name}" for name in codecs.EDGE_COLUMNS.split(", "))
         by, code = self._dialect.by(), key.mapping.code
         found = await self._session.run(
@@ -174,7 +174,7 @@ class Lists:
             (ERAS + code, *to_ids, code, key.from_id),
         )
         for size, version, era, *row in found.rows:
-            # The row in hand may be newer than the stored row, which is written at the end.
+            # The row in memory may be newer than the stored row, which is written at the end.
             self._heads.setdefault(key, Head(size, version, era or 0))
             if row[0] is not None:
                 edge = codecs.edge(tuple(row))
@@ -250,7 +250,7 @@ class Lists:
 
 
 async def touch(session: Session, dialect: Dialect, lists: Sequence[tuple[int, int]]) -> None:
-    """Make rows of (mapping code, from id) in `lists`, so that there is something to lock."""
+    """Create rows of (mapping code, from id) in `lists`, so that they can be locked."""
     await session.run(
         "tx.touch",
         f"INSERT INTO {{db}}.lists ({HEAD_COLUMNS}) "
@@ -270,7 +270,7 @@ def heads_condition(keys: Iterable[ListKey]) -> tuple[str, list[Any]]:
 
 
 def heads_of(rows: Sequence[Row]) -> dict[ListKey, Head]:
-    """The heads of those lists that have any, from rows of HEAD_COLUMNS."""
+    """The heads of the lists that have one, from rows of HEAD_COLUMNS."""
     heads: dict[ListKey, Head] = {}
     for code, from_id, size, version in rows:
         key = ListKey(BY_CODE[code % ERAS], from_id)

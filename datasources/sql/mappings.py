@@ -53,8 +53,8 @@ class SqlMappings:
             if place is not None and request.limit > 0:
                 parts.append(page_part(self._router.engine.dialect, place, request))
                 numbers.append(number)
-        # In the same statement, so that they are of the moment that the rows are of; and in as many
-        # columns, of like types.
+        # In the same statement, so that heads and rows are as of one moment; and with the same
+        # number of columns, of similar types.
         ordered = [request.key for request in requests if request.key.mapping.ordered]
         heads = self._head_parts(ordered, "mapping, from_id, 0, size, version")
         read = await self._router.read("mappings.pages", [*parts, *heads])
@@ -101,7 +101,7 @@ class SqlMappings:
             "FROM {db}.respacings WHERE from_id = ? AND mapping = ? AND era > ? ORDER BY era "
             "LIMIT 1000000"  # MySQL forgets the order of a SELECT in parentheses without a limit
         )
-        after = min(after_era, MAX_ID)  # a client may name any
+        after = min(after_era, MAX_ID)  # a client may name any era
         part = Part(place, "era, moves", rest, (key.from_id, key.mapping.code, after))
         [rows] = await self._router.read("mappings.respacings", [part])
         return [codecs.respacing(row) for row in rows]
@@ -145,14 +145,14 @@ class SqlMappings:
         return parts
 
     def _place(self, from_id: int) -> Place | None:
-        """None for a shard that is not open."""
+        """The shard's place; None if the shard is not open."""
         try:
             return self._router.place(shard_of(from_id))
         except KeyError:
             return None
 
     def _by_place(self, keys: Sequence[Any], from_id: Any) -> list[tuple[Place, list[Any]]]:
-        """The keys of each shard, in groups that one statement takes."""
+        """The keys of each shard, in groups that fit one statement."""
         by_shard: dict[int, list[Any]] = {}
         for key in keys:
             by_shard.setdefault(shard_of(from_id(key)), []).append(key)
@@ -167,7 +167,7 @@ class SqlMappings:
 def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
     """The page as a range of the index (from_id, active, sequence, to_id).
 
-    A comparison of pairs, (sequence, to_id) < (?, ?), would not be taken for a range.
+    A comparison of pairs, (sequence, to_id) < (?, ?), would not use a range.
     """
     seek, args = "", ()
     if request.after is not None:
@@ -182,7 +182,7 @@ def page_part(dialect: Dialect, place: Place, request: PageRequest) -> Part:
 
 def _seek(dialect: Dialect, after: Position) -> tuple[str, Any]:
     sequence, to_id = dialect.bound(after.sequence), min(max(after.to_id, -MAX_ID), MAX_ID)
-    if after.sequence < 0:  # below all rows, and the bound is 0: no id is below this one
+    if after.sequence < 0:  # below all rows: the bound is 0, and no id is below 0
         to_id = -MAX_ID
     return (
         "AND sequence <= ? AND (sequence < ? OR (sequence = ? AND to_id < ?)) ",

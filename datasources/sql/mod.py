@@ -1,4 +1,4 @@
-"""Ids found by arbitrary keys: `datasources.protocols.ModStore` over SQL."""
+"""Finds ids by arbitrary keys: `datasources.protocols.ModStore` over SQL."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class SqlMod:
                 parts.append(Part(place, _COLUMNS, rest, (namespace.encode(), *hashes)))
         found: dict[str, int] = {}
         for rows in await self._router.read("mod.find", parts):
-            # Two keys may have one MD5, if somebody wants them to: the key itself decides.
+            # Somebody may construct two keys with the same MD5: the key itself decides.
             found |= {key.decode(): id for _, key, id in rows}
         return {key: found[key] for key in asked if key in found}
 
@@ -60,7 +60,7 @@ class SqlMod:
         await self._router.write_at(place, "mod.release", run)
 
     async def _claim(self, shard: int, namespace: str, ids: Mapping[str, int]) -> dict[str, int]:
-        # In the order of the primary key, so that two claimants don't wait for each other.
+        # In the order of the primary key, so that two transactions don't wait for each other.
         keys = sorted(ids, key=_hash)
 
         async def run(session: Session) -> dict[str, int]:
@@ -70,7 +70,7 @@ class SqlMod:
                     session, namespace, keys[at : at + ROWS_A_STATEMENT], ids
                 )
                 holders |= {hash: id for hash, _, id in rows}
-            # A key whose MD5 another key holds is taken, as far as anybody can tell.
+            # A key whose MD5 belongs to another key counts as taken.
             return {key: holders[_hash(key)] for key in keys}
 
         return await self._router.write_at(self._router.mod_place(shard), "mod.claim", run)

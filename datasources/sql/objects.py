@@ -16,7 +16,7 @@ from datasources.sql.tx import SqlTx
 from datasources.topology import Topology
 
 T = TypeVar("T")
-Found = list[Listed]  # inside of the class, `list` is its method
+Found = list[Listed]  # inside the class, `list` is a method
 
 IDS_A_PART = 500
 MOST_SHARDS_AT_A_TIME = 256
@@ -33,7 +33,7 @@ class SqlObjects:
         return self._router.topology
 
     async def get(self, ids: Sequence[int]) -> dict[int, bytes]:
-        locals_of: dict[int, list[int]] = {}  # by the id's bits of shard and type
+        locals_of: dict[int, list[int]] = {}  # by the shard and type bits of the id
         for id in dict.fromkeys(ids):
             locals_of.setdefault(id >> id_parts.LOCAL_BITS, []).append(id_parts.local_of(id))
         parts, prefixes = [], []
@@ -61,8 +61,9 @@ class SqlObjects:
     async def list_reachable(self, kind: Kind, after_id: int, limit: int) -> Sequence[Listed]:
         waiting = self._shards_behind(kind, after_id)
         found: Found = []
-        lost: dict[str, StoreError] = {}  # servers that are not asked again
-        # Most shards have enough, or nearly all are empty: begin with few, then take many.
+        lost: dict[str, StoreError] = {}  # failed servers, which are not asked again
+        # Either most shards have enough objects, or nearly all are empty: begin with few, then take
+        # many.
         at, width = 0, 1
         while at < len(waiting) and len(found) < limit:
             some = waiting[at : at + width]
@@ -73,7 +74,7 @@ class SqlObjects:
             at += len(some)
             most = MOST_ROWS_AT_A_TIME // (limit - len(found) or 1)
             width = max(1, min(width * 4, MOST_SHARDS_AT_A_TIME, most))
-        # An error takes one place of a page, so it stands for all that its server has there.
+        # An error takes one place of a page, in place of all its server's objects there.
         while found and _is_lost(found[-1]) and at < len(waiting):
             if self._router.place(waiting[at]).server not in lost:
                 break
@@ -93,7 +94,7 @@ class SqlObjects:
         return await router.write(shard, "tx", run)
 
     def _part(self, prefix: int, numbers: Sequence[int]) -> Part | None:
-        """None for a shard that is not open and for a type that there is not."""
+        """The part that reads local ids; None for a shard that is not open, or an unknown type."""
         shard, kind = divmod(prefix, 1 << id_parts.KIND_BITS)
         try:
             place, table = self._router.place(shard), OBJECT_TABLES[Kind(kind)]
@@ -118,7 +119,8 @@ class SqlObjects:
         shards: Sequence[int],
         lost: dict[str, StoreError],
     ) -> Found:
-        """Each shard's objects, or the last id with its server's error, which is noted as lost."""
+        """Each shard's objects; for a failed server the last id with its error, which is added to
+        `lost`."""
         servers = {shard: self._router.place(shard).server for shard in shards}
         asked: dict[str, list[int]] = {}
         for shard, server in servers.items():

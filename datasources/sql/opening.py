@@ -1,8 +1,8 @@
-"""Decides which shards may be made where: a shard that exists on any server is never made again.
+"""Decides which shards may be created: a shard that exists on any server is never created again.
 
-A second, empty shard on another server would take writes for ids that the first one has. So a fence
-is created only at the first installation, and by `pinway shards open` for shards that no topology
-has named yet.
+A second, empty shard on another server would take writes for ids that the first shard has. So a
+fence is created only at the first installation, and by `pinway shards open` for shards that no
+topology has named before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,11 +11,11 @@ from datasources.errors import Damaged, StoreError, StoreUnavailable
 from datasources.sql.engine import Place
 
 Fences = Mapping[str, int | None]
-"""The databases of a server: the epoch in each one's fence, None for a database without a fence."""
+"""The databases of a server with their fences' epochs; None for a database without a fence."""
 
 
 def unfenced(places: Iterable[Place], fences: Mapping[str, Fences]) -> list[Place]:
-    """The places whose servers have no such shard."""
+    """The places whose servers don't have the shard."""
     return [p for p in places if fences.get(p.server, {}).get(p.database) is None]
 
 
@@ -27,9 +27,9 @@ def check_new(
     *,
     opening: bool = False,
 ) -> None:
-    """Raise Damaged unless the missing shards are new: no server has them, and either no shard has
-    an earlier epoch than the topology's `epoch` or they are being opened. Raise StoreUnavailable
-    when a server that might have them could not be asked."""
+    """Raises Damaged unless the missing shards are new: no server has them, and either no shard has
+    an earlier epoch than the topology's `epoch` or they are being opened. Raises StoreUnavailable
+    if a server that might have them could not be asked."""
     for place in missing:
         for server, shards in fences.items():
             if server != place.server and shards.get(place.database) is not None:

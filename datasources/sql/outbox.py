@@ -15,19 +15,19 @@ from datasources.sql.router import Router
 SHARDS_AT_A_TIME = 512
 FIRST_ROWS = 16
 MAX_ATTEMPTS = 32_767  # what the column holds
-SET_ASIDE = 2**62  # an epoch ms after all other rows
-NEVER = -(2**63)  # an epoch ms before all rows
+SET_ASIDE = 2**62  # an epoch ms after all other due times
+NEVER = -(2**63)  # an epoch ms before all due times
 
 _Row = tuple[OutboxRow, int]  # with the epoch ms at which it was due
 _DUE_COLUMNS = f"{codecs.OUTBOX_COLUMNS}, due"
-# One range of the index on `due`, which ends in the id.
+# One range of the index on `due`, which ends with the id.
 _DUE = (
     "FROM {db}.outbox WHERE due < ? AND due >= ? AND (due > ? OR id > ?) ORDER BY due, id LIMIT ?"
 )
 
 
 class _Removal:
-    """Rows of a shard that are removed together."""
+    """Rows of a shard that are removed in one transaction."""
 
     task: asyncio.Task[None]
 
@@ -40,7 +40,7 @@ class SqlOutbox:
 
     def __init__(self, router: Router) -> None:
         self._router = router
-        self._removals: dict[int, _Removal] = {}  # of each shard, the cursor that takes more rows
+        self._removals: dict[int, _Removal] = {}  # for each shard, the removal that takes more rows
         self._locks: dict[int, asyncio.Lock] = {}
 
     async def load(self, shard: int, id: int) -> OutboxRow | None:
@@ -62,7 +62,7 @@ class SqlOutbox:
         of_shards: dict[int, list[_Row]] = {}
         lost: dict[str, StoreError] = {}
         waiting = self._router.topology.open_shards
-        # Each shard gives a few; shards that have more are asked again only when these are not
+        # Each shard returns a few rows. Shards with more rows are asked again only if these are not
         # enough.
         most = max(FIRST_ROWS, -(-limit // len(waiting)))
         while True:
@@ -73,8 +73,8 @@ class SqlOutbox:
             if not waiting or most >= limit or sum(map(len, of_shards.values())) >= limit:
                 break
             most *= 4
-        # The rows of each shard that have been due longest come first, so no long tail keeps other
-        # shards waiting.
+        # The longest due rows of each shard come first, so a long backlog on one shard does not
+        # delay others.
         turns = zip_longest(*of_shards.values())
         rows = list(islice((row for turn in turns for row in turn if row is not None), limit))
         read_to = {row.shard: (due, row.id) for row, due in rows}
@@ -87,7 +87,7 @@ class SqlOutbox:
         await self._router.write(shard, "outbox.advance", run)
 
     async def park(self, row: OutboxRow, reason: str, delay: int | None) -> None:
-        # Cut where a character may be cut in two: what is left of it is left out.
+        # The cut may fall inside a character; the rest of that character is dropped.
         told = reason.encode()[: codecs.MAX_KEY].decode(errors="ignore").encode()
         attempts = min(row.attempts + 1, MAX_ATTEMPTS)
         due = SET_ASIDE if delay is None else self._router.clock() + delay
@@ -162,7 +162,7 @@ class SqlOutbox:
         await self._router.write(shard, "outbox.revive", run)
 
     async def finish(self, shard: int, id: int) -> None:
-        # Rows that come while a shard's rows are removed go with the next removal: one commit.
+        # Rows that arrive during a removal are removed together with the next commit.
         removal = self._removals.get(shard)
         if removal is None:
             removal = self._removals[shard] = _Removal()
@@ -189,8 +189,8 @@ class SqlOutbox:
         *,
         lost: dict[str, StoreError] | None = None,
     ) -> AsyncGenerator[tuple[int, Sequence[Row]], None]:
-        """Each shard that can be reached, in order, and its rows. A failed server's error is noted
-        as lost, and the server is not asked again."""
+        """The rows of each shard that can be reached, shard by shard. A failed server's error is
+        added to `lost`, and the server is not asked again."""
         lost = {} if lost is None else lost
         shards = self._router.topology.open_shards
         for at in range(0, len(shards), SHARDS_AT_A_TIME):
@@ -211,8 +211,8 @@ class SqlOutbox:
         behind: Places,
         lost: dict[str, StoreError],
     ) -> dict[int, list[_Row]]:
-        """Each shard's rows; a failed server's error is noted as lost, and the server is not asked
-        again."""
+        """Each shard's rows. A failed server's error is added to `lost`, and the server is not
+        asked again."""
         asked, parts = [], []
         for shard in shards:
             place = self._router.place(shard)

@@ -1,8 +1,8 @@
-"""Checks that a server has the shards of a move that are read from it.
+"""Checks that a server owns the shards of a move that are read from it.
 
-A read of a shard is current if its server had the shard at the time of the read. A target that has
-its fence has applied everything before it; so the fences are read before and after the data, and
-each must say twice, under one epoch, that the server has the shard.
+A read of a shard is current if its server owned the shard during the read. A target whose fence
+names it has applied all earlier events. So the fences are read before and after the data, and both
+times they must say, under the same epoch, that the server owns the shard.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from datasources.sql.engine import NotOwned, Place, Row
 
 
 def owners(places: Sequence[Place]) -> str:
-    """The statement that reads the fences of shards on one server, in their order."""
+    """The statement that reads the fences of shards on one server, in order."""
     return " UNION ALL ".join(
         f"SELECT {number} AS number, f.epoch, CAST(f.owner AS CHAR), CAST(@@server_id AS CHAR) "
         f"FROM {place.database}.fence f WHERE f.id = 1"
@@ -20,7 +20,7 @@ def owners(places: Sequence[Place]) -> str:
 
 
 def check_owned(places: Sequence[Place], before: Sequence[Row], after: Sequence[Row]) -> None:
-    """Raises NotOwned for shards that the server did not have in the whole time between."""
+    """Raises NotOwned for shards that the server did not own the whole time."""
     then, now = ({number: rest for number, *rest in rows} for rows in (before, after))
     refused = [
         place

@@ -1,4 +1,5 @@
-"""Finds each shard's place under the topology in use, and runs transactions there, fenced."""
+"""Finds each shard's place under the topology in use, and runs transactions there, checked by
+fences."""
 
 import asyncio
 import logging
@@ -29,15 +30,15 @@ log = logging.getLogger("pinway.topology")
 
 Work = Callable[[Session], Awaitable[T]]
 Lock = tuple[int, int]
-"""A row to be locked, as `Session.will_lock` takes it."""
+"""A row to be locked, in the form of `Session.will_lock`."""
 
 ATTEMPTS = 5
-CROWDED_ATTEMPTS = 4  # each of which may meet one more row that many want
+CROWDED_ATTEMPTS = 4  # each attempt may meet one more contended row
 _FIRST_PAUSE = 0.02  # seconds; the longest pause doubles with each attempt
 
 
 class Router:
-    """One topology over one engine, and the clock (epoch ms) that dates rows."""
+    """One topology over one engine, and the clock (epoch ms) for the times of rows."""
 
     def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
         self.engine, self.topology, self.clock = engine, topology, clock
@@ -76,7 +77,7 @@ class Router:
     async def read_reachable(
         self, operation: str, parts: Sequence[Part]
     ) -> tuple[list[list[Row] | None], dict[str, StoreError]]:
-        """The rows of each part, None for parts of a failed server; and the failed servers'
+        """The rows of each part (None for parts of a failed server), and the failed servers'
         errors."""
         of_server: dict[str, list[int]] = {}
         for number, part in enumerate(parts):
@@ -100,14 +101,13 @@ class Router:
     async def write(
         self, shard: int, operation: str, work: Work[T], *, locks: Collection[Lock] = ()
     ) -> T:
-        """Run `work` in a transaction on an object shard's master, again after a deadlock, and
-        again when the topology proves to be stale. `locks` are rows that it will lock, as far as
-        they are known (see `Session.will_lock`). Raises StaleTopology, StoreConflict, and what
-        `work` raises."""
+        """Run `work` in a transaction on an object shard's master; again after a deadlock, and
+        again if the topology is out of date. `locks`: rows that it will lock, as far as known (see
+        `Session.will_lock`). Raises StaleTopology, StoreConflict, and the exceptions of `work`."""
         return await self._write(lambda: self._open_place(shard), operation, work, locks)
 
     async def write_at(self, place: Place, operation: str, work: Work[T]) -> T:
-        """`write` on the shard of a place, wherever the shard is now."""
+        """Run `work` as `write` does, on the shard of a place, wherever the shard is now."""
         return await self._write(lambda: self._place_now(place), operation, work)
 
     async def _write(
@@ -148,8 +148,8 @@ class Router:
     async def _in_turn(
         self, place: Place, epoch: int, operation: str, work: Work[T], awaited: set[Key]
     ) -> T:
-        """Run a transaction when it is its turn at the gates of the rows that it locks, which it
-        tells of when it meets them."""
+        """Run a transaction after it has passed the gates of the rows that it locks. It announces
+        these rows when it meets them."""
         for _ in range(CROWDED_ATTEMPTS):
             turn = Turn(self._gates)
             try:
@@ -187,7 +187,7 @@ class Router:
         return StaleTopology(f"{shard} is not open in the topology of epoch {self.topology.epoch}")
 
     def learn(self, found: dict[int, str]) -> None:
-        """Remember the servers that shards of moves were found on."""
+        """Remember the servers on which shards of moves were found."""
         self._whereabouts.learn(found, self.topology)
 
     async def _confirm(self) -> None:
@@ -198,7 +198,8 @@ class Router:
             raise StaleTopology(f"the topology has epoch {self.topology.epoch} by now")
 
     async def reloaded(self, known: Topology) -> bool:
-        """Whether a topology other than the known one is in use, after a new read if need be."""
+        """Whether another topology than the known one is in use. Reads the topology again if
+        necessary."""
         if self.topology is known and self.reload is not None:
             try:
                 await self.reload()
@@ -208,8 +209,8 @@ class Router:
 
 
 class _Call:
-    """One read or write, which follows its shards where they have moved: once to another topology,
-    and between the two servers of a move as long as the search has time."""
+    """One read or write, which follows its shards if they have moved: once to another topology, and
+    between the two servers of a move as long as the search has time."""
 
     def __init__(self, router: Router) -> None:
         self._router, self._known, self._search = router, router.topology, Search()
@@ -219,7 +220,7 @@ class _Call:
         return self._search.at(place, self._router.topology)
 
     async def goes_on(self, stale: StaleTopology) -> bool:
-        """Whether to try again, elsewhere."""
+        """Whether to try again, on another server."""
         if isinstance(stale, NotOwned) and await self._search.turn(stale, self._router.topology):
             return True
         if self._reloaded or not await self._router.reloaded(self._known):

@@ -1,7 +1,8 @@
-"""The tables of a shard, once for every SQL backend; each backend writes them as its own DDL.
+"""The tables of a shard, described once for all SQL backends. Each backend writes them as its own
+DDL.
 
-After Pinterest's sharded MySQL: objects are `(local_id, JSON, ts)`, mappings `(from, to,
-sequence)`; here a mapping row also has a version and an active flag, and is never deleted.
+They follow Pinterest's sharded MySQL: objects are `(local_id, JSON, ts)`, mappings `(from, to,
+sequence)`. Here a mapping row also has a version and an active flag, and is never deleted.
 """
 
 from enum import Enum, auto
@@ -14,7 +15,7 @@ from datasources.mappings import Mapping
 class Type(Enum):
     """The type of a column's values."""
 
-    LOCAL_ID = auto()  # the table's own numbers: ascending, never used twice
+    LOCAL_ID = auto()  # the table's own numbers: ascending, never reused
     ID = auto()  # a 64-bit number
     SEQUENCE = auto()  # up to 38 digits
     FLAG = auto()
@@ -24,7 +25,7 @@ class Type(Enum):
     HASH = auto()  # 16 bytes
     NAME = auto()  # up to 64 bytes
     BYTES = auto()  # up to 16 MB
-    STAMP = auto()  # when the row was last written, kept for people and backups
+    STAMP = auto()  # when the row was last written; for people and backups
 
 
 class Column(NamedTuple):
@@ -46,7 +47,7 @@ class Table(NamedTuple):
     indexes: tuple[Index, ...] = ()
 
 
-PAGES = "pages"  # the index that lists are read by
+PAGES = "pages"  # the index for reading lists
 KEYS = "object_keys"
 
 OBJECT_TABLES = {
@@ -65,7 +66,7 @@ def _objects(name: str) -> Table:
             Column("local_id", Type.LOCAL_ID),
             Column("data", Type.JSON),
             Column("ts", Type.STAMP),
-            Column("object_key", Type.KEY, null=True),  # an importing file's own key
+            Column("object_key", Type.KEY, null=True),  # the object's key in an imported file
         ),
         primary=("local_id",),
         unique=(Index(KEYS, ("object_key",)),),
@@ -88,9 +89,9 @@ def _mapping(mapping: Mapping) -> Table:
     )
 
 
-# The fence. Only the server `owner` may write to the shard, for writers whose topology has this
-# epoch or a later one. Each transaction reads it under a shared lock; who moves the shard locks it
-# alone.
+# The fence. Only the server `owner` may write to the shard, and only for writers whose topology has
+# this epoch or a later one. Each transaction reads the row under a shared lock; a move locks it
+# exclusively.
 FENCE = Table(
     "fence",
     (Column("id", Type.SMALL), Column("epoch", Type.ID), Column("owner", Type.NAME)),
@@ -98,7 +99,7 @@ FENCE = Table(
 )
 
 # The head of each list. Its row is the list's lock: a transaction that changes a list, or reads it
-# to decide, locks its row first, so that two writers never wait for each other in the middle of one
+# to decide, locks this row first, so that two writers never wait for each other in the middle of a
 # list.
 LISTS = Table(
     "lists",
@@ -111,9 +112,9 @@ LISTS = Table(
     primary=("mapping", "from_id"),
 )
 
-# The respacings of an ordered list: they translate earlier places into the places of now. The
-# list's era itself is the version in its row of `lists` under ERAS + Mapping.code; the size there
-# is by how many writers it is held.
+# The respacings of an ordered list: they translate earlier places to present places. The list's era
+# itself is the version in its row of `lists` under ERAS + Mapping.code; the size there is the
+# number of writers that hold the list.
 RESPACINGS = Table(
     "respacings",
     (
@@ -135,9 +136,9 @@ OUTBOX = Table(
         Column("payload", Type.BYTES),
         Column("progress", Type.BYTES, null=True),  # the cursor
         Column("created", Type.ID),
-        Column("due", Type.ID),  # when it was created; of a parked row, when it is tried again
+        Column("due", Type.ID),  # its creation or, for a parked row, the time of the next attempt
         Column("attempts", Type.SMALL),  # how often it was parked
-        Column("reason", Type.KEY, null=True),  # why
+        Column("reason", Type.KEY, null=True),  # why it was parked
     ),
     primary=("id",),
     indexes=(Index("due", ("due",)),),
@@ -176,7 +177,7 @@ CLAIMS = Table(
     "claims",
     (
         Column("namespace", Type.NAME),
-        Column("key_hash", Type.HASH),  # md5, as in the number of the mod shard
+        Column("key_hash", Type.HASH),  # md5, as in the choice of the mod shard
         Column("claim_key", Type.BYTES),
         Column("id", Type.ID),
     ),
@@ -193,5 +194,5 @@ OBJECT_SHARD = (
     VISITS,
     RESPACINGS,
 )
-NEWEST = RESPACINGS.name  # a shard that has this table has all
+NEWEST = RESPACINGS.name  # a shard with this table has all tables
 MOD_SHARD = (FENCE, CLAIMS)

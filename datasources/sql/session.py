@@ -1,5 +1,5 @@
-"""The checks of every backend's transaction: the transaction refuses a statement after its end, a
-statement after a statement that broke it, and two statements at a time."""
+"""The checks of every backend's transactions: a transaction refuses statements after its end,
+statements after a fatal error, and two statements at the same time."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -11,7 +11,7 @@ from datasources.sql.engine import Contended, Fence, Place, Result
 from datasources.sql.gates import Entered, Free
 
 Statement = tuple[str, Sequence[Any]]
-STATEMENTS_AT_ONCE = 200  # of some hundred bytes: far below MySQL's max_allowed_packet
+STATEMENTS_AT_ONCE = 200  # a few hundred bytes each: far below MySQL's max_allowed_packet
 
 
 class GuardedSession(ABC):
@@ -62,12 +62,12 @@ class GuardedSession(ABC):
             await self._commit(f"{operation}.commit", [*self._deferred, *self._last])
 
     def check(self) -> None:
-        """Raises what broke the transaction, if anything did."""
+        """Raises the error that broke the transaction, if any."""
         if self._broken is not None:
             raise self._broken
 
     def broke(self, error: BaseException) -> None:
-        """Refuse all further statements, so that no part of the transaction can be committed."""
+        """Refuse all further statements, so that no part of the transaction is committed."""
         where = f"{self.place.database} on {self.place.server}"
         self._broken = (
             error
@@ -76,13 +76,14 @@ class GuardedSession(ABC):
         )
 
     def ended(self) -> None:
-        """A transaction that is used after its end is a mistake of its user."""
+        """Refuse all further statements: using a transaction after its end is a programming
+        error."""
         self._broken = RuntimeError("the transaction has ended")
 
     @abstractmethod
     async def _run(self, operation: str, statements: Sequence[Statement]) -> Result:
-        """Run statements until one fails; the last one's result."""
+        """Run statements until one fails. Returns the last statement's result."""
 
     @abstractmethod
     async def _commit(self, operation: str, last: Sequence[Statement]) -> None:
-        """Run the last statements, and commit if all of them went well."""
+        """Run the last statements, and commit if all succeeded."""

@@ -23,7 +23,7 @@ def now_ms() -> int:
 
 
 class SqlShards(ABC):
-    """The parts of `ShardStore` that all SQL backends share; see ShardStore."""
+    """The parts of `ShardStore` that all SQL backends share."""
 
     def __init__(self, engine: Engine, topology: Topology, clock: Callable[[], int]) -> None:
         self._router = Router(engine, topology, clock)
@@ -35,7 +35,7 @@ class SqlShards(ABC):
         self.mod = SqlMod(self._router)
 
     def use(self, topology: Topology) -> None:
-        """See ShardStore. Transactions that have begun end under the topology they began with."""
+        """See ShardStore. Transactions that have begun end under their own topology."""
         current = self._router.topology
         if topology.epoch >= current.epoch and check_next(current, topology):
             self._router.use(topology)
@@ -45,18 +45,18 @@ class SqlShards(ABC):
 
     @abstractmethod
     async def create(self, progress: Progress = lambda done, total: None) -> None:
-        """Make the databases and tables that are missing; `progress` is called meanwhile."""
+        """Create the missing databases and tables. `progress` is called during the work."""
 
     async def replication(self) -> dict[str, float | None]:
-        """Nothing, for servers that have no slaves."""
+        """Empty for servers that have no slaves."""
         return {}
 
     async def setting_faults(self) -> dict[str, list[str] | None]:
-        """Nothing, for servers without settings."""
+        """Empty for servers without settings."""
         return {}
 
     async def connection_limits(self) -> dict[str, int]:
-        """Nothing, for servers that count no connections."""
+        """Empty for servers without a limit of connections."""
         return {}
 
     @abstractmethod

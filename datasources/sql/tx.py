@@ -18,7 +18,7 @@ VISITS_LOCK = 0  # the mapping code of the rows in `lists` that lock a user's vi
 
 
 class SqlTx:
-    """See ShardTx. Between calls it may only be used by the `work` that it was made for."""
+    """See ShardTx. It may only be used inside the `work` that it was made for."""
 
     def __init__(
         self, shard: int, session: Session, dialect: Dialect, clock: Callable[[], int]
@@ -45,7 +45,7 @@ class SqlTx:
             raise ValueError(f"{len(data)} objects with {len(keys)} keys")
         stored = [codecs.key(key) for key in keys]
         known = await self._ids_by_key(kind, stored)
-        # A key that comes twice is one object, the first.
+        # A key that appears twice is one object, the first.
         fresh: dict[bytes, bytes] = {}
         for key, value in zip(stored, data, strict=True):
             if key not in known:
@@ -213,7 +213,7 @@ class SqlTx:
         )
 
     def finish(self) -> None:
-        """Write the waiting changes with the commit."""
+        """Write the pending changes with the commit."""
         self._lists.finish()
 
     def _hold(self, keys: Sequence[ListKey], times: int) -> None:
@@ -236,7 +236,7 @@ class SqlTx:
         return made
 
     async def _insert_keyed(self, kind: Kind, items: Sequence[tuple[bytes, bytes]]) -> None:
-        # A concurrent import may have stored a key by now: then its object stays.
+        # A concurrent import may have stored a key since: its object stays.
         await self._session.run(
             "tx.insert_many",
             f"INSERT INTO {{db}}.{OBJECT_TABLES[kind]} (object_key, data) "
@@ -275,9 +275,9 @@ class SqlTx:
     ) -> list[Edge]:
         await self.head(key)
         read = (*key, condition, *bound, order, limit)
-        if read in self._neighbors_read:  # which nobody else changes
+        if read in self._neighbors_read:  # nobody else changes the list
             return list(self._neighbors_read[read])
-        # The index has `active` before the sequence: one dive for each of its values.
+        # The index has `active` before the sequence: one search for each of its values.
         table = f"{key.mapping.value}{self._dialect.by(PAGES)}"
         dives = [
             f"SELECT * FROM (SELECT {codecs.EDGE_COLUMNS} FROM {{db}}.{table} "
@@ -293,7 +293,7 @@ class SqlTx:
         return list(self._neighbors_read[read])
 
     async def _read_visits(self, user_id: int, after_generation: int) -> list[Visit] | None:
-        """Locks; None when there is nothing yet to lock."""
+        """Read and lock the visits. Returns None if there is nothing to lock yet."""
         columns = ", ".join(f"v.{name}" for name in codecs.VISIT_COLUMNS.split(", "))
         by = self._dialect.by()
         found = await self._session.run(

@@ -1,8 +1,8 @@
-"""Finds shards that are being moved: on their master or on the server that they move to.
+"""Finds shards that are being moved: on their master, or on the server to which they move.
 
-The topology names both servers during a move. A shard's fence says which of the two has it, so a
-gateway needs no new topology to follow: a server that refuses a shard sends it to the other one.
-While a hand-over is under way both refuse, for some ten milliseconds.
+During a move the topology names both servers, and a shard's fence says which of them has it. So a
+gateway needs no new topology to follow: when a server refuses a shard, the gateway tries the other
+server. During a hand-over both refuse, for some ten milliseconds.
 """
 
 import asyncio
@@ -11,18 +11,18 @@ from collections.abc import Iterable
 from datasources.sql.engine import NotOwned, Place, shard_at
 from datasources.topology import Topology
 
-PATIENCE = 4.0  # seconds that a call follows a shard; a hand-over that is stuck is undone before
+PATIENCE = 4.0  # seconds that a call follows a shard; a hand-over that hangs is undone earlier
 PAUSE = 0.01  # seconds between two calls while both servers refuse
 
 
 class Whereabouts:
-    """The servers that shards of moves were last found on, by shard."""
+    """The servers on which shards of moves were last found, by shard."""
 
     def __init__(self) -> None:
         self._found: dict[int, str] = {}
 
     def use(self, topology: Topology) -> None:
-        """Forget the shards that the topology does not move."""
+        """Forget shards that are not being moved in this topology."""
         kept = {}
         for shard, server in self._found.items():
             moving = topology.moving_of(shard)
@@ -31,7 +31,7 @@ class Whereabouts:
         self._found = kept
 
     def server_of(self, shard: int, topology: Topology) -> str:
-        """Raises KeyError for a shard that is not open."""
+        """The server of a shard. Raises KeyError for a shard that is not open."""
         return self._found.get(shard) or topology.master_of(shard)
 
     def learn(self, found: dict[int, str], topology: Topology) -> None:
@@ -39,15 +39,16 @@ class Whereabouts:
 
 
 class Search:
-    """One call's search for shards of moves. What it found is learned when the call succeeds: a
-    server that does not answer must not keep later calls from the one that has the shard."""
+    """One call's search for shards of moves. Its results are remembered only when the call
+    succeeds: a server that does not answer must not keep later calls from the server that has the
+    shard."""
 
     def __init__(self) -> None:
         self.found: dict[int, str] = {}
         self._give_up: float | None = None
 
     def at(self, place: Place, topology: Topology) -> Place:
-        """The place to try next for the shard of a place."""
+        """The next place to try for the shard of a place."""
         if not self.found:
             return place
         is_mod, shard = shard_at(place)
@@ -57,8 +58,8 @@ class Search:
         return place._replace(server=server)
 
     async def turn(self, refused: NotOwned, topology: Topology) -> bool:
-        """Go to the other servers of shards that were refused; whether there are any, and there is
-        time left. A shard that both refused is waited for."""
+        """Switch to the other servers of shards that were refused. Returns whether there are any,
+        and there is time left. Waits if both servers refused a shard."""
         others = _others(refused.places, topology)
         if not others:
             return False

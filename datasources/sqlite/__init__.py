@@ -1,4 +1,4 @@
-"""Sharded objects and mappings in SQLite, a file a shard."""
+"""Sharded objects and mappings in SQLite, with a file for each shard."""
 
 from datasources.sqlite.shards import SqliteShards
 

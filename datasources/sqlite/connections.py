@@ -1,4 +1,4 @@
-"""Idle SQLite connections by file, so that a read opens none, and few are open at a time."""
+"""Idle SQLite connections by file: reads need not open connections, and few are open at a time."""
 
 import sqlite3
 import threading
@@ -10,7 +10,8 @@ SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 
 class Connections:
-    """May be used from any thread; a connection taken is its taker's alone until given back."""
+    """A pool of connections for all threads. A taken connection belongs to its caller until it is
+    given back."""
 
     def __init__(self, synchronous: str, most_idle: int) -> None:
         if synchronous not in SYNCHRONOUS:
@@ -39,8 +40,8 @@ class Connections:
         connection = sqlite3.connect(
             f"file:{quote(str(path))}?mode={'rwc' if create else 'rw'}",
             uri=True,
-            timeout=0,  # a caller that finds the file locked waits on the event loop
-            isolation_level=None,  # BEGIN and COMMIT are ours
+            timeout=0,  # a caller that finds the file locked waits on the event loop instead
+            isolation_level=None,  # the caller runs BEGIN and COMMIT
             check_same_thread=False,
             cached_statements=256,
         )
@@ -49,7 +50,8 @@ class Connections:
         return connection
 
     def give(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Take back a connection that is in no transaction; the longest idle may be closed."""
+        """Give back a connection that is in no transaction. The connection that was idle longest
+        may be closed."""
         surplus: list[sqlite3.Connection] = []
         with self._guard:
             if self._closed:
@@ -69,7 +71,7 @@ class Connections:
             connection.close()
 
     def close(self) -> None:
-        """Close what is idle now, and everything that is given back later."""
+        """Close the idle connections now, and all other connections when they are given back."""
         with self._guard:
             self._closed = True
             idle = [c for waiting in self._idle.values() for c in waiting]

@@ -1,4 +1,4 @@
-"""Copies of SQLite files that are written meanwhile."""
+"""Copies of SQLite files during writes."""
 
 import sqlite3
 from pathlib import Path
@@ -15,9 +15,9 @@ def pin(connections: Connections, path: Path) -> sqlite3.Connection:
 
 
 def copy(pinned: sqlite3.Connection, to: Path) -> None:
-    """Write what a pinned connection sees into a new file. Raises sqlite3.Error."""
+    """Write the content that a pinned connection sees to a new file. Raises sqlite3.Error."""
     target = sqlite3.connect(to)
     try:
-        pinned.backup(target)  # in one step: it reads in the transaction that is open
+        pinned.backup(target)  # in one step: it reads in the open transaction
     finally:
         target.close()

@@ -1,8 +1,9 @@
-"""SQLite files as servers: batches of reads in a small pool of threads, one writer a file.
+"""SQLite files as servers: batches of reads in a small pool of threads, one writer for each file.
 
-A read of few parts of one file is tried on the event loop: it takes 20 µs there, and the way to a
-thread and back alone 65 µs. A read that turns out long, or meets a lock, goes to a thread. (As with
-RocksDB, a page of the file that is not in memory holds the loop for as long as the disk takes.)
+A read of few parts of one file is first tried on the event loop: it takes 20 µs there, and
+switching to a thread and back alone takes 65 µs. A long read, or a read that meets a lock,
+continues in a thread. (As with RocksDB, a page of the file that is not in memory blocks the loop
+for as long as the disk takes.)
 """
 
 import asyncio
@@ -30,9 +31,9 @@ from datasources.topology import Topology
 
 T = TypeVar("T")
 THREADS = 4
-QUICK_PARTS = 4  # of one file, tried on the event loop
+QUICK_PARTS = 4  # parts of one file that are tried on the event loop
 MOST_IDLE = 128  # connections; each takes two or three file descriptors
-_PAUSE = 0.01  # seconds between two tries to read a file that is locked as a whole
+_PAUSE = 0.01  # seconds between two attempts to read a locked file
 
 
 class SqliteEngine:
@@ -46,7 +47,7 @@ class SqliteEngine:
         self._directories, self._paths = directories(topology), dict[Place, Path]()
         self._deadline, self._observe = deadline, observe
         self._connections = Connections(synchronous, MOST_IDLE)
-        # Commits wait for the disk: reads don't queue up behind them.
+        # Commits wait for the disk: reads must not queue behind them.
         self._readers = ThreadPoolExecutor(THREADS, "pinway-sqlite-read")
         self._writers = ThreadPoolExecutor(THREADS, "pinway-sqlite-write")
         self._turns: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -56,12 +57,12 @@ class SqliteEngine:
         self._directories, self._paths = directories(topology), {}
 
     def confirm_with(self, confirm: Callable[[], Awaitable[None]]) -> None:
-        """Files are current always."""
+        """Does nothing: files are always current."""
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
         quick = self._read_quickly(operation, parts)
         if quick is not None:
-            await asyncio.sleep(0)  # a task that reads again and again lets other tasks run
+            await asyncio.sleep(0)  # a task with many reads gives way to other tasks
             return quick
         numbers: dict[str, list[int]] = {}
         for number, part in enumerate(parts):
@@ -96,7 +97,7 @@ class SqliteEngine:
             await self._end(session, turn)
 
     async def create(self, place: Place, epoch: int) -> None:
-        """Make a shard's file, tables and fence where they do not exist."""
+        """Create a shard's file, tables and fence if they do not exist."""
         path = self._path(place)
 
         def make() -> None:
@@ -116,11 +117,11 @@ class SqliteEngine:
         paused: Callable[[], Awaitable[None]],
         copied: Callable[[int, int], None],
     ) -> None:
-        """See ShardSnapshots. Writers wait for milliseconds: a read transaction on each file keeps
-        its content for the copy, and the copies are made while writers go on."""
+        """See ShardSnapshots. Writers wait for milliseconds only: a read transaction on each file
+        keeps its content for the copy, and the copies are made while writers continue."""
         paths = sorted({self._path(place) for place in places})
         async with AsyncExitStack() as held:
-            for path in paths:  # always in this order, and a writer holds one turn alone
+            for path in paths:  # always in this order; a writer holds only one lock
                 await self._turns[path].acquire()
                 held.callback(self._turns[path].release)
             pinned = await self._hop(lambda: [pin(self._connections, path) for path in paths])
@@ -134,7 +135,7 @@ class SqliteEngine:
                 connection.close()
 
     async def fences(self, databases: Collection[str]) -> dict[str, dict[str, int | None]]:
-        """The fences of those databases that exist, by server."""
+        """The fences of the databases that exist, by server."""
 
         def look() -> dict[str, dict[str, int | None]]:
             return {
@@ -199,8 +200,8 @@ class SqliteEngine:
         return await asyncio.get_running_loop().run_in_executor(self._readers, call)
 
     async def _patiently(self, path: Path, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Try again while a file is locked as a whole, which another process's recovery and the
-        end of its last connection do for a moment."""
+        """Retry while a file is locked. Another process locks it briefly for its recovery, and when
+        its last connection ends."""
         clock = asyncio.get_running_loop().time
         give_up = clock() + self._deadline
         while True:
@@ -225,7 +226,7 @@ class SqliteEngine:
         if session.idle():
             await end()
             return
-        # Also when the caller is cancelled again, the rollback comes before the next writer.
+        # Even if the caller is cancelled again, the rollback comes before the next writer.
         task = asyncio.ensure_future(end())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

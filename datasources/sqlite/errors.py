@@ -1,4 +1,4 @@
-"""SQLite's errors as the stores' own."""
+"""Translates SQLite's errors to the stores' errors."""
 
 import sqlite3
 from pathlib import Path
@@ -14,14 +14,14 @@ class Busy(StoreConflict):
 
 
 def translate(error: sqlite3.Error, path: Path) -> StoreError:
-    """The store error for what SQLite said of a file."""
-    # The low byte is the error, the rest its circumstances.
+    """The store error for an error of SQLite about a file."""
+    # The low byte is the error, and the other bits are details.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code == sqlite3.SQLITE_CONSTRAINT:
         return StoreConflict(f"{path}: {error}")
     if code in BUSY:
         return Busy(f"{path}: another process is writing to it")
-    if code in CORRUPT:  # plain SQLITE_ERROR: a table that is missing
+    if code in CORRUPT:  # plain SQLITE_ERROR: a missing table
         return StoreCorrupt(f"{path}: {error}")
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
         return StoreUnavailable(f"{path}: there is no such file")

@@ -1,4 +1,4 @@
-"""Reads of one SQLite file: as long as they take in a thread, or quick ones on the event loop."""
+"""Reads of one SQLite file: of any length in a thread, or quick reads on the event loop."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from datasources.sql.engine import Part, Row
 from datasources.sqlite.connections import Connections
 from datasources.sqlite.errors import translate
 
-STEPS = 5_000  # of SQLite's virtual machine, once or twice of which a quick read takes: 1,000 rows
+# steps of SQLite's virtual machine, once or twice of which a quick read takes: 1,000 rows
+STEPS = 5_000
 
 
 def read_file(connections: Connections, path: Path, parts: Sequence[Part]) -> list[list[Row]]:
-    """The answers of the parts to their reads of one file, all as of one moment. Raises
-    StoreError."""
+    """The rows of each part, read from one file as of one moment. Raises StoreError."""
     connection = None
     try:
         connection = connections.take(path)
@@ -32,12 +32,13 @@ def read_file(connections: Connections, path: Path, parts: Sequence[Part]) -> li
 def read_quickly(
     connections: Connections, path: Path, parts: Sequence[Part]
 ) -> list[list[Row]] | None:
-    """The same, unless it turns out long, or finds the file locked, or not open, or damaged."""
+    """The rows of each part. None if the read takes too many steps, or the file is locked, not
+    open, or damaged."""
     connection = connections.take_idle(path)
     if connection is None:
         return None
     ticks = count()
-    # A first tick may come early: each statement's steps are counted on from its last run.
+    # A first tick may come early: steps are counted from the statement's last run.
     connection.set_progress_handler(lambda: next(ticks), STEPS)
     try:
         rows = select(connection, parts)
@@ -58,7 +59,8 @@ def read_quickly(
 
 
 def select(connection: sqlite3.Connection, parts: Sequence[Part]) -> list[list[Row]]:
-    """The rows of each part, as of one moment. Raises sqlite3.Error, also within a transaction."""
+    """The rows of each part, as of one moment. Raises sqlite3.Error. May be called within a
+    transaction."""
     if len(parts) > 1:
         connection.execute("BEGIN")
     rows = [

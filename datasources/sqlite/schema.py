@@ -9,12 +9,12 @@ from datasources.errors import StoreCorrupt
 from datasources.sql.engine import Place
 from datasources.sql.schema import MOD_SHARD, OBJECT_SHARD, Table, Type
 
-VERSION = 3  # in user_version: this file's tables are all there
+VERSION = 3  # in user_version: this file has all tables
 
 _TYPES = {
     Type.LOCAL_ID: "INTEGER",
     Type.ID: "INTEGER",
-    Type.SEQUENCE: "TEXT",  # zero-padded to 38 digits, so that text sorts as numbers do
+    Type.SEQUENCE: "TEXT",  # zero-padded to 38 digits, so that text sorts like numbers
     Type.FLAG: "INTEGER",
     Type.SMALL: "INTEGER",
     Type.JSON: "TEXT",
@@ -28,7 +28,7 @@ _STAMP_DEFAULT = " DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))"
 
 
 def ddl(table: Table) -> list[str]:
-    """The statements that make a table and its indexes."""
+    """The statements that create a table and its indexes."""
     lines = []
     own_numbers = any(column.type is Type.LOCAL_ID for column in table.columns)
     for name, type, null in table.columns:
@@ -51,8 +51,8 @@ def ddl(table: Table) -> list[str]:
 
 
 def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int) -> None:
-    """Make a shard's tables and its fence where they do not exist. Raises sqlite3.Error, and
-    StoreCorrupt for a file that another version made."""
+    """Create a shard's tables and fence if they do not exist. Raises sqlite3.Error, and
+    StoreCorrupt for a file of another version."""
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return
@@ -79,8 +79,8 @@ def create(connection: sqlite3.Connection, path: Path, place: Place, epoch: int)
 
 
 def fences(directory: Path, databases: Collection[str]) -> dict[str, int | None]:
-    """The epoch in the fence of each database whose file exists; None where there is no fence that
-    can be read."""
+    """The epoch in the fence of each database whose file exists; None if the fence can't be
+    read."""
     found: dict[str, int | None] = {}
     for path in directory.glob("*.sqlite"):
         if path.stem in databases:

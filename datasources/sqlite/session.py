@@ -1,4 +1,4 @@
-"""A transaction on one SQLite file, a hop to a thread for each statement."""
+"""A transaction on one SQLite file. Each statement runs in a thread."""
 
 import asyncio
 import sqlite3
@@ -14,12 +14,12 @@ from datasources.sqlite.connections import Connections
 from datasources.sqlite.errors import Busy, translate
 
 T = TypeVar("T")
-_PAUSE = 0.01  # seconds between two tries to begin while another process writes
+_PAUSE = 0.01  # seconds between two attempts to begin while another process writes
 
 
 class SqliteSession(GuardedSession):
-    """Cancelled or late, a statement still runs to its end in its thread: `end` waits for that
-    before it rolls back."""
+    """The transaction. If a call is cancelled or late, its statement still runs to its end in the
+    thread: `end` waits for it before it rolls back."""
 
     def __init__(
         self,
@@ -53,12 +53,12 @@ class SqliteSession(GuardedSession):
             await asyncio.sleep(_PAUSE)
 
     def idle(self) -> bool:
-        """Whether nothing is running, and nothing waits to be committed or rolled back."""
+        """Whether no statement is running, and nothing is to be committed or rolled back."""
         ran = self._hop is None or self._hop.done()
         return ran and (self._connection is None or not self._connection.in_transaction)
 
     async def end(self) -> None:
-        """Roll back what was not committed, and give the connection back."""
+        """Roll back uncommitted changes, and give the connection back."""
         self.ended()
         if self._hop is not None:
             await asyncio.gather(asyncio.wrap_future(self._hop), return_exceptions=True)
@@ -69,7 +69,7 @@ class SqliteSession(GuardedSession):
             if connection.in_transaction:
                 await asyncio.wrap_future(self._executor.submit(connection.execute, "ROLLBACK"))
         except sqlite3.Error:
-            connection.close()  # which rolls back, too
+            connection.close()  # this also rolls back
         else:
             self._connections.give(self._path, connection)
 

@@ -18,8 +18,8 @@ DEADLINE = 5.0  # seconds
 class SqliteShards(SqlShards):
     """Shards as files `DIR/db00003.sqlite` and `DIR/mod00001.sqlite` of servers `sqlite:///DIR`.
 
-    `synchronous` is SQLite's: FULL makes a commit durable, OFF is for tests. `deadline` is in
-    seconds, for each read and each step of a transaction. `observe` hears of each read, and of
+    `synchronous` is SQLite's setting: FULL makes a commit durable, OFF is for tests. `deadline` is
+    in seconds, for each read and each step of a transaction. `observe` is called for each read and
     each step of a transaction.
     """
 

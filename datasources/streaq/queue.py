@@ -1,9 +1,9 @@
-"""JobQueue over streaq: Redis Streams, a consumer group, and a sorted set for delayed jobs.
+"""A JobQueue over streaq: Redis Streams, a consumer group, and a sorted set for delayed jobs.
 
-A job's name in the queue is its outbox row, so the same job is queued once. A job that failed
-because of a store is retried without end, after delays that grow to five minutes; the outbox sets
-aside work that no retry cures. If the queue loses jobs (of its last second, or all), the relay
-enqueues them again.
+A job's name in the queue is its outbox row, so a job is queued only once. A job that failed because
+of a store is retried without limit, after delays that grow to five minutes; the outbox sets aside
+work that retries don't help. If the queue loses jobs (the last second, or all), the relay queues
+them again.
 """
 
 import asyncio
@@ -30,16 +30,16 @@ FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 1.0, 300.0
 RECONNECT_SECONDS = 0.5
 DRAIN_SECONDS = 5.0
 MARK = "pinway:made"
-ENQUEUE_AT_ONCE = 100  # as many as fit into one call's deadline
+ENQUEUE_AT_ONCE = 100  # as many as are possible within one call's deadline
 
 
 class StreaqQueue:
     """A JobQueue at `redis://host:port/db` or `redis+unix:///path?db=N`.
 
-    `deadline` seconds a call; `takeover`: after how many seconds without a sign of life a worker's
-    jobs go to others; the first retry of a failed job comes after `first_retry` seconds, each
-    later one after twice as many. A worker that is cancelled leaves its jobs `drain` seconds to
-    end.
+    `deadline`: seconds for a call. `takeover`: seconds without a sign of life after which other
+    workers take a worker's jobs. The first retry of a failed job comes after `first_retry` seconds,
+    and each later retry after twice as many. `drain`: seconds that a cancelled worker gives its
+    jobs to end.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class StreaqQueue:
                 patience = self._takeover + self._deadline
                 await self._worker(run_reached, concurrency, patience, priorities).run_async()
             except Exception as error:
-                # A cancellation that meets an error comes out as the error alone.
+                # If a cancellation coincides with an error, only the error is raised.
                 if _cancelling():
                     raise asyncio.CancelledError from error
                 outages.failed("", _innermost(error))
@@ -127,15 +127,15 @@ class StreaqQueue:
 def retry_delay(
     first: float, tries: int, draw: Callable[[float, float], float] = random.uniform
 ) -> float:
-    """Seconds until a job that has now been tried `tries` times is tried again."""
+    """Seconds until the next attempt of a job that has been tried `tries` times."""
     return backoff(first, tries, LAST_RETRY_SECONDS, draw)
 
 
 class _Client:
     """One task that owns the connection and makes the calls, in order.
 
-    streaq's client must be left in the task that entered it, and a caller that is cancelled in
-    mid-call must not reach the connection: so callers hand over what to do and wait for a future.
+    streaq's client must be closed by the task that entered it, and the cancellation of a caller
+    must not reach the connection. So callers pass their calls to this task, and wait for a future.
     """
 
     def __init__(self, connect: Callable[[], PromptWorker], deadline: float) -> None:
@@ -165,7 +165,7 @@ class _Client:
     async def _serve(self) -> None:
         call = await self._calls.get()
         while True:
-            answered = 0  # over this connection
+            answered = 0  # calls answered over this connection
             try:
                 async with self._connect() as worker:
                     while True:
@@ -176,12 +176,12 @@ class _Client:
                 if _cancelling():
                     raise asyncio.CancelledError from error
                 if answered:
-                    continue  # the server may have restarted: try again, on a new connection
+                    continue  # the server may have restarted: retry on a new connection
                 self._refuse(call, error)
                 call = await self._calls.get()
 
     async def _answer(self, worker: PromptWorker, call: "_Call") -> None:
-        """Make one call; raises what makes the connection unfit for the next."""
+        """Make one call. Raises the errors after which the connection can't be used again."""
         operation, answer = call
         if answer.done():
             return
@@ -239,7 +239,7 @@ def _cancelling() -> bool:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """The first single error in a tree of groups."""
+    """The first single error in a tree of exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

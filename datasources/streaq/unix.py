@@ -1,8 +1,9 @@
-"""anyio's Unix sockets without false errors when a read is cancelled in the turn in which its
+"""anyio's Unix sockets without false errors when a read is cancelled in the same turn in which its
 socket becomes ready.
 
-anyio 4.16 gives the loop `future.set_result` itself to call when a socket is ready. Where its wait
-is cancelled in that very turn, the loop reports an InvalidStateError, though nothing is amiss.
+anyio 4.16 passes `future.set_result` itself to the event loop, which calls it when a socket is
+ready. If the wait is cancelled in that turn, the loop logs an InvalidStateError, although nothing
+is wrong.
 """
 
 from asyncio import AbstractEventLoop, Future
@@ -12,7 +13,7 @@ from anyio._backends._asyncio import UNIXSocketStream
 
 
 def _wait_until_readable(stream: Any, loop: AbstractEventLoop) -> "Future[None]":
-    """Wait as anyio's own method does; that method keeps the future in the stream, too."""
+    """Wait as anyio's own method does, without a result for a cancelled future."""
     socket = stream._raw_socket
 
     def ready() -> None:
@@ -31,5 +32,5 @@ def _wait_until_readable(stream: Any, loop: AbstractEventLoop) -> "Future[None]"
 
 
 def mend() -> None:
-    """Make reads wait in this way, in this process."""
+    """Replace anyio's method in this process."""
     UNIXSocketStream._wait_until_readable = _wait_until_readable  # type: ignore[assignment]

@@ -1,10 +1,11 @@
-"""streaq's worker inside a process that is not its own: no signal handlers, prompt endings.
+"""streaq's worker inside another program's process: without signal handlers, and with prompt
+endings.
 
-Three habits of streaq 7.2 are changed here. It takes SIGINT and SIGTERM for itself; they stay with
-the process. When it is cancelled it waits for running jobs, however long; here they have a few
-seconds, then they are cancelled and go back to the queue. It renews its claim on running jobs a
-tenth before that ends, so an event loop busy for less than a second would have jobs run twice; here
-it renews four times as often.
+Three behaviours of streaq 7.2 are changed here. It takes SIGINT and SIGTERM for itself; here the
+process keeps them. When it is cancelled it waits for running jobs without limit; here they get a
+few seconds, then they are cancelled and return to the queue. It renews its claim on running jobs
+only when 90% of the time has passed, so an event loop that is busy for less than a second would
+make jobs run twice; here it renews four times as often.
 """
 
 import asyncio
@@ -34,11 +35,12 @@ mend()
 
 
 class PromptWorker(Worker[None]):
-    """Runs `run` for each job, at most `concurrency` at once; also the client that enqueues.
+    """Runs `run` for each job, at most `concurrency` at once. It is also the client that queues
+    jobs.
 
-    Of `priorities` the first is taken first; a client names all that there are. `takeover` is for
-    how many seconds a dead worker's jobs stay its own. A job that failed for the nth time runs
-    again after `retry_delay(n)` seconds, however often.
+    Jobs of the first of `priorities` are taken first; a client names all priorities. `takeover`:
+    seconds for which a dead worker's jobs are not taken by others. A job that failed for the nth
+    time runs again after `retry_delay(n)` seconds, without limit.
     """
 
     def __init__(
@@ -67,8 +69,8 @@ class PromptWorker(Worker[None]):
             serializer=_serialize,
             deserializer=msgspec.json.decode,
         )
-        # A job that was read but does not run waits for a takeover when this process dies: read no
-        # more than can run at once.
+        # A job that was read but has not started waits for a takeover if this process dies: read
+        # only as many as can run at once.
         self.prefetch = max(concurrency, len(priorities))
         self._run, self._retry_delay, self._drain = run, retry_delay, drain
         self._jobs: set[asyncio.Task[None]] = set()
@@ -78,13 +80,13 @@ class PromptWorker(Worker[None]):
         )(self._run_job)
 
     async def _read_streams_legacy(self, count: int, block: bool = False) -> Any:
-        """Read up to `count` jobs. A read that waits takes one job of each priority at most: the
-        server would give `count` of each, more than there is room for."""
+        """Read up to `count` jobs. A read that waits takes at most one job of each priority: the
+        server would return `count` of each, more than there is room for."""
         return await super()._read_streams_legacy(1 if block else count, block)
 
     async def signal_handler(self, scope: CancelScope) -> None:
-        """Lives as long as the worker, in the place of streaq's own. At its end, running jobs have
-        `drain` seconds; then it cancels them, since streaq shields them from cancellation."""
+        """Replaces streaq's own handler, and lives as long as the worker. At its end, running jobs
+        get `drain` seconds; then it cancels them, since streaq shields them from cancellation."""
         try:
             await sleep_forever()
         finally:
@@ -95,7 +97,7 @@ class PromptWorker(Worker[None]):
                     job.cancel()
 
     async def renew_idle_timeouts(self, scope: CancelScope) -> None:
-        """Tell the others that running jobs are alive, until the consumers have ended."""
+        """Renew the claims on running jobs until the consumers have ended."""
         health = f"{self.prefix}{REDIS_HEALTH}:{self.id}"
         with scope:
             while True:
@@ -108,7 +110,7 @@ class PromptWorker(Worker[None]):
                 await sleep(self.idle_timeout / 1000 / 4)
 
     async def lanes(self) -> list[Lane]:
-        """The jobs of each priority. A job that waits for its time counts, but is not due yet."""
+        """The jobs of each priority. A delayed job counts, but is not due yet."""
         priorities = list(self.priorities)
         async with self.redis.pipeline(transaction=False) as pipe:
             sizes = [pipe.xlen(self.stream_key + priority) for priority in priorities]
@@ -131,7 +133,7 @@ class PromptWorker(Worker[None]):
 
     async def _run_job(self, shard: int, outbox_id: int) -> None:
         """Run one job in a task of its own, which is cancelled once and may clean up; streaq's
-        cancellation would strike at each of its awaits."""
+        cancellation would interrupt each of its awaits."""
         running = asyncio.ensure_future(self._call(Job(shard, outbox_id)))
         self._jobs.add(running)
         try:
@@ -148,7 +150,7 @@ class PromptWorker(Worker[None]):
             tries = self.job.context.tries
             delay = self._retry_delay(tries)
             if isinstance(error, StoreError):
-                # An outage fails many jobs, each again and again: it is one line.
+                # One log line for an outage, in which many jobs fail repeatedly.
                 self._outages.failed(str(error)[:60], error)
             else:
                 log.warning(
@@ -163,5 +165,5 @@ class PromptWorker(Worker[None]):
 
 
 def _serialize(data: Any) -> bytes:
-    """JSON, not streaq's pickle, which would run whatever stands in the queue."""
+    """Encode as JSON. streaq's pickle would execute code from the queue's data."""
     return msgspec.json.encode(data, enc_hook=str)

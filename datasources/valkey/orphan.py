@@ -1,4 +1,4 @@
-"""End the server that a killed Pinway left behind, where the kernel did not do it.
+"""Ends the server that a killed Pinway left behind, if the kernel did not end it.
 
 The caller holds the directory's lock, so no living Pinway uses that server.
 """
@@ -22,10 +22,10 @@ def write_pid_file(path: Path, pid: int, socket: Path) -> None:
 
 
 async def end_orphan(pid_file: Path, directory: Path) -> None:
-    """Stop the server that the pid file names if it still runs. Raises StoreUnavailable when it
-    won't end."""
+    """Stop the server in the pid file if it is still running. Raises StoreUnavailable when it won't
+    end."""
     pid, socket = _read_pid_file(pid_file)
-    # A pid may have gone to another program since: the server shows its socket in its title.
+    # The pid may belong to another program by now: the server's title shows its socket.
     if pid <= 1 or socket not in _title(pid) or "valkey" not in _title(pid):
         return
     with contextlib.suppress(ProcessLookupError):
@@ -43,7 +43,7 @@ async def end_orphan(pid_file: Path, directory: Path) -> None:
 
 
 def _read_pid_file(path: Path) -> tuple[int, str]:
-    """Process id and socket, or (0, "") when there is no such file."""
+    """Process id and socket, or (0, "") if there is no such file."""
     try:
         number, socket, *_ = path.read_text().splitlines()
         return int(number), socket
@@ -52,7 +52,7 @@ def _read_pid_file(path: Path) -> tuple[int, str]:
 
 
 def _title(pid: int) -> str:
-    """The command line that a process shows; empty when there is no such process."""
+    """The command line of a process; empty if there is no such process."""
     if Path("/proc/self/cmdline").exists():
         try:
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")

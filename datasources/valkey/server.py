@@ -1,8 +1,8 @@
-"""Start, watch over and stop the embedded Valkey on a Unix socket.
+"""Starts, watches and stops the embedded Valkey on a Unix socket.
 
-Append-only persistence with an fsync a second: the outbox beside the objects is what makes work
-durable, so the queue may lose its last second in a power cut; an fsync a write would slow each
-cache fill for nothing. A socket in a private directory needs neither a port nor a password.
+It uses append-only persistence with an fsync every second. The outbox makes work durable, so the
+queue may lose its last second in a power cut; an fsync for each write would slow down all cache
+fills for nothing. A socket in a private directory needs neither a port nor a password.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ START_SECONDS, STOP_SECONDS = 60.0, 20.0
 LOOK_SECONDS, RESTART_SECONDS = 0.2, 30.0
 log = logging.getLogger("pinway.valkey")
 
-# Runs between fork and the server itself, on Linux: the kernel ends the server when the thread that
-# started it dies in whatever way (the event loop's, so the process). A `preexec_fn` would do the
-# same but is not safe beside threads.
+# This code runs between fork and the server itself, on Linux. The kernel ends the server when the
+# thread that started it dies in any way (it is the event loop's thread, so also when the process
+# dies). A `preexec_fn` would do the same, but is not safe together with threads.
 _LAUNCH = """
 import ctypes, os, signal, sys
 if sys.platform == "linux":
@@ -52,27 +52,28 @@ _CONFIG = {
     "appendonly": "yes",
     "appendfsync": "everysec",
     "maxmemory": "512mb",
-    # Cached lists expire and so may go when memory is short; jobs never expire and stay.
+    # Cached lists expire, so they may be evicted when memory is short; jobs never expire, and stay.
     "maxmemory-policy": "volatile-lru",
     "shutdown-timeout": "5",
 }
 
 
 class ValkeyServer:
-    """A Valkey whose data is in `data_dir`/valkey; one process at a time may use it. Killed or
-    crashed, it is started again."""
+    """A Valkey whose data is in `data_dir`/valkey. One process at a time may use it. If it is
+    killed or crashes, it is started again."""
 
     def __init__(self, data_dir: Path | str) -> None:
         self._dir = Path(data_dir).absolute() / "valkey"
         self._log, self._pid_file = self._dir / "valkey.log", self._dir / "valkey.pid"
         self._socket: Path | None = None
-        self._private: Path | None = None  # a short directory for the socket, where one is needed
+        self._private: Path | None = None  # a short directory for the socket, if one is needed
         self._lock: BinaryIO | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._watch: asyncio.Task[None] | None = None
 
     def url(self, db: int = 0) -> str:
-        """How clients reach database `db`: `redis+unix:///path?db=N`. Only while it runs."""
+        """The URL of database `db` for clients: `redis+unix:///path?db=N`. Only while the server
+        runs."""
         if self._socket is None:
             raise StoreUnavailable("the embedded Valkey is not running")
         return f"redis+unix://{quote(str(self._socket))}?db={db}"
@@ -84,8 +85,8 @@ class ValkeyServer:
         return self._process.pid if self._process is not None and alive else None
 
     async def start(self) -> None:
-        """Start it and wait until it answers. Raises StoreUnavailable when another Pinway uses the
-        directory or the server can't start, Damaged when it can't read its data."""
+        """Start the server, and wait until it answers. Raises StoreUnavailable if another Pinway
+        uses the directory or the server can't start, Damaged if it can't read its data."""
         if self._process is not None:
             return
         try:
@@ -105,7 +106,7 @@ class ValkeyServer:
             raise
 
     async def stop(self) -> None:
-        """End it as SHUTDOWN does, everything written to disk; done twice is no error."""
+        """Stop the server with SHUTDOWN, with everything written to disk. May be called twice."""
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.wait({self._watch})
@@ -189,7 +190,7 @@ class ValkeyServer:
         raise StoreTimeout(f"the embedded Valkey did not get ready; its log is {self._log}")
 
     async def _keep_running(self, socket: Path) -> None:
-        """Start it again when it ends by itself: jobs must go on while Pinway runs."""
+        """Start the server again when it ends by itself."""
         wait = LOOK_SECONDS
         while True:
             await asyncio.sleep(wait)

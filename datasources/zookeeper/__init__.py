@@ -1,4 +1,4 @@
-"""The topology, and what people switch, in ZooKeeper."""
+"""The topology and the operators' switches, in ZooKeeper."""
 
 from datasources.zookeeper.operations import ZooKeeperOperations
 from datasources.zookeeper.switches import ZooKeeperSwitches

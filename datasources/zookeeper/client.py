@@ -1,4 +1,5 @@
-"""kazoo on an event loop: its threads' answers and events handed over, a deadline on each call."""
+"""kazoo on an event loop: passes on the answers and events of kazoo's threads, with a deadline for
+each call."""
 
 import asyncio
 import contextlib
@@ -22,8 +23,8 @@ SESSION_SECONDS = 10.0
 
 
 class Client:
-    """One session at `hosts` (host:port[,host:port]), renewed as often as it must be. ZooKeeper
-    ends it `session` seconds after it last heard of the client."""
+    """One session at `hosts` (host:port[,host:port]), which is renewed as needed. ZooKeeper ends it
+    `session` seconds after the client's last message."""
 
     def __init__(self, hosts: str, deadline: float, session: float = SESSION_SECONDS) -> None:
         self._hosts, self._deadline, self._session = hosts, deadline, session
@@ -33,16 +34,16 @@ class Client:
         self._listeners: set[Callable[[], None]] = set()
 
     def listen(self, changed: Callable[[], None]) -> None:
-        """Call `changed`, on the loop, when the connection is lost or back."""
+        """Call `changed`, on the event loop, when the connection is lost or back."""
         self._listeners.add(changed)
 
     def unlisten(self, changed: Callable[[], None]) -> None:
         self._listeners.discard(changed)
 
     async def call(self, begin: Callable[[Any], Any]) -> Any:
-        """The result of the operation that `begin` starts on the kazoo client. kazoo's errors that
-        tell of the data (no node, a node's version) pass through; StoreTimeout, StoreUnavailable
-        otherwise."""
+        """The result of the operation that `begin` starts on the kazoo client. kazoo's errors about
+        data (no node, a node's version) pass through; other errors become StoreTimeout or
+        StoreUnavailable."""
         loop = self._start()
         answer: asyncio.Future[Any] = loop.create_future()
         try:
@@ -60,7 +61,7 @@ class Client:
             raise StoreUnavailable(f"topology: ZooKeeper at {self._hosts}: {error!r}") from error
 
     def on_event(self, act: Callable[[], None]) -> Callable[[Any], None]:
-        """`act`, on the loop, as a watch that kazoo's thread may call."""
+        """A function for kazoo's thread that runs `act` on the event loop, for use as a watch."""
         return lambda event: self._on_loop(act)
 
     async def close(self) -> None:
@@ -90,7 +91,8 @@ class Client:
             changed()
 
     def _on_loop(self, act: Callable[[], None]) -> None:
-        """From a thread of kazoo's; after the loop's end there is nobody to tell."""
+        """Run `act` on the event loop, from a thread of kazoo. Does nothing after the loop's
+        end."""
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(act)

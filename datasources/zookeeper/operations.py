@@ -1,8 +1,8 @@
 """The lock of operators' work on the topology, and its records, in ZooKeeper beside the topology.
 
-The lock is an ephemeral node: when a process is killed, its lock goes with its session, within
-`SESSION_SECONDS`. It keeps two people from working at the same time; what guards the data are the
-shards' fences, and the topology's own compare-and-set.
+The lock is an ephemeral node: when a process is killed, its lock ends with its session, within
+`SESSION_SECONDS`. The lock keeps two people from working at the same time; the shards' fences and
+the topology's own compare-and-set protect the data.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from kazoo.exceptions import BadVersionError, KazooException, NodeExistsError, N
 from datasources.errors import StoreConflict, StoreError, StoreUnavailable
 from datasources.zookeeper.client import Client
 
-SESSION_SECONDS = 4.0  # the least that ZooKeeper allows by default: two ticks of 2 s
+SESSION_SECONDS = 4.0  # ZooKeeper's default minimum: two ticks of 2 s
 PATIENCE = SESSION_SECONDS + 10
 PAUSE = 0.2
 
 
 class ZooKeeperOperations:
-    """The lock at `path`.lock; records below `path`.ops/, and observers' reports below
+    """The lock at `path`.lock, records below `path`.ops/, and observers' reports below
     `path`.watch/."""
 
     def __init__(self, hosts: str, path: str, *, deadline: float = 5.0) -> None:
@@ -32,7 +32,7 @@ class ZooKeeperOperations:
 
     @asynccontextmanager
     async def lock(self, purpose: str, *, patience: float = PATIENCE) -> AsyncIterator[None]:
-        """Hold the lock. Raises StoreConflict, which names its holder, after `patience` s."""
+        """Hold the lock. After `patience` s, raises StoreConflict, which names its holder."""
         node = f"{self._path}.lock"
         data = f"{purpose} by process {os.getpid()} on {socket.gethostname()}".encode()
         made = await self._take(node, data, patience)
@@ -51,8 +51,8 @@ class ZooKeeperOperations:
         return data, stat.version
 
     async def save(self, id: str, data: bytes, version: int | None) -> int:
-        """Replace a record of that version (None: there is none yet); the new version. Raises
-        StoreConflict when somebody else changed it."""
+        """Replace a record that has this version (None: it doesn't exist). Returns the new version.
+        Raises StoreConflict if another process changed it."""
         node = self._record(id)
         try:
             if version is None:
@@ -87,7 +87,7 @@ class ZooKeeperOperations:
         await self._client.close()
 
     async def _take(self, node: str, data: bytes, patience: float) -> int:
-        """The transaction that made the node."""
+        """Take the lock. Returns the id of the transaction that created the node."""
         give_up = asyncio.get_running_loop().time() + patience
         while True:
             try:
@@ -102,7 +102,7 @@ class ZooKeeperOperations:
                 return int(stat.czxid)
 
     async def _give_up(self, node: str, made: int) -> None:
-        """Delete the lock, unless it was lost with a session and somebody else holds it now."""
+        """Delete the lock, unless it was lost with a session and another process holds it now."""
         _, stat = await self._call(lambda zk: zk.get_async(node))
         if stat.czxid == made:
             await self._call(lambda zk: zk.delete_async(node))

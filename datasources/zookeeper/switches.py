@@ -1,4 +1,4 @@
-"""Switches in one ZooKeeper node beside the topology's: replaced by version, watched."""
+"""Switches in one ZooKeeper node beside the topology's: replaced by version, and watched."""
 
 import asyncio
 import logging
@@ -14,11 +14,11 @@ from datasources.zookeeper.client import Client
 from datasources.zookeeper.topology import LOOK_SECONDS
 
 ATTEMPTS = 50
-"""Attempts of a change when other changes come first: of many at the same time, one succeeds in
+"""Attempts of a change when other changes come first. Of many concurrent changes, one succeeds in
 each round."""
 PAUSE = 0.02
-"""The longest time between two attempts, in seconds; each time is drawn at random, so that the same
-writers don't meet again."""
+"""The longest time between two attempts, in seconds. Each time is random, so that the same writers
+don't meet again."""
 log = logging.getLogger("pinway.switches")
 
 
@@ -48,7 +48,7 @@ class ZooKeeperSwitches:
         raise StoreConflict(f"switches: {self._path} is changed by others all the time")
 
     async def watch(self) -> AsyncIterator[dict[str, str]]:
-        """Watch the node as the topology's watch does: after any event, read the node again."""
+        """Watch the node as the topology's watch does: read the node again after any event."""
         changed, outages = asyncio.Event(), Outages(log, "the last switches stay in effect")
         self._client.listen(changed.set)
         current: dict[str, str] | None = None
@@ -78,8 +78,8 @@ class ZooKeeperSwitches:
     async def _read(
         self, changed: asyncio.Event | None = None
     ) -> tuple[dict[str, str], int | None]:
-        """The switches and the node's version; None when there is no node. A missing node is
-        watched too."""
+        """The switches and the node's version; None if there is no node. A missing node is watched,
+        too."""
         watch = self._client.on_event(changed.set) if changed is not None else None
         try:
             if watch is not None:

@@ -1,8 +1,8 @@
-"""TopologySource in one ZooKeeper node: replaced by version, watched, read again after a reconnect.
+"""A TopologySource in one ZooKeeper node: replaced by version, watched, and read again after a
+reconnect.
 
-A watch fires once and may be lost with a session, so whatever happens (an event of the node, the
-connection gone or back, or nothing for half a minute) leads to the same thing: read the node again,
-which sets the next watch.
+A watch fires once and may be lost with a session. So after any event (of the node, of the
+connection, or nothing for half a minute), the node is read again, which sets the next watch.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class ZooKeeperTopology:
         return self._fault
 
     async def load(self) -> Topology:
-        # A server of the ensemble may be behind: readers rely on this being the latest.
+        # A server of the ensemble may be behind, and readers need the latest topology.
         await self._client.call(lambda zk: zk.sync_async(self._path))
         topology, _ = await self._read()
         return topology
@@ -87,7 +87,7 @@ class ZooKeeperTopology:
         await self._client.close()
 
     async def _read(self, changed: asyncio.Event | None = None) -> tuple[Topology, int]:
-        """The topology and its node's version; `changed` is set when the node changes again."""
+        """The topology and its node's version. `changed` is set when the node changes again."""
         watch = self._client.on_event(changed.set) if changed is not None else None
         try:
             data, stat = await self._client.call(lambda zk: zk.get_async(self._path, watch=watch))
