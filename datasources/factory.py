@@ -153,8 +153,8 @@ async def open_stores(config: StoresConfig) -> Stores:
 
 
 async def close_stores(stores: Stores) -> None:
-    """Close every store, the queue first. If a store can't be closed, the others are closed all the
-    same."""
+    """Close every store, the queue first. If a store can't be closed, all other stores are
+    closed."""
     found: list[_Closable] = [
         stores.queue,
         *stores.pools,

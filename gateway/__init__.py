@@ -1,2 +1,2 @@
-# PINWAY_COMPILED=0 has to be known before the first module that has compiled code is imported.
+# PINWAY_COMPILED=0 must be known before the first import of a compiled module.
 import loaders.compiled  # noqa: F401

@@ -4,7 +4,7 @@ from gateway.interrupted import stopping
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C is told in one line also while the modules are imported."""
+    """Run the command line. Ctrl-C ends it with one line even during the imports."""
     with stopping():
         from gateway.cli import main as command
 

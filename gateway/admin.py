@@ -1,8 +1,8 @@
 """The operators' endpoints: metrics, readiness with the stores' faults, health, the page /statusz.
 
-`/metrics`, `/statusz` and the details of `/readyz` and `/healthz` are told on a listener of their
-own (`admin_port`), or, without one, on the public port to clients of the same machine. Everybody
-else learns from `/readyz` and `/healthz` a status alone, as balancers and orchestrators need it.
+`/metrics`, `/statusz` and the details of `/readyz` and `/healthz` are on a separate listener
+(`admin_port`). Without one, the public port answers them to clients on the same machine. All other
+clients get a status only from `/readyz` and `/healthz`, as balancers and orchestrators need it.
 """
 
 import asyncio
@@ -30,11 +30,12 @@ Answering = Callable[[Request], Awaitable[Response]]
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 KEPT_SECONDS = 1.0
-"""How long a status is told again to strangers: else each of their requests asks every store."""
+"""Seconds for which other clients get the same status: otherwise each of their requests would call
+every store."""
 
 
 def is_local(request: Request) -> bool:
-    """Whether a client on this machine asks, and no proxy for somebody else."""
+    """Whether the client is on this machine and is not a proxy for another client."""
     if any(name in request.headers for name in _FORWARDED) or request.client is None:
         return False
     try:
@@ -54,15 +55,15 @@ class Admin:
         own_port: bool,
         siblings: Siblings | None = None,
     ) -> None:
-        """`own_port`: operators have a listener of their own. `siblings`: the other workers, whose
-        metrics are told too."""
+        """`own_port`: operators have a separate listener. `siblings`: the other workers, whose
+        metrics are included."""
         self._stores, self._registry, self._own_port = stores, registry, own_port
         self._siblings, self._watch = siblings, Watch(stores)
         self._kept: tuple[float, bool] | None = None
         self._asking = asyncio.Lock()
 
     def app(self) -> ASGIApp:
-        """Everything, for every client that reaches the listener."""
+        """All routes, for every client of the listener."""
         return Starlette(
             routes=[
                 Route("/healthz", self._process),
@@ -102,7 +103,7 @@ class Admin:
         return _readiness(self._kept[1])
 
     def _here_alone(self, answer: Answering) -> Answering:
-        """The answer, for clients on this machine while operators have no port of their own."""
+        """The route, limited to clients on this machine if operators have no separate port."""
 
         async def told(request: Request) -> Response:
             if self._tells(request):
@@ -120,7 +121,7 @@ class Admin:
 
     async def _metrics(self, request: Request) -> Response:
         text = await self._of_all()
-        # The stores' state is everybody's: one worker tells it, without the label of a worker.
+        # All workers share the stores' state: one worker reports it, without a worker label.
         return exposition(text + await self._watch.metrics())
 
     async def _page(self, request: Request) -> Response:
@@ -143,7 +144,7 @@ class Admin:
 
 
 class _PageFiles(StaticFiles):
-    """The files of the operators' page. They say nothing about this gateway."""
+    """The files of the operators' page. They contain nothing about this gateway."""
 
     def file_response(self, *args: Any, **options: Any) -> Response:
         response = super().file_response(*args, **options)

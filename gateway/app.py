@@ -1,4 +1,4 @@
-"""The ASGI application: where all parts are put together."""
+"""The ASGI application, which connects all parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ from resolvers.feed_tokens import FeedTokens
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The applications of one gateway: `public` is everybody's, `admin` the operators' (see
+    """The applications of one gateway: `public` for everybody, `admin` for operators (see
     gateway/admin.py)."""
 
     public: ASGIApp
@@ -73,9 +73,9 @@ def create_site(
     process: str = "",
     shares: Shares | None = None,
 ) -> Site:
-    """The applications over open stores. `executor` replaces the standard executor; `counting` are
-    collectors of metrics of the server around them; `siblings` are the other workers of the same
-    supervisor, and `process` is this worker's name in the log; `shares` are the clients' shares of
+    """The applications over open stores. `executor` replaces the standard executor. `counting` are
+    collectors for the metrics of the surrounding server. `siblings` are the other workers of the
+    same supervisor; `process` is this worker's name in the log. `shares` are the clients' shares of
     the event loop's time."""
     tokens = Tokens(settings.secret, settings.token_hours)
     new_context = _contexts(settings, tokens, runtime)
@@ -133,11 +133,11 @@ def create_site(
         routes += WebClient(settings, tokens, new_context).routes()
     if settings.graphiql:
         routes += [
-            Route("/", _to_graphiql),  # where the web client does not answer
+            Route("/", _to_graphiql),  # if the web client does not answer it
             Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
             Mount("/graphiql", console.Files(directory=console.STATIC)),
         ]
-    # The scheme that a proxy was asked with matters to redirects, not to operations.
+    # Redirects need the scheme of the request to the proxy; operations don't.
     front: Any = ProxyHeadersMiddleware(
         cast(Any, Starlette(routes=routes, exception_handlers={Exception: _failed})),
         list(settings.trusted_proxies),
@@ -183,7 +183,7 @@ def _contexts(
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """Tell the client nothing of the fault; the server logs it."""
+    """Answer without details of the fault; the server logs it."""
     problem = {"message": FAILED, "extensions": {"code": "INTERNAL"}}
     return JSONResponse({"errors": [problem]}, 500)
 

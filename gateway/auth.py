@@ -15,7 +15,7 @@ _VERIFIED_KEPT = 4096
 
 
 class Tokens:
-    """Makes and reads tokens. The newest that were verified are remembered until they expire."""
+    """Makes and reads tokens. Recently verified tokens are remembered until they expire."""
 
     def __init__(self, secret: str, hours: int, *, clock: Callable[[], float] = time.time) -> None:
         self._secret, self._seconds, self._clock = secret, hours * 3600, clock
@@ -28,8 +28,8 @@ class Tokens:
         return jwt.encode(claims, self._secret, _ALGORITHM)
 
     def viewer(self, authorization: str | None) -> int | None:
-        """The viewer that an Authorization header names; None without a header. Raises
-        Unauthenticated for an invalid token."""
+        """The viewer in an Authorization header; None without a header. Raises Unauthenticated for
+        an invalid token."""
         if not authorization:
             return None
         scheme, _, token = authorization.partition(" ")
@@ -49,7 +49,7 @@ class Tokens:
         return viewer_id
 
     def _verify(self, token: str) -> tuple[int, float]:
-        """The viewer's id, and when the token expires (epoch seconds)."""
+        """The viewer's id, and the time at which the token expires (epoch seconds)."""
         if not self._is_signed(token):
             raise Unauthenticated(_NOT_VALID)
         try:
@@ -69,8 +69,8 @@ class Tokens:
             raise Unauthenticated(_NOT_VALID) from None
 
     def _is_signed(self, token: str) -> bool:
-        """Whether the signature is ours. That takes microseconds: a forged token may have a head
-        that takes milliseconds to decode, and its sender pays nothing."""
+        """Whether the signature is ours. This check takes microseconds. A forged token may have a
+        header that takes milliseconds to decode, and costs its sender nothing."""
         signed, _, signature = token.rpartition(".")
         if not signature.isascii() or not signed.isascii():
             return False

@@ -1,11 +1,11 @@
-"""Python's garbage collector in short passes: long-lived objects are excluded from collection.
+"""Runs Python's garbage collector in short passes: long-lived objects are excluded from collection.
 
-A full pass looks at every object that may be part of a cycle, and stops the gateway meanwhile: for
-a gateway's modules, schema and compiled operations 30 to 100 ms, about every thousand requests.
-Here, objects that two passes found alive are frozen (`gc.freeze`), so that each pass looks only at
-recent objects. Python still frees objects without references at once. Garbage in cycles of frozen
-objects is found when the memory in use has doubled for a while: then one pass looks at all objects.
-So there is never more garbage than memory was in use, and long passes are rare.
+A full pass visits every object that may be part of a cycle, and stops the gateway in the meantime:
+for a gateway's modules, schema and compiled operations, 30 to 100 ms about every thousand requests.
+Here, objects that survive two passes are frozen (`gc.freeze`), so that each pass visits recent
+objects only. Python still frees objects without references at once. Garbage in cycles of frozen
+objects is found when the memory in use has stayed doubled for a while: then one pass visits all
+objects. So there is never more garbage than memory in use, and long passes are rare.
 """
 
 import gc
@@ -18,26 +18,27 @@ from typing import Any
 
 THRESHOLDS = (10_000, 1, 1)
 """New objects for each pass, and passes of a generation for each pass of the next. Requests in
-flight usually hold fewer objects, so their objects are gone before a pass looks at them. A pass
-takes about a millisecond, or a few if much is garbage."""
+flight usually have fewer objects, so their objects are freed before a pass. A pass takes about a
+millisecond, or a few if much is garbage."""
 INTERVAL = 1.0
-"""Seconds between two measurements of the memory in use; each takes longer the more memory that
-is."""
+"""Seconds between two measurements of the memory in use. A measurement takes longer with more
+memory."""
 PATIENCE = 30.0
-"""Seconds that memory stays doubled before a full pass; one huge response is gone by then."""
+"""Seconds for which memory stays doubled before a full pass. The memory of one huge response is
+freed sooner."""
 
 
 _short = 0
 _LOCK = Lock()
 _blocks = 0
-"""The number of running blocks of `no_passes`."""
+"""The number of `no_passes` blocks that are running."""
 _enabled = False
 """Whether the collector was enabled before the first of these blocks."""
 
 
 def set_aside() -> None:
-    """With short passes, exclude the objects of now from collection: a pass that meets a list of
-    200,000 objects looks at each object."""
+    """If short passes are used, exclude all present objects from collection: a pass that meets a
+    list of 200,000 objects visits each object."""
     if _short:
         gc.freeze()
 
@@ -76,7 +77,8 @@ def short_passes(
     frozen = _Frozen(in_use, clock)
     gc.collect()
     frozen.begin()
-    gc.collect()  # of nothing: a full pass waits for a quarter of what the last one left
+    # finds nothing; without it, a full pass waits for a quarter of what the last one left
+    gc.collect()
     gc.set_threshold(*THRESHOLDS)
     gc.callbacks.append(frozen.after)
     _short += 1
@@ -90,7 +92,7 @@ def short_passes(
 
 
 class _Frozen:
-    """Freezes what passes over the older generations leave."""
+    """Freezes the objects that survive passes over the older generations."""
 
     def __init__(self, in_use: Callable[[], int], clock: Callable[[], float]) -> None:
         self._in_use, self._clock = in_use, clock
@@ -99,9 +101,9 @@ class _Frozen:
         self._looked = float("-inf")
         """The time of the last measurement of the memory in use."""
         self._doubled: float | None = None
-        """The time since which the memory in use is more than twice that; None if it is not."""
+        """The time since which the memory in use is more than twice `_base`; None if it is not."""
         self._all = False
-        """Whether the next full pass looks at frozen objects too."""
+        """Whether the next full pass visits frozen objects, too."""
 
     def begin(self) -> None:
         gc.freeze()

@@ -21,7 +21,8 @@ _SAMPLES = _HERE / "samples"
 
 
 def wants_page(request: Request) -> bool:
-    """A browser that opens the endpoint, rather than a client that asks it something."""
+    """Whether the request comes from a browser that opens the page, not from a client with an
+    operation."""
     html = "text/html" in request.headers.get("accept", "")
     return request.method == "GET" and html and "query" not in request.query_params
 
@@ -31,11 +32,11 @@ _HEADERS = {
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
 }
-"""The page can't be shown inside another site's, where clicks on it could be stolen."""
+"""Headers that forbid other sites to show the page in a frame, where they could steal clicks."""
 
 
 def page() -> Response:
-    # At this address the API answers clients that ask for JSON.
+    # At this address, the API answers clients that accept JSON.
     headers = {**_HEADERS, "cache-control": "no-cache", "vary": "Accept"}
     return FileResponse(STATIC / "index.html", headers=headers)
 
@@ -52,9 +53,9 @@ class Files(StaticFiles):
 class Boot:
     """Answers /graphiql/boot.json.
 
-    The demo viewer's token is told only where a demo viewer is set, to clients on this machine, on
-    pages of an allowed host name: a page of another site that has its own name resolve to this
-    machine gets none.
+    The demo viewer's token is sent only if a demo viewer is set, only to clients on this machine,
+    and only to pages with an allowed host name: a page of another site whose name resolves to this
+    machine gets no token.
     """
 
     def __init__(self, settings: Settings, tokens: Tokens, context: Any) -> None:
@@ -98,7 +99,7 @@ def _tab(path: Path, filled: dict[str, str]) -> dict[str, str]:
 
 
 async def _placeholders(context: Context, viewer_id: int) -> dict[str, str]:
-    """Ids that make the samples run: a board of the viewer's, two of its pins, another user."""
+    """Ids with which the samples run: a board of the viewer, two of its pins, another user."""
     loaders = context.loaders
     filled: dict[str, str] = {}
     boards = await loaders.pages.load(

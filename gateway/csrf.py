@@ -1,9 +1,9 @@
-"""GET operations that a web page of another site could send in its visitor's name: refused.
+"""Refuses GET operations that a web page of another site could send in its visitor's name.
 
-A browser sends a "simple" request to any site without asking that site first. A page can read
-nothing of the answer, but it can send queries from inside a private network, and time them. A POST
-must be JSON, which isn't simple. A GET is refused when a browser sends it from another site, unless
-it has a header that isn't simple, for which the browser asks first (CORS).
+A browser sends a "simple" request to any site without a permission. The page can't read the answer,
+but it can send queries from inside a private network, and measure their time. A POST must be JSON,
+which isn't simple. A GET from another site in a browser is refused, unless it has a header that
+isn't simple: the browser asks for a permission (CORS) before it sends such a header.
 """
 
 from collections.abc import Container
@@ -17,18 +17,18 @@ NOT_SIMPLE = (
     b"x-apollo-operation-name",
     b"x-requested-with",
 )
-"""Headers that a page can send to another site only after the browser asked that site."""
+"""Headers that a page can send to another site only with that site's permission."""
 
 _SIMPLE = ("", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 
 
 def check_get(headers: Headers, allowed_origins: Container[str]) -> None:
-    """Raises Refused for a GET that a page of another site may have sent unasked.
+    """Raises Refused for a GET that a page of another site may have sent without a permission.
 
-    Browsers say in Sec-Fetch-Site where a request comes from; "none" is a person's own, as from the
-    address bar. They leave it out over plain HTTP, and old ones don't know it: a request without
-    it is believed only from a client that doesn't call itself a browser (all browsers' User-Agent
-    begins with Mozilla/, and no page can change that). Other clients have no visitors.
+    Browsers say in Sec-Fetch-Site where a request comes from; "none" is a person's own request, for
+    example from the address bar. Browsers omit it over plain HTTP, and old browsers don't know it.
+    A request without it is accepted only if the client doesn't call itself a browser (all browsers'
+    User-Agent begins with Mozilla/, and no page can change that). Other clients have no visitors.
     """
     if any(name in headers for name in NOT_SIMPLE):
         return

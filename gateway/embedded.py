@@ -20,7 +20,7 @@ _TOPOLOGY = "topology.json"
 
 @asynccontextmanager
 async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
-    """The stores' URLs with the embedded ones filled in; runs Valkey for as long as it lasts."""
+    """The stores' URLs, including the embedded stores' URLs. Valkey runs inside the block."""
     data = settings.data_dir.resolve()
     valkey: ValkeyServer | None = None
     urls = {
@@ -62,8 +62,8 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
 
 
 def check_made(settings: Settings) -> None:
-    """Check, for commands that only read, that embedded stores were made. Raises ConfigError
-    otherwise."""
+    """Check that the embedded stores were created, for commands that only read. Raises ConfigError
+    if they were not."""
     if settings.topology == EMBEDDED and not (settings.data_dir / _TOPOLOGY).exists():
         raise ConfigError(
             f"there is no content in {settings.data_dir.resolve()}: fill it with `pinway run` or "
@@ -72,14 +72,14 @@ def check_made(settings: Settings) -> None:
 
 
 def topology_url(settings: Settings) -> str:
-    """The URL of the topology; makes nothing."""
+    """The URL of the topology. Creates nothing."""
     if settings.topology != EMBEDDED:
         return settings.topology
     return f"file://{quote(str(settings.data_dir.resolve() / 'topology.json'))}"
 
 
 def make_directory(data: Path) -> None:
-    """Make the data directory if there is none. Raises ConfigError where it can't be used."""
+    """Create the data directory if it is missing. Raises ConfigError if it can't be used."""
     try:
         data.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -94,7 +94,7 @@ def make_directory(data: Path) -> None:
 
 
 def _topology_file(data: Path) -> Path:
-    """The embedded shards' topology, made at the first start; its shards lie in `data`, also when
+    """The embedded shards' topology, created at the first start. Its shards are in `data`, even if
     the directory was moved or copied."""
     path = data / _TOPOLOGY
     local, url = "local", f"sqlite://{quote(str(data / 'shards'))}"
@@ -102,7 +102,7 @@ def _topology_file(data: Path) -> Path:
         try:
             topology = parse(path.read_bytes())
         except StoreCorrupt:
-            return path  # who opens it says what is wrong
+            return path  # its reader reports the fault
         if topology.servers.get(local, url) != url:
             servers = topology.servers | {local: url}
             _write_whole(path, dump(msgspec.structs.replace(topology, servers=servers)))
@@ -118,7 +118,7 @@ def _topology_file(data: Path) -> Path:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is never seen half written."""
+    """Write a file in one step, so that it is never seen half written."""
     new = path.with_name(f"{path.name}.new")
     new.write_bytes(content)
     new.replace(path)

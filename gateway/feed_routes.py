@@ -1,6 +1,8 @@
-"""Routes of the feeds: which side of a feed store all running gateways ask, when a person says so.
+"""Routes of the feeds: the side of a feed store that all running gateways read, if an operator sets
+one.
 
-Kept among the switches beside the topology, and heard of by every gateway within a second.
+They are stored among the switches beside the topology. Every gateway learns of a change within a
+second.
 """
 
 import logging
@@ -9,14 +11,14 @@ from collections.abc import Mapping
 from datasources.protocols import Switches
 from feed_engine.speculation import Race, Side
 
-AUTO = "auto"  # each gateway decides call by call
+AUTO = "auto"  # each gateway decides for each call
 STORES = ("pools", "feeds")
 
 log = logging.getLogger("pinway")
 
 
 async def route(switches: Switches, stores: tuple[str, ...], side: Side | None) -> dict[str, str]:
-    """Force a side of these feed stores, or let it go again; the routes that hold then. Raises
+    """Force a side of these feed stores, or stop forcing one (None). Returns all routes. Raises
     StoreError."""
     value = None if side is None else side.value
     return routes(await switches.change({_name(store): value for store in stores}))
@@ -28,7 +30,7 @@ def routes(switched: Mapping[str, str]) -> dict[str, str]:
 
 
 async def follow_routes(switches: Switches, races: Mapping[str, Race]) -> None:
-    """Do as is switched, until cancelled."""
+    """Apply the routes to the races, until cancelled."""
     now = dict.fromkeys(races, AUTO)
     async for switched in switches.watch():
         for store, wanted in routes(switched).items():

@@ -1,7 +1,8 @@
-"""Readiness: every store's state and what its loss costs, for load balancers and people.
+"""Readiness: every store's state and the consequences of its loss, for load balancers and people.
 
-A process is unready only when it can serve nobody: when no shard server answers. One dead server
-of several costs its own users; taking every gateway out of a balancer for it would cost all.
+A process is unready only when it can't answer any request: when no shard server answers. If one of
+several servers is down, only its own users are affected; if balancers then removed every gateway,
+all users would be.
 """
 
 import asyncio
@@ -13,8 +14,8 @@ from datasources.protocols import Stores
 
 WELL = "well"
 PATIENCE = 1.0
-"""Seconds that a store other than the shards has to answer. A store that hangs keeps no probe and
-no scrape waiting: they have timeouts of their own."""
+"""Seconds for a store other than the shards to answer. A store that hangs delays no probe and no
+scrape, which have timeouts of their own."""
 
 COSTS = {
     "object_cache": "each object is read from its shard: slower answers, more load on the shards",
@@ -29,9 +30,9 @@ COSTS = {
 
 
 async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dict[str, Any]]:
-    """`stores`: each store's `state` (well, or its fault) and, for a fault, what that `costs`; a
-    store other than the shards has `patience` seconds to answer.
-    `required`: the faults for which this process can serve nobody."""
+    """The state of all stores. `stores`: each store's `state` (well, or its fault) and, for a
+    fault, its consequences (`costs`). A store other than the shards has `patience` seconds to
+    answer. `required`: the faults because of which this process can't answer any request."""
     pings: dict[str, Callable[[], Awaitable[None]]] = {
         "object_cache": stores.object_cache.ping,
         "mapping_cache": stores.mapping_cache.ping,

@@ -1,4 +1,5 @@
-"""The GraphQL endpoint: from a request's headers and body to its answer, and as plain ASGI."""
+"""The GraphQL endpoint: from a request's headers and body to its answer, and as an ASGI
+application."""
 
 import asyncio
 import logging
@@ -39,7 +40,7 @@ log = logging.getLogger("pinway")
 FAILED = "the server failed to answer this request; its log says why"
 _NOTHING: Mapping[str, str] = {}
 _ALWAYS = {"vary": "Accept", "x-content-type-options": "nosniff"}
-"""Headers of every answer. CORS adds that answers vary by Origin too."""
+"""Headers of every answer. CORS adds Origin to Vary."""
 _ALWAYS_PAIRS = [(name.encode(), value.encode()) for name, value in _ALWAYS.items()]
 _ALWAYS_TEXT = b"".join(b"%b: %b\r\n" % pair for pair in _ALWAYS_PAIRS)
 _CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, GRAPHQL_JSON)}
@@ -47,8 +48,8 @@ _CONTENT_TYPES = {media: f"{media}; charset=utf-8".encode() for media in (JSON, 
 
 @dataclass(slots=True)
 class Answer:
-    """The answer to a request: `parts` of a body of `size` bytes, and headers besides the body's
-    own."""
+    """The answer to a request: the `parts` of a body of `size` bytes, and headers in addition to
+    the body's headers."""
 
     status: int
     media: str
@@ -56,10 +57,11 @@ class Answer:
     size: int
     extra: Mapping[str, str]
     about: bytes = b""
-    """Lines of the head that tell of the request: its id, its trace."""
+    """Header lines about the request: its id, its trace."""
 
     def plain(self) -> bytes | None:
-        """The headers as text; None where more is to be said, or too much for one piece."""
+        """The headers as text; None if the answer has other headers, or is too large for one
+        piece."""
         if self.extra or self.size > PART:
             return None
         return b"content-type: %b\r\ncontent-length: %d\r\n%b%b" % (
@@ -70,7 +72,7 @@ class Answer:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it, as an ASGI application."""
+        """Send the answer, as an ASGI application."""
         headers = [
             (b"content-type", _CONTENT_TYPES[self.media]),
             (b"content-length", b"%d" % self.size),
@@ -89,7 +91,7 @@ class Answer:
 
 
 Answering = Callable[[Headers, bytes, str], Awaitable[Answer]]
-"""Answers a request after its body has arrived; the last argument is the peer's address."""
+"""Answers a request after its body has arrived. The last argument is the peer's address."""
 
 
 class GraphQLEndpoint:
@@ -132,8 +134,9 @@ class GraphQLEndpoint:
         self, headers: Headers, text: bytes, peer: str = "", *, read_only: bool = False
     ) -> Answer:
         """The answer to a POST with this body, or to a GET (`read_only`) with this query string.
-        `peer` is the connection's other end: a client, or a proxy (`gateway.peers.Proxies.client`
-        tells the client's address); empty where the connection has no address."""
+        `peer` is the address of the connection's other end: a client, or a proxy
+        (`gateway.peers.Proxies.client` returns the client's address). It is empty if the connection
+        has no address."""
         began = perf_counter()
         request = self._requests.begin(headers)
         clients = self._clients
@@ -174,8 +177,8 @@ class GraphQLEndpoint:
             elif result.retry_after:
                 status, extra = 429, {"retry-after": str(result.retry_after)}
             else:
-                # With the older media type, a refused request answers 200, too: clients read the
-                # errors.
+                # With the older media type, a refused request is answered with 200, too: clients
+                # read the errors.
                 status = 400 if media == GRAPHQL_JSON else 200
         except Refused as error:
             result, status, extra = _problem(error.message, error.code), error.status, error.headers
@@ -202,7 +205,8 @@ class GraphQLEndpoint:
         read_only: bool,
         request: Observed,
     ) -> Result:
-        """Run the operation for its viewer, unless too many of the client's are running."""
+        """Run the operation for its viewer, unless too many operations of the client are
+        running."""
         viewer_id = request.viewer_id = self._viewer(headers)
         client = self._clients.of(viewer_id, headers, peer) if self._clients else None
         if client is not None and not client.begin():
@@ -230,8 +234,8 @@ class GraphQLEndpoint:
 
 
 class Front:
-    """Takes POST /graphql straight to its endpoint, and all else through the routes. `cors` answers
-    for the endpoint what pages of other origins ask."""
+    """Passes POST /graphql directly to its endpoint, and all other requests to the routes. `cors`
+    answers preflight requests for the endpoint."""
 
     def __init__(
         self, endpoint: GraphQLEndpoint, routes: ASGIApp, cors: ASGIApp | None = None
@@ -248,7 +252,7 @@ class Front:
             await self._routes(scope, receive, send)
 
     def answering(self, target: bytes, headers: Headers) -> Answering | None:
-        """The function that answers a complete POST to this target without ASGI; None if only the
+        """The function that answers a complete POST to this target without ASGI. None if only the
         ASGI application answers it. Pinway's own server uses it (`gateway/serving/protocol.py`)."""
         if target != b"/graphql" or (self._cors is not None and b"origin" in headers):
             return None

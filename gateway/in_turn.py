@@ -1,4 +1,5 @@
-"""Pages and files: each waits for its client's turn, and its time is charged to the client."""
+"""Pages and files: each request waits for its client's turn, and its time is charged to the
+client."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -7,7 +8,7 @@ from gateway.requests import headers_of
 
 
 class InTurn:
-    """An application whose requests take turns. Operations (`/graphql`) do so by themselves, where
+    """An application whose requests take turns. Operations (`/graphql`) take turns themselves, when
     the size of their body is known."""
 
     def __init__(self, app: ASGIApp, clients: Clients) -> None:

@@ -1,4 +1,4 @@
-"""Creates databases, tables and the topology before stores are used; a second run changes
+"""Creates databases, tables and the topology before stores are used. A second run changes
 nothing."""
 
 from collections.abc import Callable, Collection
@@ -27,10 +27,10 @@ async def install(
     *,
     accept_loss: Collection[str] = (),
 ) -> None:
-    """Seed the topology where there is none, make the shards' databases and the feeds' tables.
+    """Create the topology if there is none, the shards' databases and the feeds' tables.
 
-    Raises Damaged when data that was made is missing. The stores in `accept_loss` (names of
-    made.STORES) are created again instead.
+    Raises Damaged when created data is missing. The stores in `accept_loss` (names of made.STORES)
+    are created again instead.
     """
     async with embedded(settings) as config:
         await _seed(config, settings.topology_seed)
@@ -71,6 +71,6 @@ async def _seed(config: StoresConfig, seed: str) -> None:
         try:
             await source.save(topology, expected_epoch=None)
         except StoreConflict:
-            return  # somebody else was quicker
+            return  # another process was quicker
     finally:
         await source.close()

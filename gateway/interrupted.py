@@ -1,4 +1,4 @@
-"""The end of a command that Ctrl-C interrupts: one line, and the exit status of shells for it."""
+"""The end of a command that Ctrl-C interrupts: one line, and the usual exit status."""
 
 import sys
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""The list of what was made of the stores: a start is refused when some of it is missing.
+"""The list of created data: a gateway refuses to start if some of it is missing.
 
-A store that lost its data looks like a new one. If it were created again, it would be empty, and
-nobody would notice. So the names of all databases, tables and the queue's mark are kept among the
-switches beside the topology, which lies elsewhere than the data, and each start compares.
+A store that lost its data looks like a new store. If it were created again, it would be empty, and
+nobody would notice. So the names of all databases, tables and the queue's mark are stored among the
+switches beside the topology, which is not stored with the data, and each start compares them.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ SIDES: Mapping[str, list[Table]] = {
     "feeds_standby": TABLES_FEEDS,
 }
 STORES = ("shards", *SIDES, "queue")
-"""The names under which the stores are on the list, and `pinway init --accept-loss` takes them."""
+"""The stores' names on the list, and for `pinway init --accept-loss`."""
 PATIENCE = 3.0  # seconds for a store to list its data; a store that is down is not checked
 _PREFIX = "made."
 _TOLD = 5  # names in a message
@@ -38,7 +38,7 @@ def made(switched: Mapping[str, str]) -> dict[str, set[str]]:
 
 
 async def missing_before_opening(config: StoresConfig, switches: Switches) -> None:
-    """Raises Damaged for a side's directory that was made and is gone: opening would make it."""
+    """Raises Damaged if the directory of a created side is missing: opening would create it."""
     known = made(await switches.load())
     for side in SIDES:
         url = getattr(config, side)
@@ -50,9 +50,9 @@ async def missing_before_opening(config: StoresConfig, switches: Switches) -> No
 
 
 async def check(config: StoresConfig, stores: Stores, switches: Switches) -> None:
-    """Compare the stores with the list, and add the stores that were made meanwhile. A store that
-    can't be reached is left out. Raises Damaged when something known is missing, and ConfigError
-    when something was never made."""
+    """Compare the stores with the list, and add stores that were created since. A store that can't
+    be reached is skipped. Raises Damaged when listed data is missing, and ConfigError when data was
+    never created."""
     known = made(await switches.load())
     absent = {name: server for server, names in await _absent(stores) for name in names}
     lost, never = known["shards"] & absent.keys(), absent.keys() - known["shards"]
@@ -82,7 +82,7 @@ async def check(config: StoresConfig, stores: Stores, switches: Switches) -> Non
 
 
 async def check_lost(config: StoresConfig, stores: Stores, switches: Switches) -> None:
-    """`check` before `pinway init` makes the stores that were never made."""
+    """Run `check` before `pinway init` creates the stores that were never created."""
     try:
         await check(config, stores, switches)
     except Damaged:
@@ -92,7 +92,7 @@ async def check_lost(config: StoresConfig, stores: Stores, switches: Switches) -
 
 
 async def register(stores: Stores, switches: Switches) -> None:
-    """Put all that the topology and this version name on the list, after it was made."""
+    """Add all data of the topology and this version to the list, after it was created."""
     names = span(place.database for place in places(stores.shards.objects.topology()))
     sides = {side: ",".join(sorted(t.name for t in SIDES[side])) for side in SIDES}
     await stores.queue.mark()
@@ -110,7 +110,7 @@ async def accept_loss(switches: Switches, stores: Iterable[str]) -> None:
 
 
 def span(names: Iterable[str]) -> str:
-    """Names with numbers at their ends in short: `db00000-db00015,mod00000`."""
+    """Names with numbers at their ends in a short form: `db00000-db00015,mod00000`."""
     runs: list[list[str]] = []
     for name in sorted(names):
         if runs and _next(runs[-1][-1]) == name:
@@ -144,7 +144,7 @@ async def _absent(stores: Stores) -> list[tuple[str, list[str]]]:
 
 
 async def _tables(config: StoresConfig, stores: Stores) -> dict[str, set[str] | None]:
-    """The tables of each side, None for a side that does not answer."""
+    """The tables of each side; None for a side that does not answer."""
     opened: dict[str, WideColumnStore] = dict(
         zip(SIDES, [*stores.pools, *stores.feeds], strict=True)
     )

@@ -3,7 +3,7 @@
 from typing import Final
 
 NAMES: Final = {"bytes": "document_bytes", "cutoff": "cutoff_seconds", "trust": "trust_ratio"}
-"""The metrics whose name says more than the field's name: the unit."""
+"""Metrics with another name than the field: their names include the unit."""
 
 FEED: Final = {
     "calls": "Reads of the feed store.",

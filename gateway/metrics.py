@@ -1,5 +1,5 @@
-"""Metrics in Prometheus' text format: one collector for each part of a gateway reads that part's
-counters when the metrics are asked for."""
+"""Metrics in Prometheus' text format. One collector for each part of a gateway reads that part's
+counters when the metrics are requested."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -30,7 +30,7 @@ _GAUGES = {"cutoff", "trust", "documents", "bytes"}
 
 
 def new_registry(*collectors: Collector) -> CollectorRegistry:
-    """Everything that this gateway counts."""
+    """A registry with everything that this gateway counts."""
     registry = CollectorRegistry()
     for collector in collectors:
         registry.register(collector)
@@ -45,8 +45,8 @@ def exposition(text: bytes) -> Response:
 
 def of_workers(texts: Mapping[int, bytes | None]) -> bytes:
     """The metrics of several workers as one text: each sample has the label `worker`. `texts` has
-    each worker's metrics by the worker's number, None where it did not answer:
-    `pinway_worker_up{worker}` is 0 then."""
+    each worker's metrics by the worker's number, or None if the worker did not answer: then
+    `pinway_worker_up{worker}` is 0."""
     registry = CollectorRegistry()
     registry.register(_Workers(texts))
     return generate_latest(registry)
@@ -126,7 +126,7 @@ class FeedCollector(Collector):
                 mode.add_metric([name, side.value, one.mode], 1)
                 distrust.add_metric([name, side.value], one.distrust)
                 for share, seconds in one.quantiles.items():
-                    if isfinite(seconds):  # measured
+                    if isfinite(seconds):  # measured latencies only
                         latency.add_metric([name, side.value, f"{share:g}"], seconds)
         yield from (budget, forced, mode, distrust, latency)
 
@@ -185,8 +185,8 @@ class ExecutorCollector(Collector):
 
 
 class ConnectionCollector(Collector):
-    """The connections of one process, and the requests that were refused before the application saw
-    them."""
+    """The connections of one process, and the requests that were refused before the application
+    received them."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections

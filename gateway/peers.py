@@ -1,4 +1,5 @@
-"""Addresses of clients: which proxies are trusted to name them, and what counts as one client."""
+"""Addresses of clients: which proxies are trusted to name their clients, and what counts as one
+client."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -8,14 +9,15 @@ from datasources.errors import ConfigError
 from gateway.requests import Headers
 
 _IPV6_SITE = 64
-"""Bits of an IPv6 address that one household or host gets: the rest it chooses as it likes."""
+"""Bits of an IPv6 address that are assigned to one household or host; it chooses the other bits
+freely."""
 
 
 class Proxies:
-    """The proxies whose X-Forwarded-For is believed: addresses and networks, or `*` for all."""
+    """The proxies whose X-Forwarded-For is trusted: addresses and networks, or `*` for all."""
 
     def __init__(self, trusted: Iterable[str]) -> None:
-        """Raises ConfigError for a name that is neither an address nor a network."""
+        """Raises ConfigError for a text that is neither an address nor a network."""
         self._all = False
         self._networks = []
         for name in trusted:
@@ -46,8 +48,8 @@ class Proxies:
     def client(self, peer: str, headers: Headers) -> str:
         """The client's address: the connection's peer, or the address that trusted proxies name.
 
-        Each proxy appends the address it was asked from. So the list is read from its end, as far
-        as the proxies are trusted: the client may have made up all earlier addresses.
+        Each proxy appends the address of its own peer. So the list is read from its end, as long as
+        the proxies are trusted: the client may have invented all earlier addresses.
         """
         forwarded = headers.get(b"x-forwarded-for")
         if forwarded is None or not self.trusts(peer):

@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: bars on a terminal, else lines for each stage, and a
+"""Shows the progress of long work on standard error: bars on a terminal, lines elsewhere, and a
 line about what a command waits for when that takes long."""
 
 import asyncio
@@ -17,7 +17,7 @@ from gateway.importing.report import Progress
 T = TypeVar("T")
 
 SILENCE = 2.0
-"""Seconds after which a command says what it does, and again whenever twice as long has passed."""
+"""Seconds after which a command says what it waits for; again each time the wait has doubled."""
 
 
 def _say(line: str) -> None:
@@ -26,8 +26,8 @@ def _say(line: str) -> None:
 
 @contextmanager
 def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[None]:
-    """Say what the block waits for, if it takes longer than SILENCE. A thread says it: the block
-    may keep the event loop busy, or have none."""
+    """Say what the block waits for, if it takes longer than SILENCE. A thread says it, because the
+    block may keep the event loop busy, or have no event loop."""
     ended = Event()
 
     def tell() -> None:
@@ -47,14 +47,14 @@ def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[No
 
 
 def run_told(work: Coroutine[Any, Any, T], waits_for: str = "the stores") -> T:
-    """Run a command's work, which `telling` tells of."""
+    """Run a command's work inside `telling`."""
     with telling(waits_for):
         return asyncio.run(work)
 
 
 class Bars:
-    """One bar a stage; call it with each step's Progress. Until the first step, `telling` tells of
-    what is waited for."""
+    """One bar for each stage. Call it with each step's Progress. Until the first step, `telling`
+    says what the command waits for."""
 
     def __init__(
         self, waits_for: str = "the stores", clock: Callable[[], float] = time.monotonic
@@ -99,8 +99,8 @@ class Bars:
             self._tell()
 
     def _line(self, progress: Progress) -> None:
-        """Where there are no bars: a line for a stage that ended, and one now and then for a stage
-        that takes long."""
+        """Without bars: write a line for a stage that has ended, and from time to time for a long
+        stage."""
         now = self._clock()
         if self._told is not None and self._told.stage != progress.stage:
             self._tell()
@@ -113,7 +113,7 @@ class Bars:
             self._again = 2 * (now - self._began)
 
     def _tell(self) -> None:
-        """Write the stage that has ended, where there are no bars."""
+        """Without bars: write the stage that has ended."""
         told, self._told = self._told, None
         if told is not None:
             unit = told.unit.removesuffix("s") if told.done == 1 else told.unit

@@ -1,8 +1,8 @@
 """Lets one process of a host relay the outbox: the process that holds a lock file.
 
-Each relay reads the outboxes of all shards again and again. With 512 shards on a server, this takes
-30 to 40 ms of the server's time for each look of each relay, so one relay is enough for all
-processes of a host. Hosts know nothing of each other: each host has a relay.
+Each relay reads the outboxes of all shards again and again. With 512 shards on a server, each round
+of each relay takes 30 to 40 ms of the server's time, so all processes of a host share one relay.
+Hosts don't know each other: each host has a relay.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from gateway.settings import EMBEDDED, Settings
 log = logging.getLogger("pinway.relay")
 
 SILENT = 180.0
-"""Seconds without a round of the relay, after which a process that waits for the lock relays
-without the lock. A relay whose stores fail waits 60 s at most between two rounds."""
+"""Seconds without a round of the relay after which a process that waits for the lock relays without
+the lock. A relay whose stores fail waits at most 60 s between two rounds."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
 
 def lock_file(settings: Settings) -> Path | None:
-    """The file that the relaying process of these shards and this queue locks. None for embedded
-    stores, which one process alone has open."""
+    """The lock file for relaying these shards to this queue. None for embedded stores, which only
+    one process has open."""
     if settings.topology == EMBEDDED:
         return None
     stores = f"{mask(settings.topology)}\n{mask(settings.queue)}".encode()
@@ -45,13 +45,13 @@ async def relay_alone(
     sleep: Sleep = asyncio.sleep,
     clock: Callable[[], float] = time.time,
 ) -> None:
-    """Run `relay` while this process holds the lock of the file; until then try to get the lock,
-    every so many seconds. `relay` gets the function with which it waits between two rounds.
+    """Run `relay` while this process holds the file's lock; until then, try to get the lock every
+    `every` seconds. `relay` gets the function with which it waits between two rounds.
 
-    The kernel frees the lock of a process that ends, however it ends. A process that hangs keeps
-    its lock: the time of its last round is the file's time of modification, and when that is long
-    ago, another process relays without the lock. So does a process that can't lock the file. Two
-    relays cost time; none would leave work undone.
+    When a process ends, in whatever way, the kernel frees its lock. A process that hangs keeps its
+    lock. So the time of its last round is the file's time of modification, and when that is long
+    ago, another process relays without the lock. A process that can't lock the file also relays.
+    Two relays only take time; without any relay, work would remain undone.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,8 @@ async def relay_alone(
 async def _wait_for_lock(
     file: BinaryIO, path: Path, every: float, sleep: Sleep, clock: Callable[[], float]
 ) -> bool:
-    """Whether this process got the lock. False when it should relay without the lock."""
+    """Wait for the lock. Returns whether this process got it; False if it should relay without the
+    lock."""
     try:
         while not _locked(file):
             silent = clock() - os.fstat(file.fileno()).st_mtime

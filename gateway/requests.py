@@ -1,6 +1,7 @@
-"""Reading GraphQL requests off HTTP, and choosing how to answer (GraphQL over HTTP, 2025 draft).
+"""Reads GraphQL requests from HTTP, and chooses the media type of the answer (GraphQL over HTTP,
+2025 draft).
 
-Works on ASGI's scope and messages as they come: this is the path of every request.
+It works on ASGI's scope and messages directly, because every request takes this path.
 """
 
 from functools import lru_cache
@@ -15,13 +16,13 @@ JSON = "application/json"
 
 _OFFERED = {GRAPHQL_JSON: GRAPHQL_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
 _BEGINS_A_VALUE = (b",", b"[", b"{")
-"""Each value in JSON but the first follows one of these."""
+"""The bytes before each JSON value except the first."""
 
 Headers = dict[bytes, bytes]
 
 
 class Refused(Exception):
-    """The request can't be run as sent: an HTTP status, and words for the client."""
+    """The request can't be run as it was sent: an HTTP status, and a message for the client."""
 
     def __init__(
         self, status: int, message: str, code: str = "BAD_USER_INPUT", **headers: str
@@ -32,12 +33,12 @@ class Refused(Exception):
 
 
 class Disconnected(Exception):
-    """The client left before it had sent its request: nobody waits for an answer."""
+    """The client disconnected before it had sent its request: nobody waits for an answer."""
 
 
 class RequestParameters:
     """The parameters of a GraphQL request (GraphQL over HTTP, section 5): the document, its
-    variables and the operation's name; and whether the request asks for the cost."""
+    variables and the operation's name; and whether the client requests the cost."""
 
     __slots__ = ("name", "query", "variables", "wants_cost")
 
@@ -49,8 +50,8 @@ class RequestParameters:
 
 
 def headers_of(pairs: list[tuple[bytes, bytes]]) -> Headers:
-    """The headers by name, in lower case; of several with one name, the first. Several
-    X-Forwarded-For are one list: proxies append a value to it, or a header."""
+    """The headers by name, in lower case. Of several headers with one name, the first counts.
+    Several X-Forwarded-For headers form one list, because a proxy appends a value or a header."""
     headers = dict(reversed(pairs))
     if b"x-forwarded-for" in headers:
         headers[b"x-forwarded-for"] = b",".join(
@@ -72,15 +73,15 @@ def read_json(body: bytes, max_bytes: int, max_values: int) -> RequestParameters
     """The operation of a POST. Raises Refused."""
     if len(body) > max_bytes:
         raise Refused(413, f"the body is larger than {max_bytes} bytes")
-    # Counting bytes takes a thousandth of the time that making and freeing the values takes.
+    # Counting bytes takes a thousandth of the time for making and freeing the values.
     if len(body) > max_values and sum(map(body.count, _BEGINS_A_VALUE)) > max_values:
         raise Refused(413, f"the body has more than {max_values} commas and brackets")
     return _parameters(_json(body, "the body"))
 
 
-@lru_cache(maxsize=128)  # a client sends the same one each time
+@lru_cache(maxsize=128)  # a client sends the same header each time
 def response_type(accept: bytes | None) -> str:
-    """The media type to answer in. Raises Refused where the client takes neither."""
+    """The media type of the answer. Raises Refused if the client accepts neither type."""
     if not accept:
         return JSON
     best, quality = None, 0.0
@@ -118,7 +119,7 @@ def check_content_type(content_type: bytes) -> None:
 
 
 async def read_body(receive: Receive, max_bytes: int) -> bytes:
-    """The body, as far as it is read: no further where it is larger. Raises Disconnected."""
+    """The body. Reading stops when it is too large. Raises Disconnected."""
     chunks: list[bytes] = []
     size = 0
     while True:

@@ -31,7 +31,7 @@ log = logging.getLogger("pinway")
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The open stores, and the feeds over them."""
+    """The open stores, and the feeds that use them."""
 
     stores: Stores
     feeds: Feeds
@@ -40,20 +40,20 @@ class Runtime:
     jobs: Jobs = field(default_factory=Jobs)
     """The jobs that this process ran."""
     opened: Stores | None = None
-    """The stores themselves, whose calls are not measured."""
+    """The stores themselves, without the measuring of calls."""
     tracer: Tracer | None = None
     """Sends traces, if the settings name a collector."""
 
     @property
     def races(self) -> dict[str, Race]:
-        """By the name of the stores that each reads."""
+        """The races, by the name of their stores."""
         return {"pools": self.feeds.pools_race, "feeds": self.feeds.feeds_race}
 
 
 @asynccontextmanager
 async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncIterator[Runtime]:
-    """Open everything the settings name, and work on jobs (unless told not to) until the end.
-    Raises Damaged when data that was made is missing, ConfigError when it was never made."""
+    """Open everything that the settings name, and run jobs (unless `jobs` is false) until the end.
+    Raises Damaged when created data is missing, ConfigError when it was never created."""
     async with (
         tracing(settings) as tracer,
         embedded(settings) as config,
@@ -143,7 +143,7 @@ async def _relay(stores: Stores, settings: Settings) -> None:
 
 
 async def _work(runtime: Runtime, settings: Settings) -> None:
-    """Work on the queue; a queue that fails is tried again, without end."""
+    """Run the queue's jobs. A queue that fails is tried again, without limit."""
     while True:
         try:
             await runtime.stores.queue.work(
@@ -157,7 +157,7 @@ async def _work(runtime: Runtime, settings: Settings) -> None:
 
 
 async def _run_job(runtime: Runtime, settings: Settings, job: Job) -> None:
-    """Run a job; count it by its outcome, and send its trace."""
+    """Run a job, count it by its outcome, and send its trace."""
     began, outcome, tracer = perf_counter(), OK, runtime.tracer
     recording = Recording("job", "job") if tracer is not None else None
     try:

@@ -1,5 +1,4 @@
-"""The requests that an endpoint answered: how many, with which status and errors, in which time,
-and for which operations."""
+"""Counts the requests that an endpoint answered: by status, errors, time, and operation."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,8 +6,8 @@ from collections.abc import Iterable
 from datasources.latencies import Latencies
 
 MOST_NAMES = 200
-"""Names of operations that are counted by name: the first ones that ran. Clients choose names, so
-their number is unbounded."""
+"""Operation names that are counted separately: the first that ran. Clients choose names, so their
+number is unbounded."""
 ANONYMOUS, FURTHER = "(anonymous)", "(further)"
 
 
@@ -23,7 +22,8 @@ class Served:
         """The operations that ran, by type and name."""
 
     def add(self, status: int, seconds: float, codes: Iterable[str] = ()) -> None:
-        """Count one answer, `seconds` after its request began to be read; `codes` of its errors."""
+        """Count one answer. `seconds`: the time since the first read of its request. `codes`: its
+        errors."""
         if codes:
             self.errors.update(codes)
         latencies = self.by_status.get(status)

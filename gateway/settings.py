@@ -1,6 +1,7 @@
-"""Every setting, read once at the door: from a TOML file, and from PINWAY_* in the environment.
+"""Every setting, read once at the start: from a TOML file, and from PINWAY_* in the environment.
 
-The environment wins over the file. The embedded stores are the defaults, under `data_dir`.
+The environment has precedence over the file. The embedded stores are the defaults, under
+`data_dir`.
 """
 
 import os
@@ -35,12 +36,12 @@ from gateway.serving.connections import CLIENTS_SHARE
 from gateway.wrong_settings import Sources, check_environment, wrong
 
 EMBEDDED = "embedded"
-"""Instead of a URL: the store that needs no server, under `data_dir`."""
+"""The value in place of a URL for a store that needs no server, under `data_dir`."""
 
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Names = Annotated[tuple[str, ...], NoDecode]
-"""A list; in the environment, with commas."""
+"""A list; in the environment, separated by commas."""
 _WEB_ADDRESS = TypeAdapter(HttpUrl)
 _BOOL = TypeAdapter(bool)
 
@@ -161,7 +162,7 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _closed(cls, values: Any) -> Any:
-        """In production, what shows the schema is off unless it is switched on."""
+        """In production, features that show the schema are off unless they are switched on."""
         with suppress(ValidationError):
             if _BOOL.validate_python(values.get("production", False)):
                 closed = dict.fromkeys(("introspection", "suggestions", "graphiql"), False)
@@ -262,8 +263,8 @@ class Settings(BaseSettings):
 
     @property
     def secret(self) -> str:
-        """The key that signs tokens: set, or made once and kept under `data_dir`. Raises
-        ConfigError when what is kept can't be used."""
+        """The key that signs tokens: set, or created once and stored under `data_dir`. Raises
+        ConfigError when the stored key can't be used."""
         if self.auth_secret:
             return self.auth_secret
         path = self.data_dir / "auth_secret"
@@ -280,7 +281,8 @@ class Settings(BaseSettings):
 
 
 def _keep_once(path: Path, text: str) -> None:
-    """Make a file that only its owner can read, whole or not at all; an existing file stays."""
+    """Create a file that only its owner can read, completely or not at all. An existing file
+    stays."""
     with NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-") as file:
         file.write(text)
         file.flush()
@@ -290,9 +292,10 @@ def _keep_once(path: Path, text: str) -> None:
 
 
 def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
-    """The settings of a TOML file and the environment; `overrides` (of the command line) win.
+    """The settings of a TOML file and the environment. `overrides` (from the command line) have
+    precedence.
 
-    Raises ConfigError that says of each wrong setting where it was set.
+    Raises ConfigError that says where each wrong setting was set.
     """
     values: dict[str, Any] = {}
     text = ""
@@ -326,7 +329,8 @@ def read_settings(path: Path | None = None, **overrides: Any) -> Settings:
 
 
 def changed(settings: Settings, values: dict[str, Any]) -> Settings:
-    """The settings with other values, checked like all. Raises ConfigError."""
+    """The settings with some other values, which are checked like all values. Raises
+    ConfigError."""
     try:
         return Settings(**settings.model_dump(exclude_unset=True) | values)
     except ValidationError as error:

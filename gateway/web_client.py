@@ -20,7 +20,7 @@ from resolvers.context import Context
 
 STATIC = Path(__file__).parent / "static" / "web"
 SCREENS = ("/", "/following", "/new", "/sign-in", "/pin/{id}", "/board/{id}", "/user/{name}")
-"""The addresses that the client's own router knows (gateway/web/src/app.tsx)."""
+"""The addresses of the client's own router (gateway/web/src/app.tsx)."""
 
 _POLICY = "; ".join(
     (
@@ -40,7 +40,7 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
-_MOST_BYTES = 1_000  # of a request to sign in
+_MOST_BYTES = 1_000  # of a sign-in request
 _FOREVER = "public, max-age=31536000, immutable"  # for names with a hash of the content
 
 
@@ -63,12 +63,12 @@ class WebClient:
         ]
 
     async def _boot(self, request: Request) -> Response:
-        """Tell the client whether people may choose a demo user, and which one to offer first."""
+        """Say whether people may choose a demo user, and which one to offer first."""
         viewer = self._settings.demo_viewer if may_have_tokens(request, self._settings) else None
         return _json({"demoViewer": viewer or None})
 
     async def _sign_in(self, request: Request) -> Response:
-        """Answer a demo user's token. Development only: see `may_have_tokens`."""
+        """Answer with a demo user's token. For development only: see `may_have_tokens`."""
         if not may_have_tokens(request, self._settings):
             return _problem(403, "Demo sign-in is off here: it needs demo_viewer and this machine.")
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":

@@ -1,4 +1,4 @@
-"""The messages for wrong settings: where each was set, what is wrong, and what would be right."""
+"""The messages for wrong settings: where each was set, what is wrong, and what is expected."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ from datasources.errors import ConfigError
 
 PREFIX = "PINWAY_"
 OTHER_VARIABLES = frozenset({"PINWAY_COMPILED"})
-"""Variables of the environment that are read elsewhere: no settings, and no mistakes."""
+"""Variables of the environment that other code reads: they are neither settings nor mistakes."""
 _SECRET = ("secret", "password")
 _LONGEST = 60  # characters of a value that a message repeats
 
@@ -29,7 +29,7 @@ class Sources:
     text: str = ""
 
     def of(self, name: str) -> str:
-        """The place where a setting was set, as a reader finds it."""
+        """The place where a setting was set, as text."""
         variable = f"{PREFIX}{name.upper()}"
         if name in self.overrides:
             return f"--{name.replace('_', '-')}"
@@ -46,7 +46,7 @@ class Sources:
 
 
 def wrong(error: ValidationError, sources: Sources, names: Collection[str]) -> ConfigError:
-    """One line that tells of each wrong value. `names` are all settings there are."""
+    """One line about each wrong value. `names` are all settings."""
     told = []
     for fault in error.errors():
         name = str(fault["loc"][0]) if fault["loc"] else ""
@@ -59,8 +59,9 @@ def wrong(error: ValidationError, sources: Sources, names: Collection[str]) -> C
 
 
 def check_environment(environment: Iterable[str], names: Collection[str]) -> None:
-    """Raises ConfigError for a variable that is nearly a setting's. Other variables stay unread:
-    container platforms set some of their own, as PINWAY_SERVICE_HOST for a service of this name."""
+    """Raises ConfigError for a variable with nearly the name of a setting. Other variables are
+    ignored: container platforms set some, for example PINWAY_SERVICE_HOST for a service with this
+    name."""
     variables = {f"{PREFIX}{name.upper()}" for name in names}
     for variable in environment:
         if not variable.startswith(PREFIX) or variable in variables | OTHER_VARIABLES:

@@ -1,8 +1,9 @@
-"""The home feed's visit that a request begins: one visit, however many fields ask for the feed.
+"""The home feed's visit that a request begins: one visit, even if several fields of the request
+read the feed.
 
-A visit uses up new pins, and beginning one is a transaction on the viewer's shard that reads those
-begun before. So fields of one request that begin a visit share it: the first begins it, and the
-others wait for its name.
+A visit uses up new pins, and beginning one is a transaction on the viewer's shard that reads the
+earlier visits. So the fields of one request share a new visit: the first field begins it, and the
+other fields wait for its name.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from typing import Protocol, TypeVar
 
 
 class Visited(Protocol):
-    """A page that names its visit."""
+    """A page with the name of its visit."""
 
     @property
     def visit(self) -> str: ...
@@ -21,7 +22,7 @@ P = TypeVar("P", bound=Visited)
 
 
 class Beginning:
-    """The name of the request's visit, once there is one."""
+    """The name of the request's visit, when it is known."""
 
     __slots__ = ("_lock", "_name")
 
@@ -30,8 +31,8 @@ class Beginning:
         self._name: str | None = None
 
     async def page(self, read: Callable[[str | None], Awaitable[P]]) -> P:
-        """The page that `read` gives of the request's visit, or of a new one (None). If the field
-        that begins it fails, the next one begins it."""
+        """Call `read` with the name of the request's visit, or None for a new visit. Returns its
+        page. If the field that begins the visit fails, the next field begins it."""
         if self._name is None:
             if self._lock is None:
                 self._lock = asyncio.Lock()

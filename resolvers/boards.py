@@ -32,7 +32,7 @@ def owner(context: Context, boards: Sequence[Board]) -> Awaitable[Column[User | 
 
 @bulk
 async def cover(context: Context, boards: Sequence[Board]) -> Column[Pin | None]:
-    """The pin chosen as cover, else the newest."""
+    """Each board's chosen cover; without one, its newest pin."""
     asked = await visibility.pins(context, [b.cover_pin_id for b in boards if b.cover_pin_id])
     chosen = {
         board.id: pin
@@ -81,9 +81,9 @@ P = TypeVar("P", Pin | BaseException, Pin | BaseException | None)
 
 
 def _on(board: Board, pin: P) -> P:
-    """A pin that the board's list names. The pin as it is now decides whether the viewer sees it,
-    and the list decides on which board it stands: the two are read one after the other, and
-    otherwise a pin that is moved in between would be on neither board."""
+    """A pin from the board's list. The pin itself decides whether the viewer sees it; the list
+    decides on which board it is shown. The two are read one after the other: otherwise a pin that
+    moves in between would be shown on neither board."""
     if not isinstance(pin, Pin) or pin.board_id == board.id:
         return pin
     return msgspec.structs.replace(pin, board_id=board.id)

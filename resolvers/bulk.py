@@ -1,4 +1,4 @@
-"""Bulk resolvers, which take all parents at once, and the description of a resolver in a field's
+"""Bulk resolvers, which take all parents at once, and the description of a resolver in its field's
 metadata."""
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,11 +32,11 @@ def is_bulk(resolver: Callable[..., Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """A field's resolver, to be called without GraphQL's wrappers around it.
+    """A field's resolver, which is called without GraphQL's wrappers.
 
-    `call(context, parent, **arguments)`; without the parent unless `rooted`, with a sequence of
-    parents if `bulk`, and with nothing but the parent unless `contextual`. Arguments that are
-    null are left out. It stands in a field's metadata as "resolver".
+    The call is `call(context, parent, **arguments)`: without the parent unless `rooted`, with a
+    sequence of parents if `bulk`, and with the parent alone unless `contextual`. Arguments that are
+    null are left out. The field's metadata has it under "resolver".
     """
 
     call: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""The columns that bulk resolvers return: a value, or an error, for each parent.
+"""The columns that bulk resolvers return: a value or an error for each parent.
 
 This module has the columns that many fields share: the sizes of lists, and whether the viewer's own
 list has an object.
@@ -21,7 +21,7 @@ def lists_of(mapping: Mapping, parents: Sequence[Record]) -> list[ListKey]:
 
 
 async def sizes(context: Context, lists: Sequence[ListKey]) -> Column[int]:
-    """How many entries each list has."""
+    """The number of entries in each list."""
     heads = await context.loaders.heads.many(lists)
     return [head if isinstance(head, BaseException) else head.size for head in heads]
 

@@ -1,4 +1,4 @@
-"""The context of a request that each resolver gets: its viewer, loaders and stores."""
+"""The context of a request for its resolvers: its viewer, loaders and stores."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -22,12 +22,15 @@ ID = NewType("ID", str)
 
 @dataclass(slots=True)
 class Context:
-    """One request. `public_url` is the gateway's own address, without a slash at its end;
-    `issue_token` makes a bearer token for a user, where this gateway makes any; `asked` are the
-    names of all fields in the request's document; `spacing` is how crowded pins are spread;
-    `cursors` writes and reads the lists' cursors, `feed_tokens` the payloads' feed tokens; `visit`
-    is the home feed's visit that the request begins; `signing_up` counts an account of the client's
-    address, and answers the seconds to wait where it has made as many as it may."""
+    """One request.
+
+    `public_url` is the gateway's own address, without a slash at its end. `issue_token` makes a
+    bearer token for a user, if this gateway makes tokens. `asked` has the names of all fields in
+    the request's document. `spacing` sets how crowded pins are respaced. `cursors` writes and reads
+    the lists' cursors, and `feed_tokens` the payloads' feed tokens. `visit` is the home feed's
+    visit that the request begins. `signing_up` counts a new account for the client's address; it
+    returns 0, or the seconds to wait if the address made too many.
+    """
 
     stores: Stores
     feeds: Feeds
@@ -50,12 +53,11 @@ class Context:
 
     @property
     def fault(self) -> RequestError | None:
-        """The error of the answer as a whole, beside its fields' errors."""
+        """An error of the answer as a whole, in addition to the errors of its fields."""
         return self.readings.fault
 
     def again(self) -> bool:
-        """Whether the step of the operation that has just run must run again, because pins moved
-        during it."""
+        """Whether the operation's last step must run again, because pins moved during it."""
         return self.readings.again()
 
     def require_viewer(self) -> int:
@@ -66,7 +68,7 @@ class Context:
 
 
 def object_id(text: str, kind: Kind | None = None, *, argument: str = "id") -> int:
-    """The id that a client sent. Raises BadInput that says what was wrong with it."""
+    """The id that a client sent. Raises BadInput that says what is wrong with it."""
     try:
         return parse(text, kind)
     except InvalidId as error:

@@ -1,9 +1,9 @@
-"""The format of the lists' cursors: what a cursor holds, and how it is encrypted and signed.
+"""The format of the lists' cursors: their content, their encryption and their signature.
 
-A page that ends within entries that the viewer may not see ends with a cursor of such an entry. So
-cursors are encrypted, all alike, and authenticated: deterministic encryption in the manner of SIV
-(RFC 5297), with BLAKE2b's keyed mode as the pseudo-random function. The same place has the same
-cursor each time, which clients that merge pages need.
+A page that ends among entries that the viewer may not see ends with the cursor of a hidden entry.
+So all cursors are encrypted in the same way, and authenticated: deterministic encryption in the
+manner of SIV (RFC 5297), with BLAKE2b's keyed mode as the pseudo-random function. A place always
+has the same cursor; clients that merge pages need this.
 """
 
 import binascii
@@ -22,14 +22,15 @@ _FOR_URLS = bytes.maketrans(b"+/", b"-_")
 
 
 class CursorKind(IntEnum):
-    """The list that a cursor is a place in."""
+    """The kind of list to which a cursor belongs."""
 
     LIST = 1
     OBJECTS = 2
 
 
 class CursorPlace(NamedTuple):
-    """The entry that a cursor stands behind; of the list of all objects of a type, only its id."""
+    """The entry after which a page begins. In the list of all objects of a type, an entry only has
+    an id."""
 
     sequence: int
     id: int
@@ -37,7 +38,8 @@ class CursorPlace(NamedTuple):
 
 
 class Cursors:
-    """Writes and reads cursors with one secret; gateways that share it read each other's."""
+    """Writes and reads cursors with one secret. Gateways with the same secret can read each other's
+    cursors."""
 
     def __init__(self, secret: bytes) -> None:
         self._tag = blake2b(
@@ -68,7 +70,8 @@ class Cursors:
             if len(sealed) == _PLACE_BYTES:
                 place = int.from_bytes(sealed) ^ self._stream_of(tag)
                 read = CursorPlace(place >> 104, place >> 40 & 2**64 - 1, place >> 8 & 2**32 - 1)
-                # Only one text is the cursor of a place: whatever else decodes to it is refused.
+                # A place has exactly one cursor: all other texts that decode to the place are
+                # refused.
                 if self.encode(kind, read.id, read.sequence, read.era) == cursor:
                     return read
         raise BadInput(
@@ -84,4 +87,4 @@ class Cursors:
 
 
 OF_THIS_PROCESS = Cursors(os.urandom(32))
-"""Cursors for a context that has no others; they are valid until the process ends."""
+"""The cursors of contexts without others. They are valid until the process ends."""

@@ -1,7 +1,7 @@
-"""The signature of feed tokens: a client can only wait for a write that a payload told it of.
+"""Signs feed tokens, so that a client can only wait for a write whose payload it received.
 
-A feed that is asked with a token looks for that write for up to two seconds. So a token that was
-made up, of a write that never was, would hold a request for as long as that.
+A feed that is requested with a token waits for that write for up to two seconds. An invented token,
+of a write that never happened, would hold every request for two seconds.
 """
 
 import os
@@ -17,13 +17,15 @@ _TAG_BYTES = 12
 
 
 class FeedTokens:
-    """Writes and checks feed tokens with one secret; gateways that share it take each other's."""
+    """Writes and checks feed tokens with one secret. Gateways with the same secret accept each
+    other's tokens."""
 
     def __init__(self, secret: bytes) -> None:
         self._key = blake2b(b"feed token" + secret, digest_size=32).digest()
 
     def of(self, edge: Edge) -> str | None:
-        """The signed token of a follow's or a new pin's edge; None for an edge that never was."""
+        """The signed token of the edge of a follow or a new pin; None for an edge that never
+        existed."""
         token = token_of(edge)
         return None if token is None else f"{token}.{self._tag(token)}"
 
@@ -44,4 +46,4 @@ class FeedTokens:
 
 
 TOKENS_OF_THIS_PROCESS = FeedTokens(os.urandom(32))
-"""Tokens for a context that has no others; they are valid until the process ends."""
+"""The tokens of contexts without others. They are valid until the process ends."""

@@ -29,14 +29,14 @@ _COUNTED = {
 """The lists behind the fields of a pin that can't be null."""
 
 _DATED = "staleSince"
-"""The field that costs a read more, where a standby answers."""
+"""The field that costs an additional read when a standby answers."""
 
 
 _CAUSES = "causes"
-"""The field for which more pins are loaded: other pins of the cards' pictures."""
+"""The field for which other pins of the cards' pictures are loaded, too."""
 
 MOST_CAUSES = SIBLINGS + 1
-"""Causes of an edge at most."""
+"""Causes of an edge, at most."""
 
 
 class FeedCause(msgspec.Struct):
@@ -56,7 +56,7 @@ class FeedEdge(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class FeedHealth:
-    """The side of each store that answered, and whether and since when pins may be missing."""
+    """For each store, the side that answered, and whether and since when pins may be missing."""
 
     pools: Side | None
     materialized: Side | None
@@ -148,10 +148,10 @@ async def following_feed(
 
 
 class Cards:
-    """The pins of a feed that can be shown now; `lost` when one could not be read.
+    """The pins of a feed that can be shown now. `lost`: a pin could not be read.
 
-    A feed's pin can't be null: a pin on a server that is down is left out, and so is a cached pin
-    if the query asks for its counts, which can't be null either.
+    A feed's pin can't be null. So a pin on a server that is down is left out, and so is a cached
+    pin if the query reads its counts, which can't be null either.
     """
 
     def __init__(self, context: Context) -> None:
@@ -168,7 +168,7 @@ class Cards:
         return counted
 
     async def load_boards(self, ids: Collection[int]) -> None:
-        """Load boards that pins are likely on, beside the pins."""
+        """Load the boards on which pins most likely are, at the same time as the pins."""
         await visibility.boards(self._context, list(ids))
 
     async def _uncounted(self, ids: list[int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""Any object by its id: the id says of what type it is."""
+"""Finds any object by its id: the id says of which type it is."""
 
 import asyncio
 from collections import defaultdict
@@ -23,7 +23,7 @@ _READ: dict[Kind, Callable[[Context, Sequence[int]], Awaitable[visibility.Found[
 
 
 async def node(context: Context, *, id: ID) -> Record | None:
-    """None for an id that names nothing the viewer may see."""
+    """The object; None if the viewer may not see any object with this id."""
     [found] = await nodes(context, ids=[id])
     if isinstance(found, BaseException):
         raise found
@@ -39,7 +39,8 @@ async def nodes(context: Context, *, ids: list[ID]) -> list[Record | BaseExcepti
 
 
 async def of_ids(context: Context, ids: Iterable[int]) -> visibility.Found[Any]:
-    """The objects of any types that the viewer may see; an error for each that can't be read."""
+    """The objects of all types that the viewer may see, and an error for each object that can't be
+    read."""
     by_kind = defaultdict[Kind, list[int]](list)
     for id in ids:
         by_kind[kind_of(id)].append(id)

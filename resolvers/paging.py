@@ -1,7 +1,8 @@
-"""Connections: pages of lists by cursor, filled up where the viewer may not see all entries.
+"""Connections: pages of lists by cursor. A page reads further if the viewer may not see all its
+entries.
 
-A page reads on behind entries that can't be seen, as far as `resolvers.scanning` allows. Then it
-is short: `hasNextPage` is true, and its `endCursor` is the place of the last entry that was read.
+A page reads beyond hidden entries as far as `resolvers.scanning` allows. If it is then still short,
+`hasNextPage` is true, and its `endCursor` is the place of the last entry that was read.
 """
 
 import logging
@@ -24,8 +25,8 @@ log = logging.getLogger("pinway")
 MAX_PAGE = 100
 R = TypeVar("R", bound=Record)
 Keep = Callable[[Context, Sequence[int]], Awaitable[Mapping[int, R | BaseException]]]
-"""Returns the records of these ids that the viewer may see; an error for a record that could not be
-read."""
+"""Returns the records with these ids that the viewer may see, and an error for each record that
+could not be read."""
 _LIST, _OBJECTS = int(CursorKind.LIST), int(CursorKind.OBJECTS)
 
 
@@ -39,7 +40,7 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class ListPageInfo:
-    """A PageInfo whose cursors are made when they are asked for."""
+    """A PageInfo that makes its cursors when they are requested."""
 
     has_next_page: bool
     has_previous_page: bool
@@ -58,8 +59,8 @@ class ListPageInfo:
 
 @dataclass(slots=True)
 class Edge(Generic[R]):
-    """A place in a list: a row of it or, in the list of all objects, an id. `record` is an error if
-    the record's server did not answer."""
+    """A place in a list: a row or, in the list of all objects, an id. `record` is an error if the
+    record's server did not answer."""
 
     place: Row | int
     record: R | BaseException
@@ -86,21 +87,21 @@ Pages = Sequence[Connection[R] | BaseException]
 
 
 def page_size(first: int) -> int:
-    """`first` checked. Raises BadInput."""
+    """The checked `first`. Raises BadInput."""
     if not 1 <= first <= MAX_PAGE:
         raise BadInput(f"first is {first}: ask for 1 to {MAX_PAGE}", "first")
     return first
 
 
 def cursor_of(cursors: Cursors, place: Row | int) -> str:
-    """The cursor of an entry: a list's row, or an object's id in the list of all of its type."""
+    """The cursor of an entry: a list's row, or an id in the list of all objects of a type."""
     if isinstance(place, int):
         return cursors.encode(_OBJECTS, place)
     return cursors.encode(_LIST, place.to_id, place.sequence, place.era)
 
 
 def list_place(cursors: Cursors, cursor: str | None) -> Place | None:
-    """The place that a cursor names. Raises BadInput."""
+    """The place of a cursor. Raises BadInput."""
     if cursor is None:
         return None
     place = cursors.decode(_LIST, cursor)
@@ -110,7 +111,7 @@ def list_place(cursors: Cursors, cursor: str | None) -> Place | None:
 async def list_pages(
     context: Context, lists: Sequence[ListKey], first: int, after: str | None, keep: Keep[R]
 ) -> Pages[R]:
-    """`first` visible entries of each list, newest first, after a cursor."""
+    """The first `first` visible entries of each list after a cursor, newest first."""
     size, place = page_size(first), list_place(context.cursors, after)
     readings = [_Reading[R](context, key, size, place) for key in lists]
     while unfinished := [reading for reading in readings if reading.page is None]:
@@ -123,8 +124,8 @@ async def list_pages(
 
 
 class _Reading(Generic[R]):
-    """The state of filling a page from a list: `page` when the page is full, is as full as it may
-    become, or can't be read; until then, `wanted` is the next read."""
+    """The state of filling a page from a list. `page` is set when the page is complete or can't be
+    read. Until then, `wanted` is the next read."""
 
     def __init__(self, context: Context, key: ListKey, size: int, place: Place | None) -> None:
         self.wanted = Wanted(key, place, size + 1)
@@ -136,7 +137,7 @@ class _Reading(Generic[R]):
     def take(
         self, rows: Sequence[Row] | BaseException, kept: Mapping[int, R | BaseException]
     ) -> None:
-        """Continue with the wanted rows."""
+        """Continue with the rows that were wanted."""
         if isinstance(rows, BaseException):
             self.page = rows
             return
@@ -176,7 +177,7 @@ def _page(
 
 
 async def everything(_: Context, records: Sequence[R]) -> Mapping[int, R]:
-    """Keeps all objects, for lists that everybody may see."""
+    """Keeps all objects, in lists that everybody may see."""
     return {record.id: record for record in records}
 
 
@@ -187,11 +188,11 @@ async def object_page(
     after: str | None,
     keep: Callable[[Context, Sequence[R]], Awaitable[Mapping[int, R | BaseException]]],
 ) -> Connection[R]:
-    """`first` objects of a kind that `keep` lets through, in id order, after a cursor.
+    """The first `first` objects of a kind that `keep` accepts, after a cursor, in order of id.
 
-    The objects of a failing server between two other objects are one edge with its error, so that
-    the page says where objects are missing: the next page goes on behind it, and the cursor before
-    it asks for it again. An object that can't be decoded is left out.
+    If a server fails, all its objects between two other objects are one edge with its error. So the
+    page shows where objects are missing: the next page continues after them, and the cursor before
+    them reads them again. An object that can't be decoded is left out.
     """
     size, edges, cursors = page_size(first), list[Edge[R]](), context.cursors
     after_id = 0 if after is None else cursors.decode(_OBJECTS, after).id

@@ -1,4 +1,4 @@
-"""The shape that all mutations share: who may write, and which errors go into the payload."""
+"""The common part of all mutations: who may write, and which errors go into the payload."""
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
@@ -27,11 +27,11 @@ class Resolver(Protocol[In_contra, P_co]):
 
 
 def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
-    """The resolver of a mutation that `write` does; `write` returns the payload.
+    """The resolver of a mutation. `write` does the work and returns the payload.
 
-    Faults that the client can mend are in the payload's `errors`; a client that is not signed in
-    and a store that failed are errors of the whole field. A write that refuses with more than an
-    error returns a payload with `errors` itself.
+    Errors that the client can correct are in the payload's `errors`. If the client is not signed
+    in, or a store failed, the whole field is an error. A refusal that needs more than an error
+    returns a payload with `errors` from `write` itself.
     """
     empty: type[P] = get_type_hints(write)["return"]
 
@@ -55,13 +55,13 @@ def mutation(write: Callable[[Context, In], Awaitable[P]]) -> Resolver[In, P]:
         payload: P = kept.value
         return payload
 
-    del resolve.__wrapped__  # its own signature is the one to read
+    del resolve.__wrapped__  # tools must read its own signature
     return resolve
 
 
 async def _check_viewer(context: Context) -> None:
     """Raises Unauthenticated for a token of a user who does not exist. If the viewer can't be read,
-    the write goes on: it fails by itself if it needs the viewer's shard."""
+    the write continues: it fails by itself if it needs the viewer's shard."""
     if context.viewer_id is None:
         return
     try:
@@ -73,10 +73,10 @@ async def _check_viewer(context: Context) -> None:
 
 
 def problem(error: RequestError) -> UserError:
-    """The payload's error for a fault that the client can mend."""
+    """The payload's error for an error that the client can correct."""
     return UserError(error.code, error.message, error.field)
 
 
 def edge(context: Context, row: Row, record: R) -> Edge[R]:
-    """The entry of a list that a write made or moved."""
+    """The entry of a list that a write created or moved."""
     return Edge(row, record, context.cursors)

@@ -52,7 +52,8 @@ async def interests(context: Context, pins: Sequence[Pin]) -> Sequence[list[Inte
 
 @bulk
 async def image_url(context: Context, images: Sequence[Image]) -> Sequence[str]:
-    """The pictures' absolute addresses; one of our own starts with the gateway's."""
+    """The pictures' absolute addresses. Pictures that the gateway serves get the gateway's own
+    address."""
     own = context.public_url
     return [own + i.url if i.url.startswith("/") else i.url for i in images]
 

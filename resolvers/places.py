@@ -1,8 +1,8 @@
-"""Places in lists that people order by hand, whose sequences change when rows are re-spaced.
+"""Places in lists that people order by hand. Their sequences change when rows are respaced.
 
-A place is a sequence and the list's era that it is of. When the list was re-spaced since, the place
-is translated by what each re-spacing moved: so the next page begins at the right row, whether or
-not the row at the place is still there.
+A place is a sequence together with the list's era. If the list was respaced since, the place is
+translated by the moves of each respacing. So the next page begins at the right row, even if the row
+at the place is gone.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from resolvers.context import Context
 
 
 class Place(NamedTuple):
-    """A position, and the era of the list that its sequence is of."""
+    """A position, and the list's era at the time of its sequence."""
 
     position: Position
     era: int
@@ -33,8 +33,8 @@ class Wanted(NamedTuple):
 async def rows_after(
     context: Context, wanted: Sequence[Wanted]
 ) -> list[list[Edge] | BaseException]:
-    """The rows that are wanted of each list. The error is BadInput for a place of an era so old
-    that its respacing is forgotten."""
+    """The wanted rows of each list. The error is BadInput if a place's era is so old that its
+    respacing was deleted."""
     requests = [
         PageRequest(key, limit, place.position if place else None) for key, place, limit in wanted
     ]
@@ -52,14 +52,15 @@ async def rows_after(
 
 
 def _may_have_moved(key: ListKey, place: Place, rows: list[Edge]) -> bool:
-    # No rows tell no era: only the list's own record does, whose last entry is never forgotten.
+    # Without rows the era is unknown. The list's own record has it; its last entry is never
+    # deleted.
     return key.mapping.ordered and (not rows or rows[0].era != place.era)
 
 
 async def _translated(
     context: Context, key: ListKey, limit: int, place: Place, rows: list[Edge]
 ) -> list[Edge]:
-    """The rows after a place, given those after a place of the same sequence."""
+    """The rows after a place, given the rows after the same sequence in the present era."""
     mappings, stored = context.stores.shards.mappings, False
     while _may_have_moved(key, place, rows):
         log = await mappings.respacings(key, place.era)
@@ -70,7 +71,7 @@ async def _translated(
             raise BadInput("after is too old for this list: read it from its start", "after")
         elif not rows:
             break
-        # Past the cache, which for a moment may know less than the cursor does.
+        # Not from the cache, which may for a moment be older than the cursor.
         [rows] = await mappings.pages([PageRequest(key, limit, place.position)])
         stored = not log
     return rows

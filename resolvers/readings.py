@@ -1,7 +1,7 @@
-"""Reading a field of an operation's root again, when people moved pins between boards meanwhile.
+"""Reads a root field of an operation again if pins moved between boards during the first reading.
 
-Work that is done once (a mutation's write, the visit that a home feed begins) is kept from the
-first reading: the same fields ask for it in the same order each time.
+Work that must happen once (a mutation's write, the visit that a home feed begins) is kept from the
+first reading: the same fields request it in the same order each time.
 """
 
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ TORN = (
 
 @dataclass(slots=True)
 class Kept:
-    """The value that a field keeps from one reading for the next; None at first."""
+    """The value that a field keeps from one reading for the next. None before the first reading."""
 
     value: Any = None
 
 
 class Readings:
-    """The readings of one request. `torn` says that a field, however often it was read, shows
-    several moments between which pins were moved: a pin may be on two boards, or on none."""
+    """The readings of one request. `torn` says that a field still shows several moments, between
+    which pins were moved, after its last reading: a pin may be on two boards, or on none."""
 
     def __init__(self, loaders: Loaders) -> None:
         self._loaders = loaders
@@ -37,7 +37,7 @@ class Readings:
         self.torn = False
 
     def once(self) -> Kept:
-        """The value that the caller kept in the reading before."""
+        """The value that the caller kept in the previous reading."""
         if self._asked == len(self._kept):
             self._kept.append(Kept())
         self._asked += 1
@@ -45,11 +45,11 @@ class Readings:
 
     @property
     def fault(self) -> Conflict | None:
-        """The error of an answer that shows several moments between which pins were moved."""
+        """The error of an answer with a field that is `torn`."""
         return Conflict(TORN) if self.torn or self._loaders.torn else None
 
     def again(self) -> bool:
-        """Whether the field that was just read, with all below it, has to be read again."""
+        """Whether the field that was just read, with all fields below it, must be read again."""
         self._asked = 0
         if self._loaders.torn:
             self._loaders.read_again()

@@ -1,18 +1,18 @@
-"""The number of entries that a request may read beyond the entries that its pages ask for.
+"""Limits how many entries a request may read beyond the entries of its pages.
 
-A page of `first` entries reads `first` and one more. Where some can't be seen (they are secret, or
-were deleted) it reads on for others. A list of which nothing can be seen would be read to its end,
-so reading on is bounded, for each page and for all pages of a request together.
+A page of `first` entries reads one more than `first`. If the viewer can't see some of them (they
+are secret or deleted), it reads further entries. A list without any visible entry would be read to
+its end, so further reads are limited, for each page and for all pages of a request together.
 """
 
 MOST_A_PAGE = 300
 MOST_A_REQUEST = 1_000
 LEAST_AT_ONCE = 32
-"""Rows of the first further read of a page; each later one has twice as many."""
+"""Rows of a page's first further read; each later read has twice as many."""
 
 
 class Scanning:
-    """One request's rows that are left."""
+    """The rows that one request may still read."""
 
     __slots__ = ("left",)
 
@@ -25,7 +25,7 @@ class Scanning:
         return MOST_A_REQUEST - self.left
 
     def take(self, rows: int) -> int:
-        """Take so many of the remaining rows, which are then used."""
+        """Take up to `rows` of the remaining rows. Returns the number."""
         taken = min(rows, self.left)
         self.left -= taken
         return taken
@@ -41,7 +41,7 @@ class Further:
         self._next = max(size + 1, LEAST_AT_ONCE)
 
     def rows(self) -> int:
-        """How many rows to read now; 0 when the page has to end with the rows it has."""
+        """The number of rows to read now; 0 if the page must end with the rows that it has."""
         taken = self._scanning.take(min(self._next, MOST_A_PAGE - self._used))
         self._used += taken
         self._next *= 2

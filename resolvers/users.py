@@ -116,7 +116,7 @@ async def following_interests(
 
 
 def _boards_for(context: Context, users: Sequence[User]) -> list[ListKey]:
-    """The users' lists of boards that the viewer may see: the viewer's own lists have secret boards
+    """The users' lists of boards that the viewer may see. The viewer's own list has secret boards,
     too."""
     own, public = Mapping.USER_HAS_BOARDS, Mapping.USER_HAS_PUBLIC_BOARDS
     return [ListKey(own if user.id == context.viewer_id else public, user.id) for user in users]

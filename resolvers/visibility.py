@@ -1,6 +1,6 @@
-"""The rules of what a viewer may see: every path to an object goes through one of these functions.
+"""The rules for what a viewer may see. Every path to an object calls one of these functions.
 
-A secret board and its pins exist for their owner alone; for everybody else they are absent, like
+A secret board and its pins exist for their owner only. For all other viewers they are absent, like
 objects that were deleted or never existed.
 """
 
@@ -40,18 +40,19 @@ async def boards(context: Context, ids: Sequence[int]) -> Found[Board]:
 
 
 async def pins(context: Context, ids: Sequence[int]) -> Found[Pin]:
-    """Pins whose board the viewer may see; an error where either could not be read."""
+    """The pins whose boards the viewer may see; an error if a pin or its board could not be
+    read."""
     return await _on_seen_boards(context, await _load(context.loaders.pins, ids))
 
 
 async def public_boards(_: Context, boards: Sequence[Board]) -> Found[Board]:
-    """The boards of `boards`, which were read already, that everybody may see."""
+    """The boards, already read, that everybody may see."""
     return {board.id: board for board in boards if not board.secret}
 
 
 async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
-    """The pins of `pins`, which were read already, that everybody may see; an error where the board
-    could not be read."""
+    """The pins, already read, that everybody may see; an error if a pin's board could not be
+    read."""
     for pin in pins:
         context.loaders.pins.prime(pin.id, pin)
     seen = await _on_seen_boards(context, {pin.id: pin for pin in pins})
@@ -65,8 +66,9 @@ async def public_pins(context: Context, pins: Sequence[Pin]) -> Found[Pin]:
 
 
 async def comments(context: Context, ids: Sequence[int]) -> Found[Comment]:
-    """Comments whose pin the viewer may see; an error where either could not be read. Where the
-    board was flipped since a comment was made, both are read again, as pins are."""
+    """The comments whose pins the viewer may see; an error if a comment or its pin could not be
+    read. If the board's `flips` changed since a comment was made, both are read again, as pins are.
+    """
     loaders = context.loaders
     found = await _load(loaders.comments, ids)
     under = await pins(context, _pin_ids(found))
@@ -102,7 +104,7 @@ async def pin(context: Context, id: int) -> Pin | None:
 
 
 def one(found: Found[R], id: int) -> R | None:
-    """The record of one id, or the error of reading it, raised."""
+    """The record of one id. Raises the error of reading it."""
     record = found.get(id)
     if isinstance(record, BaseException):
         raise record
@@ -110,13 +112,12 @@ def one(found: Found[R], id: int) -> R | None:
 
 
 async def _on_seen_boards(context: Context, found: Found[Pin]) -> Found[Pin]:
-    """The found pins, which were read already, whose board the viewer may see.
+    """The found pins, already read, whose boards the viewer may see.
 
-    A pin and its board are read one after the other, in either order, as boards are remembered for
-    the request. In between a secret board may have become public when the pin had left it, or the
-    pin have come to a board that had become secret. Where the board was flipped since the pin was
-    written, or the other way around, the two are read again until the pin is the same before and
-    after its board.
+    A pin and its board are read one after the other, in either order, because boards are remembered
+    for the request. In between, a secret board may have become public after the pin left it, or the
+    pin may have come to a board that had become secret. So if the board's `flips` and the pin's
+    differ, the two are read again until the pin is the same before and after its board.
     """
     on = await _boards_of(context, found)
     seen = _seen_with(found, on, _board_id)
@@ -158,8 +159,8 @@ def _pin_ids(found: Found[Comment]) -> list[int]:
 def _was_flipped(
     context: Context, written: Pin | Comment, board: Board | BaseException | None
 ) -> bool:
-    """Whether a board that others may see became secret or public since what is on it was written,
-    or that was written since."""
+    """Whether a board that others may see became secret or public after the pin or comment on it
+    was written; or the pin or comment was written after the board was read."""
     return (
         isinstance(board, Board)
         and board.owner_id != context.viewer_id
@@ -170,7 +171,7 @@ def _was_flipped(
 def _seen_with(
     found: Found[R], places: Found[P], place_of: Callable[[R], int]
 ) -> dict[int, R | BaseException]:
-    """The objects whose place the viewer can see; an error where the place could not be read."""
+    """The objects whose place the viewer can see; an error if the place could not be read."""
     seen: dict[int, R | BaseException] = {}
     for id, record in found.items():
         if isinstance(record, BaseException):

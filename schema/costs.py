@@ -51,14 +51,14 @@ class Reads:
 
 
 def reads(calls: int, *, each: int = 0) -> list[Any]:
-    """The cost of a field that makes `calls` calls for all parents, and reads `each` entries a
-    parent."""
+    """The cost of a field that makes `calls` calls for all parents together, and reads `each`
+    entries for each parent."""
     return [Cost(weight=str(each)), Reads(calls=calls)]
 
 
 def page(calls: int, entries: int, *, each: int = 0) -> list[Any]:
-    """The cost of a connection that reads `entries` for each entry of a page, and `each` more for
-    each parent."""
+    """The cost of a connection that reads `entries` for each entry of a page, and `each` more
+    entries for each parent."""
     sized = ListSize(
         assumed_size=MAX_PAGE,
         slicing_arguments=["first"],

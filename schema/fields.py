@@ -1,8 +1,8 @@
-"""Turns a plain function of `resolvers/` into a field, in one line for each field.
+"""Turns a plain function of `resolvers/` into a field, with one line for each field.
 
-A resolver takes the request's Context, then (on all but the root types) its parent, and its
-arguments by keyword, as in `async def pins(context, board, *, first: int = 25)`. A bulk resolver
-takes all parents (see `resolvers.bulk`). The field's metadata holds the resolver, for the executor.
+A resolver takes the request's Context, then (except on root types) its parent, and its arguments by
+keyword, as in `async def pins(context, board, *, first: int = 25)`. A bulk resolver takes all
+parents (see `resolvers.bulk`). The field's metadata has the resolver, for the executor.
 """
 
 import inspect
@@ -47,8 +47,8 @@ def field(
     input: type | None = None,
     cost: Sequence[Any] = (),
 ) -> Any:
-    """A field that `resolver` answers; `input` is the GraphQL type of its argument `input`, `cost`
-    what it reads (`schema.costs`)."""
+    """A field with the given resolver. `input` is the GraphQL type of its argument `input`; `cost`
+    describes what it reads (`schema.costs`)."""
     parameters = inspect.signature(resolver).parameters.values()
     positional = [p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY]
     arguments = [
@@ -59,7 +59,7 @@ def field(
         raise TypeError(f"{resolver.__qualname__} is bulk, but takes no parents after the context")
 
     def call(root: Any, info: Info, **given: Any) -> Any:
-        # An argument given as null means the same as one left out.
+        # A null argument means the same as a missing argument.
         arguments = {name: value for name, value in given.items() if value is not None}
         if resolved.bulk:
             return for_one(resolver, info.context, root, **arguments)
@@ -87,7 +87,7 @@ def field(
 def mutation(
     resolver: Mutation[In, Payload], description: str, *, input: type[In], cost: Sequence[Any]
 ) -> Any:
-    """The field of a mutation; `input` is the GraphQL type of what its resolver takes."""
+    """The field of a mutation. `input` is the GraphQL type of its resolver's input."""
     return field(resolver, description, input=input, cost=cost)
 
 
@@ -97,7 +97,8 @@ def plain(description: str, *, cost: Sequence[Any] = ()) -> Any:
 
 
 def named(enum: type[Enum], attribute: str, description: str) -> Any:
-    """A field whose attribute is, or has, the name of a member of `enum`, or is None."""
+    """A field whose attribute is None, the name of a member of `enum`, or an object with such a
+    name."""
 
     def member(root: Any) -> Any:
         value = getattr(root, attribute)
@@ -110,7 +111,7 @@ def named(enum: type[Enum], attribute: str, description: str) -> Any:
 
 
 def by_class(is_type_of: F) -> F:
-    """Mark an `is_type_of` whose answer depends on the value's class alone, not on the value."""
+    """Mark an `is_type_of` whose answer depends on the value's class only."""
     is_type_of.by_class = True  # type: ignore[attr-defined]
     return is_type_of
 
@@ -123,7 +124,7 @@ def _argument(parameter: inspect.Parameter, input: type | None) -> inspect.Param
     if default is not inspect.Parameter.empty:
         annotation = annotation | None
     described = Annotated[annotation, strawberry.argument(description=_ARGUMENTS[name])]
-    # Absent is absent: without a default of null in the schema.
+    # A missing argument stays missing: the schema has no default of null.
     return parameter.replace(
         annotation=described, default=strawberry.UNSET if default is None else default
     )

@@ -1,5 +1,5 @@
-"""The inputs of mutations: one strawberry input type each, with the fields that its resolver reads
-(`resolvers.mutations.inputs`)."""
+"""The inputs of mutations: for each, one strawberry input type with the fields that its resolver
+reads (`resolvers.mutations.inputs`)."""
 
 import dataclasses
 from typing import Any

@@ -9,8 +9,8 @@ from schema.fields import mutation
 
 WRITE = reads(40, each=20)
 SIGN_UP = reads(40, each=30_000)
-"""The default limits allow one sign-up in a request, 33 at once, and one in three seconds for an
-address."""
+"""The cost of a sign-up. The default limits allow one in a request, 33 at once, and one every three
+seconds for an address."""
 
 
 @strawberry.type(

@@ -1,4 +1,4 @@
-"""The payloads of mutations: the objects a normalized cache needs, and errors for clients."""
+"""The payloads of mutations: the objects that a normalized cache needs, and errors for clients."""
 
 from enum import Enum
 from typing import Any

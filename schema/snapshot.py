@@ -8,7 +8,7 @@ PATH = Path(__file__).with_name("schema.graphql")
 
 
 def printed() -> str:
-    """The schema as its snapshot has it."""
+    """The schema in the form of its snapshot."""
     return schema.as_str() + "\n"
 
 

@@ -23,8 +23,8 @@ from gateway.interrupted import stopping
 
 
 class Commands(click.Group):
-    """A group whose commands' own errors are one line on standard error, and exit status 1. Ctrl-C
-    is one line too, and exit status 130."""
+    """A group whose commands' own errors are one line on standard error with exit status 1. Ctrl-C
+    gives one line, too, with exit status 130."""
 
     def invoke(self, context: click.Context) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""`pinway feed`: which side of the feed stores is asked, and how their races stand."""
+"""`pinway feed`: which side of the feed stores is read, and the state of their races."""
 
 import urllib.error
 import urllib.request
@@ -20,7 +20,7 @@ from gateway.metric_help import NAMES
 from gateway.progress import run_told, telling
 from gateway.settings import Settings
 
-_SECONDS = 5.0  # to wait for a gateway's metrics
+_SECONDS = 5.0  # seconds to wait for a gateway's metrics
 
 _ORDER = {"store": 0, "side": 1}
 _COMBINED: dict[str, Callable[[Iterable[float]], float]] = {
@@ -31,7 +31,7 @@ _COMBINED: dict[str, Callable[[Iterable[float]], float]] = {
     "mode": max,
     "trust_ratio": min,
 }
-"""Metrics of which the worst of several workers' values is told. Other metrics are added up."""
+"""Metrics for which the worst value of several workers is shown. Other metrics are added up."""
 Values = dict[tuple[str, ...], float]
 """Samples of a metric by the values of their labels: store, side, and the third label."""
 
@@ -87,7 +87,7 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
 
 
 def _why(error: OSError | ValueError) -> str:
-    """The cause of an error in words, without the names and numbers of Python and of the system."""
+    """The cause of an error, without Python's and the system's names and numbers."""
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     return (isinstance(cause, OSError) and cause.strerror) or str(cause)
 
@@ -107,7 +107,7 @@ def _told(held: dict[str, str]) -> list[str]:
 
 
 def measured(text: str) -> dict[str, dict[str, float]]:
-    """The races' metrics by name, and by the values of their labels."""
+    """The races' metrics, by name and by the values of their labels."""
     return {
         name: {" ".join(labels): value for labels, value in values.items()}
         for name, values in _metrics(text).items()
@@ -115,8 +115,8 @@ def measured(text: str) -> dict[str, dict[str, float]]:
 
 
 def lines(text: str) -> list[str]:
-    """The state of the races in words, from the metrics' text. Of several workers, the counts are
-    added up; the highest cutoffs and latencies and the lowest trust stand for all."""
+    """The state of the races as text, from the metrics. With several workers, counts are added up;
+    the highest cutoffs and latencies and the lowest trust are shown."""
     metrics = _metrics(text)
     found: list[str] = []
     for store in STORES:

@@ -1,4 +1,4 @@
-"""`pinway jobs`: the work that follows from writes, and what is to become of work that fails."""
+"""`pinway jobs`: shows the background work after writes, and retries or drops work that fails."""
 
 from typing import Any
 

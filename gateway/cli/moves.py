@@ -40,7 +40,7 @@ class Records:
 
 
 class Teller:
-    """Prints what happens: lines for people, or a JSON object a line."""
+    """Prints events: lines for people, or one JSON object for each event."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json

@@ -54,7 +54,7 @@ def show_command(path: Path | None, data_dir: Path | None, changed: bool, as_jso
         for setting in shown(path, {"data_dir": data_dir} if data_dir else {})
         if not changed or setting.source != "default"
     ]
-    # Values come last: a long value would push a column after it off the screen.
+    # Values come last: a long value would push the next column off the screen.
     words = table(found, ("name", "source", "value")) if found else ["every setting is a default"]
     tell(found, words, as_json=as_json)
 

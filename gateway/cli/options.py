@@ -12,7 +12,7 @@ Command = Callable[..., Any]
 
 
 def with_settings(command: Command) -> Command:
-    """Adds the options --config and --data-dir, and passes the settings that they name as
+    """Adds the options --config and --data-dir. Passes the settings that they name as
     `settings`."""
 
     @click.option(
@@ -28,7 +28,7 @@ def with_settings(command: Command) -> Command:
         return command(settings=read_settings(config, **overrides), **given)
 
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
-    # Options that were added below this one belong to the wrapper.
+    # Options that were added below this decorator belong to the wrapper.
     wrapped.__click_params__ += getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
     return wrapped
 
@@ -37,6 +37,6 @@ with_dry_run = click.option("--dry-run", is_flag=True, help="Say what would be d
 
 
 def override(settings: Settings, **values: Any) -> Settings:
-    """The settings with options of the command line that were given. Raises ConfigError."""
+    """The settings, overridden by options of the command line. Raises ConfigError."""
     given = {name: value for name, value in values.items() if value is not None}
     return changed(settings, given) if given else settings

@@ -1,4 +1,4 @@
-"""The output of commands: words for people, or one JSON document with --json."""
+"""The output of commands: text for people, or one JSON document with --json."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 FOUND = 3
-"""The exit status of a command that looked for faults and found some: all else went well."""
+"""The exit status of a command that looked for faults and found some, without an error of its
+own."""
 
 as_json: Callable[[Any], Any] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document."
@@ -15,7 +16,7 @@ as_json: Callable[[Any], Any] = click.option(
 
 
 def tell(data: Any, words: str | Iterable[str], *, as_json: bool) -> None:
-    """Print the data as JSON, or the words."""
+    """Print the data as JSON, or as text."""
     if as_json:
         click.echo(json.dumps(data, indent=2, default=str, ensure_ascii=False))
         return
@@ -24,7 +25,7 @@ def tell(data: Any, words: str | Iterable[str], *, as_json: bool) -> None:
 
 
 def counted(count: int, what: str) -> str:
-    """A number of things in words: "1 fault", "2 faults"."""
+    """A number with its noun: "1 fault", "2 faults"."""
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 

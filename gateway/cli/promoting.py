@@ -1,4 +1,4 @@
-"""A promotion, as `pinway shards promote` and `pinway shards watch` do it under the lock."""
+"""A promotion, which `pinway shards promote` and `pinway shards watch` do under the lock."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ async def promoted(
     accept_loss: bool = False,
     restored: bool = False,
 ) -> None:
-    """Make `host` the master of all shards of `old`, its master or, if `host` was restored, a lost
+    """Make `host` the master of all shards of `old`: its master or, if `host` was restored, a lost
     master. Raises StoreError, ConfigError."""
     from datasources.mysql.replication.promotion import Promotion
 

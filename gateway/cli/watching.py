@@ -1,4 +1,5 @@
-"""`pinway shards watch`: observes the masters, and promotes a dead one's slave if it is told to."""
+"""`pinway shards watch`: observes the masters and, with --promote, promotes a dead master's
+slave."""
 
 import asyncio
 import os
@@ -28,7 +29,7 @@ Look = Callable[[Topology, Pair], Coroutine[Any, Any, Sight]]
 
 
 class Observer:
-    """One observer. `look` asks the servers of a pair; a promotion opens its own connections."""
+    """One observer. `look` asks the servers of a pair. A promotion opens its own connections."""
 
     def __init__(
         self,
@@ -48,8 +49,8 @@ class Observer:
         self._decisions: dict[str, str] = {}
 
     async def round(self, work: Work) -> None:
-        """Look at all pairs once, report it, and promote where it is due. Raises StoreError while
-        ZooKeeper does not answer."""
+        """Look at all pairs once, report the result, and promote where a promotion is due. Raises
+        StoreError while ZooKeeper does not answer."""
         topology = await work.source.load()
         pairs = watching.pairs(topology)
         self._silences = {pair: self._silences.get(pair, Silence()) for pair in pairs}
@@ -87,7 +88,8 @@ class Observer:
         return watching.decided(self._rules, pair, cause or "", reports, record, self._now())
 
     async def _promote(self, pair: Pair, cause: str | None) -> None:
-        """Decide again under the lock, as another observer may have promoted meanwhile."""
+        """Decide again under the lock, because another observer may have promoted in the
+        meantime."""
         async with means(self._settings, f"watch: promote {pair.slave}") as work:
             if pair not in watching.pairs(work.topology):
                 return
@@ -114,14 +116,14 @@ class Observer:
         return await work.operations.save(pair.id, watching.encode(record), version)
 
     def _turned(self, server: str, fault: str) -> None:
-        """Tell when a server's fault begins, and when it ends."""
+        """Print when a server's fault begins, and when it ends."""
         before = self._faults.get(server, "")
         self._faults[server] = fault
         if fault != before:
             self._tell(f"{server} {fault or 'answers again'}")
 
     def _said(self, master: str, what: str) -> None:
-        """Tell what is decided about a master, once."""
+        """Print each decision about a master once."""
         before = self._decisions.get(master, "")
         self._decisions[master] = what
         if what not in ("", before):
@@ -129,7 +131,7 @@ class Observer:
 
 
 async def _recorded(operations: Operations, pair: Pair) -> tuple[Record | None, int | None]:
-    """The record of the pair's last promotion and its version; None where there is none."""
+    """The record of the pair's last promotion, and its version; None if there is no record."""
     found = await operations.load(pair.id)
     return (None, None) if found is None else (watching.record_of(found[0]), found[1])
 
@@ -159,7 +161,7 @@ async def watch(
 
 
 def _looks(opened: AsyncExitStack, settings: Settings) -> Look:
-    """Looks at pairs over connections that are kept."""
+    """A function that looks at pairs over connections that stay open."""
     from datasources.mysql.replication.admin import Admin
     from datasources.mysql.replication.states import look
 

@@ -1,4 +1,4 @@
-"""The means of operators' work on the shards' servers: the topology, its lock, and connections."""
+"""Helpers for operators' work on the shards' servers: the topology, its lock, and connections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,7 +18,7 @@ from gateway.embedded import topology_url
 from gateway.settings import Settings
 
 Admins = Callable[[str], Any]
-"""Opens a connection to the server of that name, with the operator's account."""
+"""Opens a connection to the server with this name, with the operator's account."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Work:
 
 
 def run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable[None]]) -> None:
-    """Do an operation; one with a purpose changes the topology, and holds its lock."""
+    """Do an operation. An operation with a purpose changes the topology, and holds its lock."""
 
     async def work() -> None:
         async with means(settings, purpose) as found:
@@ -57,7 +57,7 @@ def run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable
 
 @asynccontextmanager
 async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
-    """Open what an operation needs, and hold the lock if there is a purpose."""
+    """Open what an operation uses, and hold the lock if there is a purpose."""
     url = topology_url(settings)
     async with AsyncExitStack() as opened:
         source = open_topology(url)
@@ -68,7 +68,7 @@ async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
         opened.push_async_callback(operations.close)
         if purpose is not None:
             await opened.enter_async_context(operations.lock(purpose))
-            topology = await source.load()  # another operation may have ended meanwhile
+            topology = await source.load()  # another operation may have ended since
         from datasources.mysql.replication.admin import Admin
 
         def admin(name: str) -> Admin:

@@ -1,1 +1,1 @@
-"""Content to look at from the first start: brand icons as pins, and people who collect them."""
+"""Demo content for the first start: pictures as pins, and people who collect them."""

@@ -1,4 +1,4 @@
-"""The demo's boards: which picture goes onto which board, and who repins what."""
+"""The demo's boards: which picture goes onto which board, and who repins which pictures."""
 
 import random
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from gateway.demo.shelves import shelves
 from gateway.demo.themes import Theme, themes
 from gateway.demo.topics import INTERESTS
 
-_LEAST = 8  # pins that a board is worth making for
-_TAKES = 36  # boards on which curators repin what others found
-_FANS = 12  # people who are no curators but have a board
+_LEAST = 8  # pins that a board has, at least
+_TAKES = 36  # boards on which curators repin other people's pins
+_FANS = 12  # people with a board who are not curators
 _FAN_BOARDS = (
     "Saved for later",
     "Sticker wishlist",
@@ -36,7 +36,7 @@ class MadePin(NamedTuple):
 
 
 class MadeBoard(NamedTuple):
-    """`owner` is the owner's place in the list of people."""
+    """A board. `owner` is the owner's index in the list of people."""
 
     key: str
     owner: int
@@ -45,12 +45,13 @@ class MadeBoard(NamedTuple):
     pins: list[MadePin]
     secret: bool = False
     is_drawn: bool = False
-    """Whether its pictures are no brands."""
+    """Whether its pictures are not brands."""
 
 
 def arrange(rng: random.Random, brands: list[Brand], opened: int, closed: int) -> list[MadeBoard]:
-    """Brands, each on one board of a theme that it fits: rather a small board than a full one,
-    rather its field than its color. A brand whose boards are all full is left out."""
+    """Boards of brands. Each brand is on one board of a theme that fits, preferably a board with
+    few pins, and preferably its field's rather than its color's. A brand whose boards are all full
+    is left out."""
     taken: dict[int, list[Brand]] = {}
     subjects = [theme for theme in themes() if sum(map(theme.fits, brands)) >= _LEAST]
     for brand in rng.sample(brands, len(brands)):
@@ -82,8 +83,8 @@ def arrange(rng: random.Random, brands: list[Brand], opened: int, closed: int) -
 
 
 def displayed(rng: random.Random, opened: int, closed: int) -> list[MadeBoard]:
-    """The boards of drawn pieces, emoji and photographs, in the second half of the time: feeds
-    begin with them."""
+    """The boards of drawn pieces, emoji and photographs, created in the second half of the time, so
+    that feeds begin with them."""
     found = []
     for n, shelf in enumerate(shelves(rng)):
         begun = (opened + closed) // 2 + rng.randrange((closed - opened) // 8)
@@ -103,7 +104,7 @@ def displayed(rng: random.Random, opened: int, closed: int) -> list[MadeBoard]:
 
 
 def repinned(rng: random.Random, boards: list[MadeBoard], closed: int) -> list[MadeBoard]:
-    """More boards, made of repins: curators' own takes, a few fans', and the viewer's three."""
+    """Boards of repins: curators' own selections, a few fans' boards, and the viewer's three."""
     found = []
     for n, board in enumerate(rng.sample([b for b in boards if len(b.pins) >= 12], _TAKES)):
         owner = (board.owner + 1 + n) % CURATORS

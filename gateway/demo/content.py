@@ -1,8 +1,8 @@
-"""The demo's world as import lines: deterministic, so that filling it in again changes nothing.
+"""The demo's content as import lines. It is deterministic, so a second import changes nothing.
 
-Pins of drawn pieces, emoji, photographs and brand icons on boards by kind, field and color, other
-boards of repins, and people whose follows grow by preferential attachment (Barabási and Albert,
-1999), so that few have many followers and many have few.
+It has pins of drawn pieces, emoji, photographs and brand icons on boards by kind, field and color;
+other boards of repins; and people whose follows grow by preferential attachment (Barabási and
+Albert, 1999), so that few people have many followers and many people have few.
 """
 
 import random
@@ -45,7 +45,7 @@ _COMMENTS = (
 
 
 def demo_lines() -> Iterator[AnyLine]:
-    """Every line, in no order that matters."""
+    """Every line. The order does not matter."""
     rng = random.Random(2012)
     everybody = people(rng)
     boards = arrange(rng, list(brands().values()), OPENED, CLOSED)
@@ -108,7 +108,8 @@ def _board(board: MadeBoard, owner: str) -> Iterator[AnyLine]:
 def _follows(
     rng: random.Random, everybody: list[Person], boards: list[MadeBoard], by_owner: dict[str, str]
 ) -> Iterator[AnyLine]:
-    """The demo's follows. A user with more followers gets more; curators begin with some."""
+    """The demo's follows. A user with more followers gets more new followers; curators begin with
+    some."""
     names = [person.username for person in everybody]
     public = [board for board in boards if not board.secret]
     slugs = [slug for _, slug, _ in INTERESTS]
@@ -139,9 +140,10 @@ def _follows(
 def _opinions(
     rng: random.Random, everybody: list[Person], pins: list[MadePin]
 ) -> Iterator[AnyLine]:
-    """Likes and comments, by Zipf's law: the n-th most liked pin has 1/n of the most liked's."""
+    """Likes and comments, by Zipf's law: the n-th most liked pin has 1/n of the likes of the
+    first."""
     public = [pin for pin in pins if not pin.secret]
-    # Brands are liked less often than the rest: popular pins begin with drawn ones.
+    # Brands get fewer likes than other pins, so that popular pins begin with drawn pictures.
     public.sort(key=lambda pin: rng.random() * (3 if "/brands/" in pin.picture.url else 1))
     weights = [1 / (rank + 20) for rank in range(len(public))]
     for person in everybody:

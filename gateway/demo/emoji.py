@@ -1,7 +1,7 @@
 """Emoji on colored grounds: the demo's pictures of animals, plants, food, travel and things.
 
-The drawings are Microsoft's Fluent Emoji (MIT), as the npm package @iconify-json/fluent-emoji-flat
-has them; a selection stands in files/fluent_emoji.json.
+The drawings are Microsoft's Fluent Emoji (MIT), from the npm package
+@iconify-json/fluent-emoji-flat. A selection is in files/fluent_emoji.json.
 """
 
 import random
@@ -14,7 +14,7 @@ import msgspec
 from gateway.demo.art.shapes import PALETTES, blob, circle, gradient, num, path, rect
 from gateway.demo.icons import WIDTH
 
-_BOX = 32  # the size of an emoji's own coordinates, both ways
+_BOX = 32  # the width and height of an emoji's coordinates
 _HEIGHTS = (440, 520, 600, 680, 760)
 _FILE = Path(__file__).parent / "files" / "fluent_emoji.json"
 
@@ -25,7 +25,7 @@ class _Drawing(msgspec.Struct, frozen=True):
 
 
 class Emoji(NamedTuple):
-    """`body` is SVG in a box of 32 by 32; `color` is the ground's, as #rrggbb."""
+    """An emoji. `body` is SVG in a box of 32 by 32; `color` is the ground's color, as #rrggbb."""
 
     title: str
     group: str

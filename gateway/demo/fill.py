@@ -1,4 +1,4 @@
-"""Filling the stores with the demo's content, through the same loader as every import."""
+"""Fills the stores with the demo's content, through the same loader as every import."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +12,12 @@ from gateway.importing.jsonl import canonical
 from gateway.importing.loader import import_entries
 from gateway.importing.report import ImportOptions, OnProgress
 
-_DONE, _VERSION = "demo", "content-1"  # a claim in the mod shards, made when all is in
+# a claim in the mod shards, made when the content is complete
+_DONE, _VERSION = "demo", "content-1"
 
 
 async def demo_is_loaded(stores: Stores) -> bool:
-    """Whether the content was filled in to its end once, feeds included."""
+    """Whether the content was once filled in completely, including feeds."""
     return _VERSION in await stores.shards.mod.find(_DONE, [_VERSION])
 
 
@@ -26,8 +27,8 @@ async def demo_viewer_id(stores: Stores) -> int | None:
 
 
 async def fill_demo(stores: Stores, data_dir: Path, progress: OnProgress) -> None:
-    """Fill in what is missing of the content. Raises ImportStopped when somebody else has one of
-    its user names, and stores' errors; may be run again after any error."""
+    """Fill in missing content. Raises ImportStopped if another user has one of its user names, and
+    stores' errors. It may be run again after any error."""
     options = ImportOptions(strict=True, spool_dir=str(data_dir))
     await import_entries(stores, _entries(), options=options, progress=progress)
     viewer = await demo_viewer_id(stores)

@@ -8,14 +8,14 @@ import threading
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-WIDTH = 600  # pixels, of every drawn picture
+WIDTH = 600  # pixels; the width of every drawn picture
 _HEIGHTS = range(460, 901, 20)
 _PATH = re.compile(r'<path\s+d="([MmZzLlHhVvCcSsQqTtAae0-9.,\s+-]+)"')
 
 
 class Brand(NamedTuple):
-    """`slug` names the picture in its address; `color` is #rrggbb in lower case; `path` is SVG path
-    data in a box of 24 by 24."""
+    """A brand. `slug` names the picture in its address; `color` is #rrggbb in lower case; `path` is
+    SVG path data in a box of 24 by 24."""
 
     slug: str
     title: str
@@ -24,8 +24,8 @@ class Brand(NamedTuple):
 
 
 class Card(NamedTuple):
-    """How a brand's picture looks: its height in pixels, and the colors of its background and of
-    the icon, as #rrggbb. The background is the picture's dominant color."""
+    """The look of a brand's picture: its height in pixels, and the colors of its background and its
+    icon, as #rrggbb. The background is the picture's dominant color."""
 
     height: int
     background: str
@@ -34,7 +34,8 @@ class Card(NamedTuple):
 
 
 class Hue(NamedTuple):
-    """A color as people sort it: degrees, and saturation and lightness from 0 to 1."""
+    """A color in the order in which people sort colors: degrees, and saturation and lightness from
+    0 to 1."""
 
     degrees: float
     saturation: float
@@ -45,29 +46,30 @@ _loading = threading.Lock()
 
 
 def brands() -> dict[str, Brand]:
-    """All brands by slug. The first call takes a second: it imports a module an icon."""
+    """All brands by slug. The first call takes a second, because it imports a module for each
+    icon."""
     with _loading:
         return _brands()
 
 
 @lru_cache(1)
 def _brands() -> dict[str, Brand]:
-    # Heavy, so not before it is wanted.
+    # The import is slow, so it happens on the first call.
     icons: Any = importlib.import_module("simplepycons").all_icons
     found: dict[str, Brand] = {}
     for name in sorted(icons.names()):
         icon = icons[name]
         path = _PATH.search(icon.raw_svg)
         color = icon.primary_color.lower()
-        # Anything but a plain path in a plain color is left out, because the icon goes into pages
-        # unchanged.
+        # Icons go into pages unchanged, so all but plain paths in plain colors are left out.
         if path and re.fullmatch(r"#[0-9a-f]{6}", color) and re.fullmatch(r"[a-z0-9_]+", name):
             found[name] = Brand(name, str(icon.title), color, " ".join(path[1].split()))
     return found
 
 
 def card(brand: Brand) -> Card:
-    """The same for the same brand, always: it is stored with the pin and drawn much later."""
+    """The card of a brand. It is always the same for a brand, because it is stored with the pin and
+    drawn much later."""
     digest = hashlib.blake2b(brand.slug.encode(), digest_size=4).digest()
     height = _HEIGHTS[int.from_bytes(digest[:2], "big") % len(_HEIGHTS)]
     luminance = _luminance(brand.color)
@@ -100,7 +102,7 @@ def _luminance(color: str) -> float:
 
 
 def _mix(color: str, other: str, share: float) -> str:
-    """`share` of the other color, the rest of the first."""
+    """A mix of two colors, with `share` of the other color."""
     mixed = (
         round(a * (1 - share) + b * share)
         for a, b in zip(_channels(color), _channels(other), strict=True)

@@ -1,8 +1,8 @@
-"""The demo's pictures over HTTP: drawings as SVG, made when asked for, and photographs as WebP.
+"""Serves the demo's pictures: drawings as SVG, made on request, and photographs as WebP.
 
-Mounted at `/images`: `brands/{slug}.svg`, `art/{name}.svg`, `emoji/{name}.svg`,
-`photos/{name}.webp` and `avatars/{username}.svg`. No path is read that is not in a list of names,
-nothing of a request gets into a picture but a checked user name.
+They are mounted at `/images`: `brands/{slug}.svg`, `art/{name}.svg`, `emoji/{name}.svg`,
+`photos/{name}.webp` and `avatars/{username}.svg`. Only paths in a list of names are read, and the
+only part of a request in a picture is a checked user name.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from gateway.demo.emoji import draw_emoji, emoji
 from gateway.demo.icons import WIDTH, Brand, Card, brands, card
 from gateway.demo.photos import photo_bytes, photos
 
-AVATAR = 256  # pixels, both ways
-_ICON = 260  # pixels, both ways, on a card
+AVATAR = 256  # pixels, width and height
+_ICON = 260  # pixels, width and height on a card
 _USERNAME = re.compile(r"[a-z0-9_.]{3,30}")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 _HEADERS = {
     "cache-control": "public, max-age=31536000, immutable",
-    # An SVG opened by itself is a page: nothing in it may run or load anything.
+    # An SVG that is opened by itself is a page: it must not run or load anything.
     "content-security-policy": "default-src 'none'; sandbox",
     "cross-origin-resource-policy": "cross-origin",
     "x-content-type-options": "nosniff",
@@ -35,25 +35,25 @@ _HEADERS = {
 
 
 async def brand_image(request: Request) -> Response:
-    """The card of a brand; 404 for a slug that is none."""
+    """The card of a brand; 404 for an unknown slug."""
     brand = (await asyncio.to_thread(brands)).get(request.path_params["slug"])
     return _svg(request, draw_card(brand)) if brand else _missing()
 
 
 async def art_image(request: Request) -> Response:
-    """A drawn piece; 404 for a name that is none."""
+    """A drawn piece; 404 for an unknown name."""
     piece = pieces().get(request.path_params["name"])
     return _svg(request, draw_piece(piece)) if piece else _missing()
 
 
 async def emoji_image(request: Request) -> Response:
-    """An emoji on its ground; 404 for a name that is none."""
+    """An emoji on its ground; 404 for an unknown name."""
     found = emoji().get(request.path_params["name"])
     return _svg(request, draw_emoji(found)) if found else _missing()
 
 
 async def photo_image(request: Request) -> Response:
-    """A photograph; 404 for a name that is not in the list."""
+    """A photograph; 404 for an unknown name."""
     name = request.path_params["name"]
     if name not in photos():
         return _missing()
@@ -88,7 +88,7 @@ def avatar_url(username: str) -> str:
 
 @lru_cache(256)
 def draw_card(brand: Brand) -> str:
-    """The icon on a ground of the brand's color, its title below."""
+    """The icon on a ground of the brand's color, with its title below."""
     look: Card = card(brand)
     left, top = (WIDTH - _ICON) / 2, (look.height - _ICON) / 2 - 24
     size = min(34.0, 1.7 * (WIDTH - 60) / max(len(brand.title), 1))
@@ -124,7 +124,7 @@ def draw_avatar(username: str) -> str:
 
 
 def avatar_color(username: str) -> str:
-    """A color dark enough for white letters, the same for the same name."""
+    """A color for a user name that is dark enough for white letters; always the same for a name."""
     digest = hashlib.blake2b(username.encode(), digest_size=2).digest()
     hues = ("#8b2f4b", "#b3432b", "#8a5a00", "#4f6b1f", "#1f6f5c", "#1d6a8f", "#2f4fa8", "#6a3fa0")
     return hues[int.from_bytes(digest, "big") % len(hues)]

@@ -26,5 +26,5 @@ def photos() -> dict[str, Photo]:
 
 @lru_cache(64)
 def photo_bytes(name: str) -> bytes:
-    """The WebP file of a name that `photos` holds."""
+    """The WebP file of a name in `photos`."""
     return (_FILES / "photos" / f"{name}.webp").read_bytes()

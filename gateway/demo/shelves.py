@@ -29,7 +29,7 @@ _EMOJI = (
 
 
 def shelves(rng: random.Random) -> list[Shelf]:
-    """Every such board; its pictures are in an order of chance."""
+    """All boards of this kind, with their pictures in random order."""
     found = []
     for style, about in STYLES.items():
         some = [of_piece(name, piece) for name, piece in pieces().items() if piece.style == style]

@@ -8,9 +8,8 @@ from gateway.demo.topics import TOPICS
 
 
 class Theme(NamedTuple):
-    """A board's subject. `interest` is the slug of the interest that its pins are filed under;
-    `weight` is how much a brand prefers it to others that it fits; `most` is the largest number of
-    its pins."""
+    """A board's subject. `interest` is the slug of its pins' interest; `weight` is how much a brand
+    prefers this theme to others that fit; `most` is the largest number of pins."""
 
     name: str
     description: str
@@ -20,7 +19,7 @@ class Theme(NamedTuple):
     most: int = 60
 
 
-# (name, from degrees, to degrees): where people draw the lines
+# (name, from degrees, to degrees), where people see the borders between colors
 _HUES = (
     ("Red", 345, 12),
     ("Orange", 12, 36),

@@ -1,1 +1,1 @@
-"""Bringing data in from files and writing it out again; `docs/import.md` describes the formats."""
+"""Imports data from files, and exports it; `docs/import.md` describes the formats."""

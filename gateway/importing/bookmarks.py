@@ -1,8 +1,8 @@
-"""Bookmarks as browsers export them (the Netscape bookmark file, HTML): folders and links.
+"""Reads bookmarks as browsers export them (the Netscape bookmark file, HTML): folders and links.
 
-The format as Chrome, Firefox and Safari write it: `<DT><H3>` opens a folder's name, `<DL>` its
-contents, `<DT><A HREF ADD_DATE>` is a link and `<DD>` describes the folder or link before it. Tags
-are read one by one and never as a tree, so unclosed and misplaced tags have the same effect as in a
+This is the format of Chrome, Firefox and Safari: `<DT><H3>` opens a folder's name, `<DL>` its
+contents, `<DT><A HREF ADD_DATE>` is a link, and `<DD>` describes the folder or link before it. Tags
+are read one by one, not as a tree, so unclosed and misplaced tags have the same effect as in a
 browser.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gateway.importing.jsonl import LATEST_MS
 
-MAX_TAG = 4 << 20  # characters; a longer tag is broken (icons inside tags take some ten thousand)
+MAX_TAG = 4 << 20  # characters; longer tags are broken (icons inside tags have some ten thousand)
 MAX_DEPTH = 100  # folders within folders
 _MAX_TEXT, _MAX_PIECES = 5000, 200
 _MICROSECONDS_1601 = 11_644_473_600_000_000  # from 1601 to 1970
@@ -24,25 +24,26 @@ _BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM
 
 
 class Folder(NamedTuple):
-    """A folder was opened. `path` has the names from the outermost in; `scaffold` is true for a
-    browser's own folder (its toolbar, its other bookmarks), which people did not name."""
+    """A folder that was opened. `path` has the names from the outermost folder inwards. `scaffold`
+    is true for a browser's own folder (its toolbar, its other bookmarks), whose name is not the
+    user's."""
 
     line: int
     path: tuple[str, ...]
     scaffold: bool
-    added: int  # epoch ms, 0 unknown
+    added: int  # epoch ms, 0 if unknown
     description: str
 
 
 class Link(NamedTuple):
-    """A link directly in folder `path` (empty: outside of all), the file's `number`-th."""
+    """A link directly in folder `path` (empty: in no folder). `number` counts the file's links."""
 
     line: int
     path: tuple[str, ...]
     href: str
     title: str
     description: str
-    added: int  # epoch ms, 0 unknown
+    added: int  # epoch ms, 0 if unknown
     number: int
 
 
@@ -61,7 +62,7 @@ Event = Folder | Link | Title | Fault
 
 
 def read(chunks: Iterable[bytes]) -> Iterator[Event]:
-    """The folders and links of a file, in its order; a folder before what is in it."""
+    """The folders and links of a file, in its order. A folder comes before its content."""
     parser = _Parser()
     for text in _decoded(chunks):
         parser.feed(text)
@@ -73,8 +74,8 @@ def read(chunks: Iterable[bytes]) -> Iterator[Event]:
 
 
 def _decoded(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Text by the file's byte order mark, else by its META charset, else UTF-8; broken bytes become
-    replacement characters."""
+    """The text of a file. The encoding is given by its byte order mark, else by its META charset,
+    else it is UTF-8; broken bytes become replacement characters."""
     decoder: codecs.IncrementalDecoder | None = None
     for chunk in chunks:
         if decoder is None:
@@ -94,12 +95,12 @@ def _encoding(head: bytes) -> str:
         codecs.getincrementaldecoder(found)("replace").decode(b"a")
     except (LookupError, UnicodeError, TypeError, AttributeError):
         return "utf-8"
-    # A declaration that was found as ASCII text can't name a two-byte encoding.
+    # A declaration that was read as ASCII can't name a two-byte encoding.
     return "utf-8" if found.startswith("utf-16") or found.startswith("utf-32") else found
 
 
 class _Parser(HTMLParser):
-    """Keeps the open folders and the one item whose texts are still being read."""
+    """Keeps the open folders, and the item whose texts are being read."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -107,7 +108,7 @@ class _Parser(HTMLParser):
         self._open: list[tuple[str, ...]] = [()]  # the path of each open <DL>
         self._named: tuple[str, ...] | None = None  # the folder that the next <DL> opens
         self._item: _Item | None = None
-        self._text: list[str] | None = None  # where text goes now
+        self._text: list[str] | None = None  # the place for text that is read now
         self._links = 0
 
     def taken(self) -> list[Event]:
@@ -148,7 +149,7 @@ class _Parser(HTMLParser):
             self._text.append(data[:_MAX_TEXT])
 
     def finish(self) -> None:
-        """The item that was being read is complete."""
+        """End the item that was being read."""
         item, self._item, self._text = self._item, None, None
         if item is None:
             return
@@ -190,7 +191,7 @@ class _Parser(HTMLParser):
         )
 
     def drop_endless_tag(self) -> None:
-        """Forget what can't be the beginning of a tag any more, so that memory stays bounded."""
+        """Drop text that can't be the start of a tag any more, so that memory stays bounded."""
         if len(self.rawdata) > MAX_TAG:
             message = f"a tag of over {MAX_TAG >> 20} MiB: left out"
             self._events.append(Fault(self.getpos()[0], message))
@@ -213,13 +214,13 @@ class _Item:
 
 
 def _line_of(pieces: list[str]) -> str:
-    """Text as a browser shows it: runs of white space are one space."""
+    """Text as a browser shows it: each run of white space is one space."""
     return _BLANKS.sub(" ", "".join(pieces)).strip().replace("\0", "")[:_MAX_TEXT]
 
 
 def _href(text: str) -> str | None:
-    """A web address as a browser takes it (no white space around, no line breaks within); None
-    for every other kind: javascript:, place:, chrome:, file: and such."""
+    """A web address as a browser reads it (without surrounding white space and line breaks). None
+    for all other kinds: javascript:, place:, chrome:, file: etc."""
     address = re.sub(r"[\t\r\n]", "", text.strip())
     scheme, colon, rest = address.partition("://")
     if not colon or scheme.lower() not in ("http", "https") or not rest.strip("/"):
@@ -228,8 +229,8 @@ def _href(text: str) -> str | None:
 
 
 def _milliseconds(digits: str) -> int | None:
-    """Epoch milliseconds of an ADD_DATE, which is in seconds; some writers put milliseconds,
-    microseconds or (Chromium's own) the microseconds since 1601 there. None for any other text,
+    """Epoch milliseconds of an ADD_DATE, which should be in seconds. Some programs write
+    milliseconds, microseconds or (Chromium) the microseconds since 1601. None for any other text,
     and for a date after 2286."""
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= 20):
         return None

@@ -1,6 +1,6 @@
 """Checks between the lines of a file: duplicate keys and names, and references to missing lines.
-Each fault is reported with its line, and the line is left out, together with the lines that refer
-to it."""
+Each fault is reported with its line. The line is left out, together with the lines that refer to
+it."""
 
 from gateway.importing.report import Complaints
 from gateway.importing.spool import Spool
@@ -17,7 +17,8 @@ _SINGULAR = {
 
 
 def index(spool: Spool) -> None:
-    """Make the lookups. Done after all is in: sorting once is cheaper than keeping sorted."""
+    """Create the indexes. Called when all lines are stored: sorting once is cheaper than keeping
+    sorted."""
     for table in _KEYED:
         spool.db.execute(f"CREATE INDEX {table}_key ON {table} (key)")
     for table, columns in (
@@ -51,7 +52,7 @@ def doubles(spool: Spool, complaints: Complaints) -> None:
 
 
 def references(spool: Spool, complaints: Complaints) -> None:
-    """Leave out what refers to something that the file does not have, or that was left out."""
+    """Leave out lines that refer to an object that the file does not have, or that was left out."""
     _dangling(spool, complaints, "boards", "owner", "users")
     _dangling(spool, complaints, "pins", "board", "boards")
     reject(
@@ -74,7 +75,7 @@ def references(spool: Spool, complaints: Complaints) -> None:
 
 
 def reject(spool: Spool, complaints: Complaints, table: str, select: str, message: str) -> None:
-    """Complain of the rows (n, line, *what the message shows) and leave them out."""
+    """Report the rows (n, line, *the message's values), and leave them out."""
     some = f"SELECT * FROM ({select}) ORDER BY n LIMIT {_SOME}"
     while bad := spool.db.execute(some).fetchall():
         for n, line, *shown in bad:
@@ -104,8 +105,8 @@ def _dangling(
 
 
 def _sources(spool: Spool, complaints: Complaints) -> None:
-    """Number the pins by waves: a pin's source is of the wave before. A pin that gets no number
-    repins a missing pin, or itself in the end."""
+    """Number the pins by waves: a pin's source is in an earlier wave. A pin without a number repins
+    a missing pin or, through its sources, itself."""
     spool.db.execute("UPDATE pins SET wave = NULL")
     wave = 0
     changed = spool.db.execute("UPDATE pins SET wave = 0 WHERE source IS NULL").rowcount
@@ -124,7 +125,7 @@ def _sources(spool: Spool, complaints: Complaints) -> None:
 
 
 def _covers(spool: Spool, complaints: Complaints) -> None:
-    """A board keeps its line, but not a cover that is not one of its pins."""
+    """Remove a board's cover if it is not one of the board's pins. The board stays."""
     bad = spool.db.execute(
         "SELECT b.n, b.line, b.cover FROM boards b WHERE cover IS NOT NULL AND NOT EXISTS "
         "(SELECT 1 FROM pins p WHERE p.key = b.cover AND p.board = b.key) ORDER BY b.n"

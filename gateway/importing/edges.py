@@ -1,4 +1,4 @@
-"""Loading likes and follows: both directions, each sorted by where its rows lie."""
+"""Loads likes and follows: both directions, each sorted by the shards of its rows."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ _FOLLOWS = {
     "board": Mapping.USER_FOLLOWS_BOARDS,
     "interest": Mapping.USER_FOLLOWS_INTERESTS,
 }
-_A_BATCH = 4  # a row here is small beside an object's
+_A_BATCH = 4  # rows here are small compared with objects
 
 
 async def load_likes(load: Load) -> None:

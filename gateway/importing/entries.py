@@ -1,4 +1,4 @@
-"""A file of either format as one stream of import lines, read with bounded memory."""
+"""Reads a file of either format as one stream of import lines, with bounded memory."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -20,12 +20,12 @@ from gateway.importing.jsonl import (
 MAX_LINE = 1 << 20  # bytes
 _CHUNK = 1 << 16
 _MAX_NAME, _MAX_TITLE = 180, 500
-_TIES = 10**9  # links that an order by number can hold within one millisecond
+_TIES = 10**9  # links that can be ordered by number within one millisecond
 
 
 class Entry(NamedTuple):
-    """A good line: its number (several entries may come of one line) and its JSON. An `adopt`ed
-    user is the existing user with that user name, whatever the user's key."""
+    """A valid line: its number (a line may have several entries) and its JSON. `adopt`: the user is
+    the existing user with this user name, whatever the user's key."""
 
     line: int
     parsed: AnyLine
@@ -37,18 +37,19 @@ Entries = Iterable[Entry | bookmarks.Fault]
 
 
 def looks_like_bookmarks(head: bytes) -> bool:
-    """Whether a file that begins so is HTML; JSON Lines begin with a brace."""
+    """Whether a file with this start is HTML; JSON Lines begin with a brace."""
     text = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0")
     return text.startswith(b"<")
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether a file that begins so is no text, as a ZIP archive or a SQLite database is none."""
+    """Whether a file with this start is not text, for example a ZIP archive or a SQLite
+    database."""
     return b"\0" in head
 
 
 def json_lines(file: IO[bytes]) -> Iterator[Entry | bookmarks.Fault]:
-    """Entries of a JSON Lines file; empty lines are nothing."""
+    """Entries of a JSON Lines file; empty lines are skipped."""
     number = 0
     while data := file.readline(MAX_LINE + 1):
         number += 1
@@ -71,9 +72,9 @@ def bookmark_lines(
 ) -> Iterator[Entry | bookmarks.Fault]:
     """Boards and pins of a bookmarks file, and their owner, user `owner`.
 
-    A folder is a board named after it and the folders around it ("Travel / Japan"), except a
-    browser's built-in folders: their names are left out, and they are boards only when links lie
-    directly in them. Links in no folder are on a board named after the file's title. An entry
+    A folder is a board named after it and the folders around it ("Travel / Japan"). The names of a
+    browser's built-in folders are left out, and such a folder is a board only if it directly
+    contains links. Links outside all folders are on a board named after the file's title. An entry
     without ADD_DATE has its folder's date, or else `default_ms`.
     """
     yield _entry(0, UserLine(key=f"user:{owner.lower()}", username=owner), adopt=True)
@@ -95,7 +96,7 @@ def bookmark_lines(
 
 
 class _Boards:
-    """The boards that were made of folders so far."""
+    """The boards made of folders so far."""
 
     def __init__(self, owner: str, secret: bool, default_ms: int) -> None:
         self.title = "Bookmarks"
@@ -103,7 +104,7 @@ class _Boards:
         self._made: set[bytes] = set()
         self._folders: dict[bytes, int] = {}  # a board's key → the line of its folder
         self._scaffolds: set[tuple[str, ...]] = set()
-        self._added: dict[tuple[str, ...], int] = {}  # of the folders that are open
+        self._added: dict[tuple[str, ...], int] = {}  # for the open folders
 
     def folder(self, folder: bookmarks.Folder) -> Iterator[Entry | bookmarks.Fault]:
         open_path = folder.path[:-1]
@@ -126,7 +127,7 @@ class _Boards:
         folder_added = self._added.get(link.path, 0)
         yield from self._board(link.path, link.line, folder_added, "")
         created = link.added or folder_added or self._default
-        # The same address twice in a folder is two bookmarks if they were added apart.
+        # Two links to one address in a folder are two bookmarks if their dates differ.
         key = self._key("pin", *link.path, link.href, str(link.added))
         order = (_TIES - min(link.number, _TIES)) * (SEQUENCE_STEP // _TIES // 10)
         digest = int(key[-12:], 16)
@@ -164,7 +165,7 @@ class _Boards:
         return name if len(name) <= _MAX_NAME else f"… {name[2 - _MAX_NAME :]}"
 
     def _key(self, *parts: str) -> str:
-        """The same for the same place in the same owner's bookmarks, however often imported."""
+        """The key of a place in an owner's bookmarks. It is the same in each import."""
         digest = hashlib.blake2b(self._owner.lower().encode(), digest_size=16)
         for part in parts:
             digest.update(b"\0" + part.encode())
@@ -172,6 +173,6 @@ class _Boards:
 
 
 def _entry(line: int, parsed: AnyLine, *, adopt: bool = False) -> Entry:
-    """A checked entry. Raises BadLine: what a browser wrote may be too long for a field."""
+    """A checked entry. Raises BadLine: a browser's text may be too long for a field."""
     data = canonical(parsed)
     return Entry(line, decode(data), data, adopt)

@@ -1,4 +1,4 @@
-"""`pinway export`: everything in the stores as JSON Lines that an import takes back.
+"""`pinway export`: all objects in the stores as JSON Lines that an import can read.
 
 A first walk over all objects gives each object a key, in a temporary file (`keys.Keys.add`). A
 second walk writes the lines, which refer to objects by these keys. Deleted objects and the objects
@@ -38,7 +38,7 @@ from gateway.importing.jsonl import (
 from gateway.importing.keys import Keys
 from gateway.importing.report import OnProgress, Progress, silent
 
-_OBJECTS = 1000  # read at once
+_OBJECTS = 1000  # objects in a read
 _LISTS, _PAGE = 250, 500
 _ORDER = (Kind.USER, Kind.INTEREST, Kind.BOARD, Kind.PIN, Kind.COMMENT)
 _EDGES = {
@@ -120,7 +120,7 @@ async def _lines(stores: Stores, keys: Keys, found: list[Record]) -> list[AnyLin
     for record in found:
         key, created = known.get(record.id), time_of(record.created)
         if key is None:
-            continue  # its parent is missing, or the object was made since the first walk
+            continue  # its parent is missing, or the object was created after the first walk
         match record:
             case User():
                 avatar = _image(record.avatar)

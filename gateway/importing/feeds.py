@@ -1,4 +1,4 @@
-"""After an import: fill the feeds of all users that it concerns, in batches instead of a job a
+"""Fills the feeds of all affected users after an import, in batches instead of a job for each
 pin."""
 
 from collections.abc import Iterator

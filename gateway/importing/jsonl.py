@@ -1,7 +1,8 @@
-"""The import format: one JSON object a line, each of a type below, referring to others by key.
+"""The import format: one JSON object on each line, with one of the types below. Lines refer to each
+other by key.
 
 `docs/import.md` has a table for each type. `canonical` is the one way to write a line: keys sorted,
-no spaces, defaults left out, times in UTC to the millisecond; an export is made of such lines.
+no spaces, defaults left out, times in UTC in milliseconds. Exports consist of such lines.
 """
 
 import hashlib
@@ -21,8 +22,8 @@ from feed_engine.transactions import validation
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _TEXTS = frozenset({"full_name", "about", "name", "title", "description", "text"})
-"""The fields that people read; they are kept in Unicode's form NFC. Keys are kept as they are."""
-LATEST_MS = 10**13 - 1  # 13 digits is what a sequence has room for: the year 2286
+"""The fields that people read. They are stored in Unicode's form NFC; keys are stored unchanged."""
+LATEST_MS = 10**13 - 1  # sequences have room for 13 digits: the year 2286
 
 # The pattern of a text, and its description. \Z, because $ also matches before a last newline.
 _WEB = r"https?://[^\s/?#]"
@@ -69,14 +70,14 @@ class Line(
     forbid_unknown_fields=True,
     tag_field="type",
 ):
-    """The fields that all lines have. No time (or 1970's first instant) means that the time is not
-    known."""
+    """The fields of all lines. A missing time (or the first instant of 1970) means that the time is
+    unknown."""
 
     created: Time | None = None
 
 
 class ImageField(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A picture by address; pixels; #rrggbb."""
+    """A picture: its address, its size in pixels, and its color as #rrggbb."""
 
     url: ImageUrl
     width: Pixels | None = None
@@ -103,7 +104,7 @@ class InterestLine(Line, frozen=True, kw_only=True, tag="interest"):
 
 
 class BoardLine(Line, frozen=True, kw_only=True, tag="board"):
-    """`owner` is a user's key; `cover` the key of a pin on this board."""
+    """A board. `owner` is a user's key; `cover` is the key of a pin on this board."""
 
     key: Key
     owner: Key
@@ -114,8 +115,8 @@ class BoardLine(Line, frozen=True, kw_only=True, tag="board"):
 
 
 class PinLine(Line, frozen=True, kw_only=True, tag="pin"):
-    """`source` is the pin that this one repins. `sequence` is the pin's place on its board, the
-    highest first; without it the place follows from `created` (see `sequence_of`)."""
+    """A pin. `source` is the pin that it repins. `sequence` is the pin's place on its board, in
+    descending order; without it the place follows from `created` (see `sequence_of`)."""
 
     key: Key
     board: Key
@@ -141,7 +142,7 @@ class LikeLine(Line, frozen=True, kw_only=True, tag="like"):
 
 
 class FollowLine(Line, frozen=True, kw_only=True, tag="follow"):
-    """`follower` follows exactly one of a user, a board and an interest."""
+    """A follow. `follower` follows exactly one user, board or interest."""
 
     follower: Key
     user: Key | None = None
@@ -153,7 +154,7 @@ AnyLine = UserLine | InterestLine | BoardLine | PinLine | CommentLine | LikeLine
 
 
 class BadLine(ValueError):
-    """The line is not one of the format; the message says what is wrong with it."""
+    """The line is not in the format; the message says why."""
 
 
 _DECODER = msgspec.json.Decoder(AnyLine)
@@ -169,7 +170,7 @@ def decode(line: bytes) -> AnyLine:
     if problem := _problem(found):
         raise BadLine(problem)
     if line.isascii() and b"\\" not in line and b"\x7f" not in line:
-        return found  # what is looked for below is escaped, or takes more than one byte
+        return found  # the faults below are escaped in JSON, or take more than one byte
     changes: dict[str, str] = {}
     for field in found.__struct_fields__:
         value = getattr(found, field)
@@ -195,12 +196,12 @@ def canonical(line: AnyLine) -> bytes:
 
 
 def created_ms(line: AnyLine) -> int:
-    """Epoch milliseconds, 0 when the line has no time."""
+    """Epoch milliseconds; 0 if the line has no time."""
     return (line.created - EPOCH) // _MILLISECOND if line.created is not None else 0
 
 
 def time_of(ms: int) -> datetime | None:
-    """The `created` of an epoch ms; None for 0."""
+    """The `created` value for an epoch ms; None for 0."""
     return EPOCH + ms * _MILLISECOND if ms else None
 
 
@@ -212,7 +213,7 @@ def sequence_of(key: str, created: int) -> int:
 
 
 def _readable(message: str) -> str:
-    """msgspec's message with a pattern's meaning in its place."""
+    """msgspec's message, with a pattern replaced by its meaning."""
     for pattern, meaning in _MEANINGS.items():
         message = message.replace(f"`str` matching regex {pattern!r}", meaning)
     return message
@@ -232,7 +233,7 @@ def _addresses(line: AnyLine) -> Iterator[tuple[str, str]]:
 
 
 def _problem(line: AnyLine) -> str | None:
-    """The fault of a line that the types above can't express."""
+    """A fault of a line that the types above can't express; None if there is none."""
     if line.created is not None and not 0 <= created_ms(line) <= LATEST_MS:
         return f"Expected a time from 1970 to 2286, got {line.created.isoformat()} - at `$.created`"
     for field, address in _addresses(line):

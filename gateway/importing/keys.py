@@ -1,4 +1,5 @@
-"""The keys that an export gives objects, in a temporary file: memory may not hold them all."""
+"""The keys that an export gives to objects. They are in a temporary file, because memory may be too
+small for all."""
 
 from collections.abc import Iterable, Iterator
 
@@ -24,14 +25,14 @@ class Keys:
         self._db.close()
 
     def add(self, kind: Kind, objects: Iterable[tuple[int, str | None]]) -> None:
-        """Give each object its own key. An object without a key, or with the key of another object,
-        gets its id as key."""
+        """Give each object a unique key. An object without a key, or with the key of another
+        object, gets its id as key."""
         wanted = [(id, kind, key or str(id)) for id, key in objects]
         self._insert(wanted)
         missing = {id for id, *_ in wanted} - self.of(id for id, *_ in wanted).keys()
         attempt = 0
         while missing:
-            # The id may be taken, too: another file may have used such a number for a key.
+            # The id may be taken, too: another file may have used this number as a key.
             suffix = f"-{attempt}" if attempt else ""
             self._insert([(id, kind, f"{id}{suffix}") for id in missing])
             missing -= self.of(missing).keys()

@@ -1,4 +1,4 @@
-"""The state that all stages of the second pass share."""
+"""The state that all stages of the import's second pass share."""
 
 import asyncio
 import hashlib
@@ -20,8 +20,8 @@ Row = tuple[Any, ...]
 Edges = list[tuple[Mapping, Edge]]
 
 
-_DROPPED = 500  # cache entries at once: caches have short deadlines
-_BATCHES = 4  # in work at a time
+_DROPPED = 500  # cache entries that are dropped at once: caches have short deadlines
+_BATCHES = 4  # batches that are written at the same time
 _PAUSES = (0.1, 0.3, 1.0, 3.0, 10.0)  # seconds
 
 
@@ -42,7 +42,7 @@ class Load:
     async def insert(
         self, shard: int, kind: Kind, data: Sequence[bytes], keys: Sequence[str]
     ) -> list[int]:
-        """Store new objects in one transaction; an object whose key is there stays as it is."""
+        """Store new objects in one transaction. An object whose key exists stays unchanged."""
 
         async def work(tx: ShardTx) -> tuple[list[int], int]:
             known = await tx.known_keys(kind, keys)
@@ -60,8 +60,8 @@ class Load:
         return await patiently(lambda: self.stores.shards.objects.transact(shard, work))
 
     async def rows(self, edges: Edges) -> None:
-        """Write mapping rows and make the caches forget their lists. Raises StoreConflict for a
-        place on a board that another pin has."""
+        """Write mapping rows, and drop their lists from the caches. Raises StoreConflict if another
+        pin has the same place on a board."""
         if edges:
             await patiently(lambda: self.stores.shards.mappings.load(edges))
             await self.forget_lists(edges)
@@ -79,8 +79,8 @@ class Load:
 
 
 async def patiently(call: Callable[[], Awaitable[T]]) -> T:
-    """Call again, with growing pauses, while a store does not answer: all writes of an import may
-    be repeated, and hours of it should not be lost to a moment's load."""
+    """Call again, with growing pauses, while a store does not answer. All writes of an import may
+    be repeated, and a short outage should not end an import that has run for hours."""
     for pause in _PAUSES:
         try:
             return await call()
@@ -92,8 +92,8 @@ async def patiently(call: Callable[[], Awaitable[T]]) -> T:
 async def concurrently(
     batches: Iterable[tuple[int, list[Row]]], work: Callable[[int, list[Row]], Awaitable[None]]
 ) -> None:
-    """Do the work of each batch, a few batches at a time: most of it is waiting for stores. Raises
-    the first error, when no other batch is running any more."""
+    """Do the work of each batch, a few batches at a time, because most of the time is spent waiting
+    for stores. Raises the first error after all running batches have ended."""
     running: set[asyncio.Future[None]] = set()
     try:
         for shard, rows in batches:
@@ -111,8 +111,8 @@ async def concurrently(
 
 
 def identity(parent: object, key: str) -> str:
-    """The identity of an object across runs: the file's own key, and the parent's (a user's name, a
-    board's owner, ...), since other files may use the same keys."""
+    """The identity of an object across imports: the file's own key together with the parent's (a
+    user's name, a board's owner, ...), because other files may use the same keys."""
     return hashlib.blake2b(f"{parent}/{key}".encode(), digest_size=16).hexdigest()
 
 
@@ -125,7 +125,7 @@ def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
 def batches_by(
     rows: Iterable[Row], shard: Callable[[Row], int], size: int
 ) -> Iterator[tuple[int, list[Row]]]:
-    """Up to `size` successive rows of one shard; the rows are sorted by shard."""
+    """Up to `size` successive rows of one shard. The rows must be sorted by shard."""
     batch: list[Row] = []
     current = -1
     for row in rows:

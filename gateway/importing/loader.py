@@ -1,6 +1,6 @@
-"""`pinway import`: a file of bookmarks or JSON Lines into the stores, in two passes.
+"""`pinway import`: imports a file of bookmarks or JSON Lines, in two passes.
 
-The first pass checks every line and stores the good lines in a temporary file (`spool`). The
+The first pass checks every line and stores the valid lines in a temporary file (`spool`). The
 second pass writes them in the order of their dependencies: users and interests, boards, pins by
 waves of repins, then comments, likes and follows, in batches of one shard. Every write is
 idempotent, so an import that was killed can be run again.
@@ -52,8 +52,8 @@ async def import_file(
     on_bad: OnBad | None = None,
 ) -> ImportReport:
     """Import a file ("-": standard input). Raises OSError for a file that can't be read, BadInput
-    for options that don't fit it, ImportStopped in a strict import, and stores' errors; after any
-    of them it may be run again."""
+    for options that don't fit the file, ImportStopped in a strict import, and stores' errors. After
+    any error it may be run again."""
     options = options or ImportOptions()
     with _opened(path) as (file, size, modified):
         owner = _owner_of(file, options)
@@ -78,8 +78,8 @@ async def import_file(
 
 
 def check_file(path: Path, options: ImportOptions) -> None:
-    """Raise what `import_file` would raise for the options and the beginning of the file, before
-    any store is opened."""
+    """Raise the errors that `import_file` would raise for the options and the start of the file,
+    before any store is opened."""
     with _opened(path) as (file, _, _):
         _owner_of(file, options)
 
@@ -109,8 +109,8 @@ async def import_entries(
     position: Callable[[], int] | None = None,
     size: int | None = None,
 ) -> ImportReport:
-    """Import lines that were read already. `position` returns how many of `size` bytes were
-    read."""
+    """Import lines that were already read. `position` returns the number of bytes read so far, of
+    `size`."""
     options = options or ImportOptions()
     report = ImportReport()
     complaints = Complaints(report, options.strict, on_bad)
@@ -119,7 +119,7 @@ async def import_entries(
     try:
         await _read(load, entries, position, size)
         await _write(load)
-    except sqlite3.Error as error:  # the spool's: a store's own never comes here
+    except sqlite3.Error as error:  # from the spool: stores raise other errors
         where = options.spool_dir or "the system's temporary directory"
         raise StoreUnavailable(f"the import's temporary file in {where}: {error}") from error
     finally:
@@ -137,7 +137,7 @@ def _spool(directory: str | None) -> Spool:
 async def _read(
     load: Load, entries: Entries, position: Callable[[], int] | None, size: int | None
 ) -> None:
-    """The first pass. Reports the lines that are bad by themselves."""
+    """The first pass. Reports the lines that are invalid by themselves."""
     iterator, number, unit = iter(entries), 0, "B" if size else "lines"
     while True:
         before = number
@@ -151,22 +151,22 @@ async def _read(
         if number - before < _STEP:
             break
         load.step("reading", position() if position and size else number, size, unit)
-        await asyncio.sleep(0)  # so that an interrupt is heard
+        await asyncio.sleep(0)  # lets a Ctrl-C through
     load.spool.flush()
     load.step("reading", size or number, size or number, unit)
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Ctrl-C also ends a read in the block that waits for a pipe or a terminal: asyncio's handler
-    of SIGINT only cancels a task, which the task doesn't notice before the read returns. Raises
+    """In the block, Ctrl-C also ends a read that waits for a pipe or a terminal. asyncio's handler
+    of SIGINT only cancels a task, and the task doesn't notice before the read returns. Raises
     CancelledError if the task was cancelled before the block."""
     task, handler = asyncio.current_task(), signal.getsignal(signal.SIGINT)
     swapped = callable(handler) and threading.current_thread() is threading.main_thread()
     if swapped:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        if task is not None and task.cancelling():  # by a signal that came between two blocks
+        if task is not None and task.cancelling():  # cancelled by a signal between two blocks
             raise asyncio.CancelledError
         yield
     finally:
@@ -198,7 +198,7 @@ async def _write(load: Load) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[IO[bytes], int | None, int]]:
-    """The file, its size and when it was last modified (epoch ms), as far as that is known."""
+    """The file, its size, and the time of its last change (epoch ms), if known."""
     if str(path) == "-":
         yield sys.stdin.buffer, None, 0
         return

@@ -1,4 +1,4 @@
-"""Loading objects with unique names: users by user name, interests by slug."""
+"""Loads objects with unique names: users by user name, interests by slug."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ class Naming(NamedTuple):
     table: str
     kind: Kind
     namespace: str
-    taken: str  # the message for a name that another object holds
+    taken: str  # the message for a name that another object has
 
 
 USERS = Naming("users", Kind.USER, USERNAMES, "the user name {0!r} is taken")
@@ -27,8 +27,9 @@ INTERESTS = Naming("interests", Kind.INTEREST, SLUGS, "the slug {0!r} is taken")
 
 
 async def find_existing(load: Load, naming: Naming) -> None:
-    """Note the ids of objects that are in the stores already; leave out users with a name that
-    another user has. An interest is identified by its slug: what is said about it here is not."""
+    """Note the ids of objects that the stores already have. Leave out users with a name that
+    another user has. An interest is identified by its slug: the file's other values for it are not
+    checked."""
     taken: list[Row] = []
     adopt = "adopt" if naming is USERS else "1"
     waiting = f"SELECT n, line, key, name, {adopt} FROM {naming.table} ORDER BY n"
@@ -49,8 +50,8 @@ async def find_existing(load: Load, naming: Naming) -> None:
 
 
 async def store_new(load: Load, naming: Naming) -> bool:
-    """Store the missing objects and claim their names; return False when somebody else has claimed
-    a name meanwhile."""
+    """Store the missing objects and claim their names. Returns False if another process has claimed
+    a name in the meantime."""
     topology = load.stores.shards.objects.topology()
     load.spool.db.create_function("place", 1, topology.place, deterministic=True)
     total = load.spool.count(naming.table)
@@ -87,7 +88,7 @@ async def store_new(load: Load, naming: Naming) -> bool:
 async def _holders(
     load: Load, naming: Naming, names: list[str]
 ) -> tuple[dict[str, int], dict[int, bytes]]:
-    """The holders of the names, and their JSON."""
+    """The ids that hold the names, and their JSON."""
     shards = load.stores.shards
     holders = await patiently(lambda: shards.mod.find(naming.namespace, names))
     return holders, await patiently(lambda: shards.objects.get(list(holders.values())))
@@ -121,7 +122,7 @@ def _record(data: bytes) -> User | Interest:
 
 
 async def _deactivate(load: Load, shard: int, id: int) -> None:
-    """Make the users inactive who lost their name."""
+    """Deactivate the users who lost their name."""
 
     async def work(tx: ShardTx) -> None:
         data = await tx.get(id)

@@ -1,7 +1,7 @@
-"""Loading boards, pins and comments, each on the shard of its parent.
+"""Loads boards, pins and comments, each on the shard of its parent.
 
 Boards and pins get the same rows as from `feed_engine.writes`, so that jobs and later mutations see
-no difference: their versions count a board's `flips`.
+no difference: their versions include a board's `flips`.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ from gateway.importing.load import Edges, Load, Row, batches_by, concurrently, i
 
 
 async def load_boards(load: Load) -> bool:
-    """Boards on their owners' shards; False when some were deleted here since an earlier run."""
+    """Load boards on their owners' shards. Returns False if some were deleted here since an earlier
+    import."""
     done, total = 0, load.spool.count("boards")
     waiting = (
         "SELECT b.n, b.line, b.key, u.id AS owner, b.data FROM boards b "
@@ -52,7 +53,7 @@ async def load_boards(load: Load) -> bool:
 
 
 async def load_pins(load: Load) -> None:
-    """Pins on their boards' shards, a pin's source before the pin."""
+    """Load pins on their boards' shards, a pin's source before the pin."""
     done, total = 0, load.spool.count("pins")
     interests = dict(load.spool.rows("SELECT key, id FROM interests"))
     waves: int = load.spool.db.execute("SELECT max(wave) FROM pins").fetchone()[0] or 0
@@ -83,7 +84,7 @@ async def load_pins(load: Load) -> None:
 
 
 async def load_comments(load: Load) -> None:
-    """Comments on their pins' shards."""
+    """Load comments on their pins' shards."""
     done, total = 0, load.spool.count("comments")
     waiting = (
         "SELECT c.n, c.line, c.key, p.id AS pin, c.data, u.id FROM comments c "
@@ -106,7 +107,7 @@ async def load_comments(load: Load) -> None:
 
 
 async def set_covers(load: Load) -> None:
-    """The covers of boards that have none yet; they come last, since pins need boards first."""
+    """Set the covers of boards that have none yet. It runs last, because pins need boards first."""
     waiting = (
         "SELECT b.n, b.line, b.key, b.id AS board, p.id FROM boards b "
         "JOIN pins p ON p.key = b.cover ORDER BY board"
@@ -125,8 +126,8 @@ async def set_covers(load: Load) -> None:
 
 
 async def _place(load: Load, shard: int, places: list[Edge]) -> None:
-    """The pins' rows on their boards. If another pin has a pin's place by now (because it was moved
-    there, or came from another file), the pin gets the nearest free place above."""
+    """Write the pins' rows on their boards. If another pin has a pin's place (it was moved there,
+    or came from another file), the pin gets the nearest free place above."""
     edges: Edges = [(Mapping.BOARD_HAS_PINS, edge) for edge in places]
     try:
         await load.rows(edges)
@@ -148,9 +149,10 @@ async def _place(load: Load, shard: int, places: list[Edge]) -> None:
 
 
 async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:
-    """The rows that follow from the pins' places. The boards are read after those are written: who
-    makes a board secret or deletes it from then on finds the pins there, and writes newer rows. So
-    did who deleted a pin since an earlier import, or moved it to another board."""
+    """Write the rows that depend on the pins' places. The boards are read after the places are
+    written. If somebody makes a board secret or deletes it later, that write finds the pins on it
+    and writes newer rows. The same holds for a pin that was deleted, or moved to another board,
+    since an earlier import."""
     boards = await _boards(load, list({pin.board_id for pin in pins}))
     keys = [
         EdgeKey(Mapping.BOARD_HAS_PINS, pin.board_id, id) for pin, id in zip(pins, ids, strict=True)
@@ -174,7 +176,7 @@ async def _list_pins(load: Load, pins: list[Pin], ids: list[int]) -> None:
 
 
 async def _boards(load: Load, ids: list[int]) -> dict[int, Board]:
-    """The boards as they are in the stores now, whatever a file or a cache says."""
+    """The boards as they are in the stores now, not from the file or a cache."""
     found: dict[int, Board] = {}
     stored = await patiently(lambda: load.stores.shards.objects.get(ids))
     for id, data in stored.items():
@@ -190,7 +192,7 @@ def _has_cover(board_id: int, data: bytes) -> bool:
 
 
 def _by_shard(load: Load, sql: str) -> Iterator[tuple[int, list[Row]]]:
-    """Batches of rows whose fourth column, by which they are sorted, is an id."""
+    """Batches of rows by shard. The fourth column is an id, by which the rows are sorted."""
     return batches_by(load.spool.rows(sql), lambda row: shard_of(row[3]), load.options.batch)
 
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from datasources.errors import PinwayError
 
-KEPT = 1000  # bad lines kept in a report; all are counted, and told one by one as they are found
+KEPT = 1000  # invalid lines in a report; all are counted, and reported one by one
 
 
 class Progress(NamedTuple):
-    """How far a stage is: `done` of `total` (None: not known), counted in `unit`."""
+    """The progress of a stage: `done` of `total` (None: unknown), counted in `unit`."""
 
     stage: str
     done: int
@@ -19,7 +19,7 @@ class Progress(NamedTuple):
 
 
 class Bad(NamedTuple):
-    """A line that was left out, wholly or in the part that the message names."""
+    """A line that was left out, completely or in the part that the message names."""
 
     line: int
     message: str
@@ -37,16 +37,17 @@ def silent(progress: Progress) -> None:
 
 
 class ImportStopped(PinwayError):
-    """A strict import met a bad line."""
+    """A strict import found an invalid line."""
 
     code = "BAD_USER_INPUT"
 
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """`owner` is the user name that bookmarks are imported as (its user is made if there is none);
-    `secret` keeps their boards secret. `strict` stops at the first bad line, before anything is
-    written where the file alone shows the fault. `spool_dir` has room for about the file's size."""
+    """The options of an import. `owner` is the user name for imported bookmarks (the user is
+    created if missing); `secret` makes their boards secret. `strict` stops at the first invalid
+    line, before any write if the file alone shows the fault. `spool_dir` needs room for about the
+    file's size."""
 
     format: str = "auto"  # or "bookmarks", "jsonl"
     owner: str | None = None
@@ -59,8 +60,8 @@ class ImportOptions:
 
 @dataclass
 class ImportReport:
-    """`loaded` counts the good lines of each type, `new` the objects that were not in the stores
-    before this run."""
+    """The result of an import. `loaded` counts the valid lines of each type, `new` the objects that
+    the stores did not have before."""
 
     loaded: dict[str, int] = field(default_factory=dict)
     new: dict[str, int] = field(default_factory=dict)
@@ -70,13 +71,14 @@ class ImportReport:
 
 
 class Complaints:
-    """Collects bad lines in the report and passes them to a listener; a strict import stops."""
+    """Collects invalid lines in the report, and passes them to a listener. A strict import
+    stops."""
 
     def __init__(self, report: ImportReport, strict: bool, on_bad: OnBad | None) -> None:
         self._report, self._strict, self._on_bad = report, strict, on_bad
 
     def add(self, line: int, message: str) -> None:
-        """Raises ImportStopped in a strict import."""
+        """Report a line. Raises ImportStopped in a strict import."""
         bad = Bad(line, message)
         self._report.bad_lines += 1
         if len(self._report.bad) < KEPT:

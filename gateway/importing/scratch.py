@@ -1,4 +1,4 @@
-"""A temporary SQLite database that leaves nothing behind, whatever happens to the process."""
+"""A temporary SQLite database that leaves no file behind, however the process ends."""
 
 import os
 import sqlite3
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def open_scratch(prefix: str, schema: str, directory: str | Path | None) -> sqlite3.Connection:
-    """Returns a new database with these tables, in a file in `directory` (None: the system's
-    directory for temporary files). The file is unlinked at once. No process reads it after a
-    crash, so nothing is synced to the disk."""
+    """A new database with these tables, in a file in `directory` (None: the system's directory for
+    temporary files). The file is unlinked at once. No process reads it after a crash, so it is not
+    synced to the disk."""
     handle, path = tempfile.mkstemp(prefix=prefix, suffix=".spool", dir=directory)
     os.close(handle)
     database = sqlite3.connect(path, isolation_level=None)

@@ -1,6 +1,5 @@
-"""The first pass: a file's good lines in a temporary SQLite file, where they can be sorted, looked
-up by key and counted however many there are.
-"""
+"""The first pass: a file's valid lines in a temporary SQLite file, where any number of lines can be
+sorted, looked up by key and counted."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +19,8 @@ from gateway.importing.jsonl import (
 )
 from gateway.importing.scratch import open_scratch
 
-# n is the order in the file; `line` its number there. `name` is what must be unique beside the key.
+# n is the order in the file, `line` the line's number. `name` must be unique in addition to the
+# key.
 _SCHEMA = """
 CREATE TABLE users (n INTEGER PRIMARY KEY, line INT, key TEXT, name TEXT, adopt INT, data BLOB,
                     id INT);
@@ -64,7 +64,7 @@ class Spool:
         self.db.close()
 
     def add(self, entry: Entry) -> None:
-        """Store a line. Queries find the line after `flush`."""
+        """Store a line. Queries find it after `flush`."""
         line, parsed, data = entry.line, entry.parsed, entry.data
         match parsed:
             case PinLine():
@@ -102,7 +102,7 @@ class Spool:
         return found
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Returns the rows one by one. A query whose rows are updated meanwhile must sort them."""
+        """The rows, one by one. A query whose rows are updated in the meantime must sort them."""
         return self.db.execute(sql, args)
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:

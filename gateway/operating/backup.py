@@ -1,8 +1,8 @@
-"""Backups of the embedded stores, as of one moment, and their restoring.
+"""Backups of the embedded stores as of one moment, and their restoring.
 
 A backup is a folder: the shards' files, both sides' feeds, the topology, the signing key, and
-`backup.json` with a checksum of each file. The queue and the caches are left out: they hold nothing
-that the shards do not. Unfinished work is in the shards' outboxes, and is queued again.
+`backup.json` with a checksum of each file. The queue and the caches are left out, because all their
+data is also in the shards: unfinished work is in the shards' outboxes, and is queued again.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from gateway.settings import EMBEDDED, Settings
 
 FORMAT = 1
 _LIST = "backup.json"
-_QUEUE_MARK = "made.queue"  # a restored queue is empty, and that is no loss
+_QUEUE_MARK = "made.queue"  # a restored queue is empty without a loss
 _SMALL = ("topology.json", "auth_secret")
 OnProgress = Callable[[Progress], None]
 
@@ -39,7 +39,7 @@ class Content(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """The list of a backup's files, and what made it."""
+    """The list of a backup's files, and the program that made it."""
 
     format: int
     pinway: str
@@ -71,7 +71,8 @@ def require_embedded(settings: Settings) -> None:
 
 async def make(stores: Stores, data: Path, folder: Path, on_progress: OnProgress) -> Backup:
     """Copy all stores as of one moment into a new folder. Raises ConfigError when the folder can't
-    be made, StoreError when a store can't be copied; then no part of the folder stays."""
+    be created, StoreError when a store can't be copied; after an error no part of the folder stays.
+    """
     if folder.exists():  # noqa: ASYNC240 (a look at the disk)
         raise ConfigError(f"{folder} exists already: name a new folder for each backup")
     unfinished = folder.with_name(f"{folder.name}.unfinished")
@@ -149,8 +150,8 @@ def read(folder: Path) -> Manifest:
 
 
 def restore(folder: Path, data: Path, on_progress: OnProgress) -> Backup:
-    """Make a data directory of a backup, whole or not at all. Raises ConfigError when the directory
-    is not empty, and Damaged when the backup has changed since it was written."""
+    """Make a data directory from a backup, completely or not at all. Raises ConfigError when the
+    directory is not empty, and Damaged when the backup has changed since it was written."""
     manifest, data = read(folder), data.absolute()
     if data.exists() and any(data.iterdir()):
         raise ConfigError(f"{data} is not empty: move it away, or restore to another --data-dir")

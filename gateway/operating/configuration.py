@@ -1,4 +1,4 @@
-"""The settings in force, each with its value and its source: `pinway config show`."""
+"""The settings in use, each with its value and its source: `pinway config show`."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ DEFAULT = "default"
 
 
 class Shown(NamedTuple):
-    """A setting, its value (a secret's is masked), and the place that set it."""
+    """A setting, its value (secrets are masked), and the place that set it."""
 
     name: str
     value: Any
@@ -43,5 +43,5 @@ def _source(name: str, settings: Settings, sources: Sources) -> str:
         return DEFAULT
     given = name in sources.overrides or f"{PREFIX}{name.upper()}" in sources.environment
     if not given and name not in sources.names_in_file():
-        return "production = true"  # which closes what shows the schema
+        return "production = true"  # turns off what shows the schema
     return sources.of(name)

@@ -1,4 +1,5 @@
-"""The connections that gateways may open to the shards' servers, against what the servers allow."""
+"""The connections that gateways may open to the shards' servers, compared with the servers'
+limits."""
 
 import logging
 from collections.abc import Mapping
@@ -10,19 +11,19 @@ from gateway.settings import Settings
 log = logging.getLogger("pinway.stores")
 
 OTHERS = 16
-"""Connections to a server that are kept free for others: its slaves, moves, backups, monitoring,
-and the `pinway` commands of operators."""
+"""Connections to a server that are kept free for other uses: its slaves, moves, backups,
+monitoring, and operators' `pinway` commands."""
 
 
 def wanted(settings: Settings) -> int:
-    """The most connections that all processes together open to one server. Beside its pools, a
-    process needs one to ask a silent server whether it answers again."""
+    """The most connections that all processes together open to one server. In addition to its
+    pools, a process needs one connection to ask a silent server whether it answers again."""
     return (settings.mysql_processes or settings.workers) * (settings.mysql_connections + 1)
 
 
 def shortages(settings: Settings, allowed: Mapping[str, int]) -> dict[str, str]:
-    """A line for each server that allows fewer connections than may be opened. `allowed` are the
-    servers' limits by name, each the server's `max_connections`."""
+    """A line for each server that allows fewer connections than may be opened. `allowed`: each
+    server's `max_connections`, by name."""
     processes = settings.mysql_processes or settings.workers
     need = wanted(settings) + OTHERS
     return {
@@ -34,7 +35,7 @@ def shortages(settings: Settings, allowed: Mapping[str, int]) -> dict[str, str]:
 
 
 def advice(settings: Settings) -> str:
-    """The ways to make the connections fit."""
+    """How to make the connections fit."""
     return (
         f"raise max_connections on the server, or lower mysql_connections "
         f"({settings.mysql_connections}) for all processes"

@@ -1,7 +1,8 @@
 """Commands to the process that has the embedded stores open, over a Unix socket in their directory.
 
-One process at a time may open the embedded stores. A command that needs them while a gateway runs
-asks that gateway: a line of JSON with the request, then lines with progress and the answer.
+Only one process at a time may open the embedded stores. A command that needs them while a gateway
+runs asks that gateway: it sends a line of JSON with the request, and gets lines with progress and
+the answer.
 """
 
 import asyncio
@@ -19,12 +20,12 @@ from gateway.importing.report import Progress
 Answer = Mapping[str, Any]
 Handler = Callable[[Mapping[str, Any], Callable[[Progress], None]], Awaitable[Answer]]
 _NAME = "control.sock"
-_LONGEST_PATH = 100  # bytes, of a Unix socket's name
+_LONGEST_PATH = 100  # bytes of a Unix socket's name
 
 
 @asynccontextmanager
 async def answering(data: Path, perform: Handler) -> AsyncIterator[None]:
-    """Answer the requests of the directory's owner for as long as the context is open."""
+    """Answer the requests of the directory's owner while the context is open."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def tell(message: Mapping[str, Any]) -> None:
@@ -46,7 +47,7 @@ async def answering(data: Path, perform: Handler) -> AsyncIterator[None]:
             writer.close()
 
     with _Short(data) as path:
-        (data / _NAME).unlink(missing_ok=True)  # of a process that was killed
+        (data / _NAME).unlink(missing_ok=True)  # left by a process that was killed
         before = os.umask(0o177)
         try:
             server = await asyncio.start_unix_server(answer, path)
@@ -63,7 +64,7 @@ async def ask(
     data: Path, request: Mapping[str, Any], on_progress: Callable[[Progress], None]
 ) -> Answer | None:
     """The answer of the process that has the directory open; None if there is no such process.
-    Raises ConfigError with its error."""
+    Raises ConfigError with that process' error."""
     with _Short(data) as path:
         try:
             reader, writer = await asyncio.open_unix_connection(path)
@@ -86,7 +87,8 @@ async def ask(
 
 
 class _Short:
-    """The socket's path in a form that fits into a socket's name, however long the directory's."""
+    """A short form of the socket's path, which fits into a socket's name, however long the
+    directory's path."""
 
     def __init__(self, data: Path) -> None:
         self._data = data.resolve()

@@ -1,4 +1,4 @@
-"""Checks of all that a gateway needs, each with what to do about a fault: `pinway doctor`."""
+"""Checks everything that a gateway needs, with advice for each fault: `pinway doctor`."""
 
 import asyncio
 import resource
@@ -21,12 +21,12 @@ from gateway.settings import EMBEDDED, Settings
 
 OK, WARNING, FAULT = "ok", "warning", "fault"
 PYTHONS = ((3, 11), (3, 14))
-FILES = 1_024  # file descriptors below which a gateway has little room for clients
+FILES = 1_024  # a gateway with fewer file descriptors has little room for clients
 FREE_BYTES = 1 << 30
 CLOCK_SECONDS = 1.0  # tokens and feeds compare times of several machines
 LAG_SECONDS = 5.0
 OLDEST_JOB_SECONDS = 60.0
-PATIENCE = 10.0  # seconds that a store has to answer; a machine may be busy
+PATIENCE = 10.0  # seconds for a store to answer; a machine may be busy
 DRIVERS = {
     "mysql": ("aiomysql",),
     "hbase": ("aiohappybase",),
@@ -40,7 +40,7 @@ Ask = Callable[
 
 
 class Finding(NamedTuple):
-    """The outcome of one check; `advice` says what to do unless the state is OK."""
+    """The outcome of one check. `advice` says what to do, unless the state is OK."""
 
     check: str
     state: str
@@ -151,7 +151,7 @@ async def of_stores(settings: Settings, stores: Stores) -> list[Finding]:
     findings: list[Finding] = []
     for outcome in found:
         if isinstance(outcome, StoreError):
-            continue  # its state is told
+            continue  # its state is already reported
         if isinstance(outcome, BaseException):
             raise outcome
         findings += outcome
@@ -159,8 +159,8 @@ async def of_stores(settings: Settings, stores: Stores) -> list[Finding]:
 
 
 async def of_open_stores(settings: Settings, ask: Ask) -> list[dict[str, str]]:
-    """The findings of `of_stores`, asked of the process that has the stores open; or the reason why
-    they can't be opened."""
+    """The findings of `of_stores`, from the process that has the stores open; or the reason why the
+    stores can't be opened."""
     try:
         check_made(settings)
         answered = await ask(settings, {"command": "doctor"}, lambda progress: None)

@@ -1,7 +1,7 @@
 """Capacity estimates with their formulas: `pinway plan`.
 
-The model is a page of arithmetic, meant to be read. It says how much of each resource a load takes,
-and which one runs out first as the load grows.
+The model is a page of arithmetic, written to be read. It says how much of each resource a load
+needs, and which resource runs out first as the load grows.
 """
 
 import math
@@ -9,24 +9,24 @@ from typing import NamedTuple
 
 DAY = 86_400
 FULL = 0.6
-"""The share of a resource that is planned for: above it, waiting times grow fast."""
+"""The share of a resource that is planned for. Above it, waiting times grow fast."""
 
 PAGES_A_CORE = 4_912
-"""Pages a second of one gateway core: HTTP and execution alone. The drivers of real servers take
-their part of a core."""
+"""Pages a second of one gateway core: HTTP and execution only. The drivers of real servers need a
+part of a core, too."""
 COMMITS_A_SERVER = 341
 """Durable transactions a second of one shard server."""
 DELIVERIES_A_WORKER = 76_690
-"""Deliveries a second of one worker on one core: a pin into one follower's feed and pool, on both
-sides. Measured on the embedded stores."""
+"""Deliveries a second of one worker on one core. A delivery is one pin to one follower's feed and
+pool, on both sides. Measured on the embedded stores."""
 CELLS_A_SERVER = 14_260
-"""Cells a second that one small HBase server takes in batches, on a busy machine."""
+"""Cells a second that one small HBase server writes in batches, on a busy machine."""
 PIN_BYTES = 1_062
 """Bytes of a pin on its shards, in SQLite: the object, its mapping rows and their indexes."""
 
 
 class Source(NamedTuple):
-    """The figure of a benchmark that a constant is: a file of bench/results, and its measure."""
+    """The benchmark figure of a constant: a file of bench/results, and a measure in it."""
 
     file: str
     measure: str
@@ -41,15 +41,15 @@ SOURCES = {
     "CELLS_A_SERVER": Source("plan.json", "HBase: cells/s of 4 clients, batches of 1,000"),
     "PIN_BYTES": Source("plan.json", "SQLite: bytes a pin"),
 }
-"""The measured constants. The constants below are reckoned or assumed, as they say."""
+"""The measured constants. The constants below are calculated or assumed, as they say."""
 
 SERVER_FACTOR = 2
 """Assumed: the pages of a MySQL server that are partly full, and its binary log."""
 CELL_BYTES = 61
-"""Reckoned: bytes of a cell of a feed as HBase stores a KeyValue: lengths 8, row 2 + 8, family 1 +
+"""Calculated: bytes of a feed's cell as HBase stores a KeyValue: lengths 8, row 2 + 8, family 1 +
 1, column 24, time 8, type 1, and its place in a block."""
 FEED_CELLS = 1_000
-"""Cells that a user's following feed keeps; pools and materialized feed together keep as many."""
+"""Cells in a user's following feed; pools and materialized feed together have as many."""
 COMMITS_A_PIN = 3
 """A pin's transaction, the rows on other shards, the removal of its outbox row."""
 SERVER_BYTES = 1 << 40
@@ -57,7 +57,8 @@ SERVER_BYTES = 1 << 40
 
 
 class Demand(NamedTuple):
-    """The load: users, their pins and follows, the pages they read. See `pinway plan --help`."""
+    """The load: users, their pins and follows, and the pages they read. See `pinway plan
+    --help`."""
 
     users: int
     pins_per_day: int
@@ -68,7 +69,7 @@ class Demand(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A figure with its formula, the numbers put in."""
+    """A figure, and its formula with the numbers filled in."""
 
     name: str
     value: float
@@ -77,7 +78,7 @@ class Line(NamedTuple):
 
 
 def plan(demand: Demand) -> list[Line]:
-    """The estimates, in the order in which one follows from another."""
+    """The estimates, in the order of their dependencies."""
     users, peak = demand.users, demand.peak
     pages = users * demand.pages_per_day / DAY * peak
     pins = demand.pins_per_day / DAY * peak

@@ -1,4 +1,5 @@
-"""Operators' requests to open stores: made by a command, or by the gateway that has them open."""
+"""Operators' requests to open stores: done by a command, or by the gateway that has the stores
+open."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,8 +24,8 @@ WAITING, PARKED, SET_ASIDE = "waiting", "parked", "set aside"
 
 
 async def answer(settings: Settings, request: Mapping[str, Any], on_progress: OnProgress) -> Answer:
-    """The answer of the gateway that runs on the embedded stores; if no gateway runs, the stores
-    are opened. Raises PinwayError."""
+    """The answer of the gateway that runs on the embedded stores. If no gateway runs, the stores
+    are opened here. Raises PinwayError."""
     data = settings.data_dir.resolve()
     if settings.topology == EMBEDDED:
         answered = await ask(data, request, on_progress)
@@ -37,7 +38,7 @@ async def answer(settings: Settings, request: Mapping[str, Any], on_progress: On
 async def perform(
     settings: Settings, runtime: Runtime, request: Mapping[str, Any], on_progress: OnProgress
 ) -> Answer:
-    """Do what a request asks for. Raises PinwayError."""
+    """Do a request. Raises PinwayError."""
     stores = runtime.opened or runtime.stores
     match request["command"]:
         case "backup":
@@ -81,7 +82,7 @@ async def token(settings: Settings, stores: Stores, username: str) -> dict[str, 
 
 
 async def list_jobs(stores: Stores, limit: int, *, parked: bool) -> dict[str, Any]:
-    """The rows of the outboxes, which the queue's jobs work off, and the queue's lanes."""
+    """The rows of the outboxes, whose jobs are in the queue, and the queue's lanes."""
     entries = await stores.shards.outbox.listing(limit, parked=parked)
     backlog = await stores.shards.outbox.backlog()
     lanes = await stores.queue.lanes()

@@ -1,4 +1,4 @@
-"""The changes between an older schema and this one, as its clients meet them."""
+"""The changes between an older schema and this one, and their effect on clients."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from datasources.errors import BadInput
 
 
 class Changes(NamedTuple):
-    """Breaking changes make operations invalid that were valid. Dangerous ones may surprise a
+    """The changes. Breaking changes make valid operations invalid. Dangerous changes may surprise a
     client: a new value of an enum, a new default."""
 
     breaking: list[str]
@@ -18,7 +18,7 @@ class Changes(NamedTuple):
 
 def changes(old: str, new: str) -> Changes:
     """The changes from one schema to another, both in GraphQL's schema language. Raises BadInput
-    when the old text is no schema."""
+    when the old text is not a schema."""
     try:
         before = build_schema(old)
     except (GraphQLError, TypeError) as error:

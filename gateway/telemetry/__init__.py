@@ -1,5 +1,5 @@
-"""The view of operators: metrics of the stores and of the process, their state, logs, traces.
+"""The operators' view: metrics of the stores and of the process, their state, logs, traces.
 
-`datasources/calls.py` measures the calls of stores, `datasources/recording.py` records what one
-request or job does. The modules here tell it to people and to other systems.
+`datasources/calls.py` measures the calls of stores, and `datasources/recording.py` records the work
+of a request or job. The modules here pass these on to people and to other systems.
 """

@@ -1,4 +1,4 @@
-"""`extensions.trace` of a response: what the request did, and when, for a developer's eyes."""
+"""`extensions.trace` of a response: what the request did and when, for developers."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def described(recording: Recording) -> bytes:
 
 
 def levels(recording: Recording) -> list[dict[str, Any]]:
-    """The levels of the response, as its loads show them: a level begins with the first load after
+    """The levels of the response, derived from its loads: a level begins with the first load after
     all loads of the level before have ended. The time between two levels is the executor's."""
     root, found = recording.root, list[dict[str, Any]]()
     until = float("-inf")

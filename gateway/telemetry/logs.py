@@ -1,8 +1,8 @@
-"""The log: lines for people on a terminal, or JSON, one object a line, for machines.
+"""The log: lines for people on a terminal, or JSON for machines, one object on each line.
 
-Lines of all libraries and of our own go the same way. A line that is written while a request is
-answered carries the request's id. A request's own line is written past Python's `logging`, which
-would cost more than some requests.
+Lines of all libraries and of Pinway use the same handler. A line that is written during a request
+has the request's id. A request's own line does not use Python's `logging`, which would take more
+time than some requests.
 """
 
 import logging
@@ -18,13 +18,13 @@ from structlog.types import EventDict, Processor
 from gateway.settings import Settings
 
 request_id: ContextVar[str] = ContextVar("pinway_request_id", default="")
-"""The id of the request that is answered; empty outside of requests."""
+"""The id of the present request; empty outside of requests."""
 
 Say = Callable[..., Any]
 _QUIET = ("kazoo", "streaq", "coredis")
-"""Drivers whose warnings matter; the rest of what they say comes as our errors."""
+"""Drivers of which only warnings are logged; stores log their other messages as errors."""
 _SILENT = ("opentelemetry",)
-"""Libraries that log each failed call of an outage; ours is logged once."""
+"""Libraries that log each failed call of an outage; Pinway logs an outage once."""
 
 
 class Lines(Protocol):
@@ -36,7 +36,7 @@ class Lines(Protocol):
 
 
 def start_logging(settings: Settings, name: str = "") -> None:
-    """Log to standard error; a worker's lines carry its name."""
+    """Log to standard error. A worker's lines have its name."""
     handler = logging.StreamHandler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -63,7 +63,7 @@ def start_logging(settings: Settings, name: str = "") -> None:
 
 
 def request_lines(settings: Settings, name: str = "", file: TextIO | None = None) -> Lines | None:
-    """The writer of requests' lines; None where the level leaves them out."""
+    """The writer of requests' lines; None if the log level excludes them."""
     if settings.log_level in ("warning", "error") and not settings.slow_seconds:
         return None
     to = file or sys.stderr

@@ -16,11 +16,11 @@ from datasources.latencies import CALL_BOUNDS, Latencies
 from gateway.telemetry import histograms
 
 LOOK_SECONDS = 0.25
-"""Seconds between two looks at the event loop."""
+"""Seconds between two measurements of the event loop's delay."""
 
 
 class ProcessHealth(Collector):
-    """The delays of one process: of its event loop, and by its garbage collector."""
+    """The delays of one process, from its event loop and its garbage collector."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self._clock = clock
@@ -54,7 +54,7 @@ class ProcessHealth(Collector):
                 timer.cancel()
 
     def collected(self, phase: str, info: dict[str, Any]) -> None:
-        """Hear of the beginning and the end of a pass of the garbage collector."""
+        """Called at the start and the end of each pass of the garbage collector."""
         if phase == "start":
             self._began = self._clock()
         else:

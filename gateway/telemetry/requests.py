@@ -1,5 +1,5 @@
-"""One request as operators see it: its id, its line in the log, its trace, and, where somebody
-asked, `extensions.trace`."""
+"""One request for operators: its id, its log line, its trace and, on request,
+`extensions.trace`."""
 
 import re
 import secrets
@@ -22,7 +22,7 @@ from gateway.telemetry.logs import Lines, request_id
 from gateway.telemetry.tracing import Tracer
 
 SLOWEST = 10
-"""Kinds of calls that the line of a slow operation names."""
+"""Kinds of calls in the log line of a slow operation."""
 _ID = re.compile(rb"[\w.:@/+=-]{1,128}", re.ASCII)
 
 
@@ -50,14 +50,14 @@ class Requests:
         tracer: Tracer | None = None,
         may_show: bool = False,
     ) -> None:
-        """`lines` gets a line for each request, and one more for each that took longer than
-        `slow_seconds` (0: none). `may_show`: clients may ask for `extensions.trace`."""
+        """`lines` gets a line for each request, and another for each request that took longer than
+        `slow_seconds` (0: none). `may_show`: clients may request `extensions.trace`."""
         self._lines, self._slow, self._tracer = lines, slow_seconds, tracer
         self._may_show = may_show
         self._start, self._numbers = secrets.token_hex(4), count(1)
 
     def begin(self, headers: Headers) -> Observed:
-        """A request has come. Its work from now on is recorded, where somebody wants that."""
+        """Begin a request. Its work is recorded from now on, if its recording is needed."""
         given = headers.get(b"x-request-id")
         if given is not None and _ID.fullmatch(given):
             id = given.decode()
@@ -76,7 +76,7 @@ class Requests:
         return request
 
     def _place(self, request: Observed, headers: Headers) -> None:
-        """Find the request's place in its client's trace, or give it one."""
+        """Take the request's place from its client's trace, or create a place."""
         came_from = _came_from(headers)
         if self._tracer is not None:
             request.place = self._tracer.place(came_from)
@@ -84,7 +84,7 @@ class Requests:
             request.place = came_from
 
     def end(self, request: Observed, result: Result, status: int, seconds: float) -> bytes:
-        """The request is answered: the further lines of the response's head."""
+        """End the request. Returns additional header lines for the response."""
         recording, place = request.recording, request.place
         head = b"x-request-id: %b\r\n" % request.id.encode()
         if recording is not None:
@@ -123,7 +123,7 @@ class Requests:
 
 
 def slowest(recording: Recording) -> list[str]:
-    """The calls of stores that took longest, by name: how many, and how long together."""
+    """The store calls that took longest, by name: their number and their total time."""
     together: dict[str, tuple[int, float]] = {}
     for span in recording.spans:
         if span.kind == "store" and span.ended is not None:

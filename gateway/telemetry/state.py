@@ -1,5 +1,5 @@
-"""The state of the stores that all gateways share: who answers, what waits in the queue and in the
-outbox, how far slaves are behind. It is asked when somebody wants it, and kept for a moment."""
+"""The state of the stores that all gateways share: which stores answer, what waits in the queue and
+in the outbox, how far slaves are behind. It is read on request, and kept for a moment."""
 
 import asyncio
 import time
@@ -18,14 +18,14 @@ from gateway.health import WELL, readiness
 T = TypeVar("T")
 
 KEPT_SECONDS = 2.0
-"""How long a state is told again."""
+"""Seconds for which a state is kept."""
 PATIENCE = 3.0
-"""Seconds that each part of the state may take; a part that takes longer is left out."""
+"""Seconds for each part of the state. A part that takes longer is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state at one time (epoch seconds). None: that part could not be learned."""
+    """The state at one time (epoch seconds). None: that part is unknown."""
 
     at: float
     stores: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class State:
 
 
 class Watch:
-    """Asks for the state."""
+    """Reads the state of the stores."""
 
     def __init__(self, stores: Stores, clock: Callable[[], float] = time.time) -> None:
         self._stores, self._clock = stores, clock
@@ -45,7 +45,7 @@ class Watch:
         self._asking = asyncio.Lock()
 
     async def state(self) -> State:
-        """The state now, or a moment ago."""
+        """The present state, or a recent state."""
         async with self._asking:
             if self._kept is None or not 0 <= self._clock() - self._kept.at < KEPT_SECONDS:
                 self._kept = await self._ask()
@@ -78,7 +78,7 @@ async def _in_time(asked: Awaitable[T]) -> T | None:
 
 
 class StateCollector(Collector):
-    """A state as metrics. A part that could not be learned has no sample."""
+    """A state as metrics. An unknown part has no sample."""
 
     def __init__(self, state: State) -> None:
         self._state = state

@@ -57,7 +57,7 @@ def samples(text: str) -> Iterator[Sample]:
 
 
 def content(state: State, text: str) -> dict[str, Any]:
-    """The page's content: `text` has the metrics of all workers. Times are in seconds."""
+    """The page's content. `text` has the metrics of all workers. Times are in seconds."""
     sums: dict[str, dict[str, float]] = {name: defaultdict(float) for name in _SUMMED}
     feeds: dict[str, list[Sample]] = defaultdict(list)
     workers = []

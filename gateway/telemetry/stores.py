@@ -1,4 +1,4 @@
-"""Metrics of the stores, as this process uses them: calls, caches, pools of connections, jobs."""
+"""Metrics of the stores as this process uses them: calls, caches, pools of connections, jobs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -78,7 +78,7 @@ class PoolCollector(Collector):
 
 
 def pools(stores: Stores) -> Iterator[tuple[str, PoolState]]:
-    """The pools of connections of each store that has any, by the store's name."""
+    """The connection pools of each store, by the store's name."""
     named: Mapping[str, Any] = {
         "shards": stores.shards,
         "object_cache": stores.object_cache,

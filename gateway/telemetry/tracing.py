@@ -1,8 +1,8 @@
-"""Traces, sent to a collector by OTLP over HTTP: a span for each request, batch of a loader, race
-and call of a store, and for each job, linked to the request that caused it.
+"""Traces, sent to a collector by OTLP over HTTP: a span for each request, loader batch, race and
+store call, and for each job, linked to the request that caused it.
 
-A recording (`datasources.recording`) becomes spans when it is over, so nothing of OpenTelemetry
-runs while a request is answered, and a request that is not sampled costs a draw.
+A recording (`datasources.recording`) becomes spans when it has ended. So no code of OpenTelemetry
+runs during a request, and a request that is not sampled costs one random number.
 """
 
 import asyncio
@@ -20,14 +20,15 @@ from gateway.settings import Settings
 log = logging.getLogger("pinway.traces")
 
 EXPORT_SECONDS = 5.0
-"""How long one batch of spans may take to be sent; spans that wait meanwhile are bounded."""
+"""Seconds for sending one batch of spans. The number of spans that wait in the meantime is
+bounded."""
 _EMBEDDED = ("memory", "sqlite", "rocksdb")
 Attributes = Mapping[str, str | int]
 
 
 class Tracer:
-    """Sends recordings to the collector at `endpoint`. Of the requests without a trace of their
-    client's, this `share` is sampled; the others follow their client's decision."""
+    """Sends recordings to the collector at `endpoint`. The share `share` of the requests without a
+    client's trace is sampled. Requests with a client's trace follow the client's decision."""
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class Tracer:
         rng: Callable[[], float] = random.random,
         every: float = 2.0,
     ) -> None:
-        """`every`: the seconds between two batches. Raises ConfigError where OpenTelemetry is not
+        """`every`: the seconds between two batches. Raises ConfigError if OpenTelemetry is not
         installed."""
         try:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -62,19 +63,19 @@ class Tracer:
         return came_from._replace(span_id=_new_span())
 
     def export(self, recording: Recording, name: str, attributes: Attributes) -> None:
-        """Send a request's recording, which is over."""
+        """Send the recording of a request that has ended."""
         assert recording.context is not None
         self._send(recording, recording.context, name, "SERVER", attributes)
 
     def export_job(self, recording: Recording, name: str, attributes: Attributes) -> None:
-        """Send a job's recording, which is over, if it is linked to a request that was sampled.
-        A job is a trace of its own: it may run long after its request, and more than once."""
+        """Send the recording of a job that has ended, if it is linked to a request that was
+        sampled. A job has its own trace: it may run long after its request, and more than once."""
         if recording.link is not None and recording.link.sampled:
             place = TraceContext(_new_trace(), _new_span(), True)
             self._send(recording, place, name, "CONSUMER", attributes)
 
     async def close(self) -> None:
-        """Send what waits, and end."""
+        """Send waiting spans, and stop."""
         await asyncio.to_thread(self._processor.shutdown)
 
     def _send(
@@ -115,7 +116,7 @@ class Tracer:
 
 @asynccontextmanager
 async def tracing(settings: Settings) -> AsyncIterator[Tracer | None]:
-    """The tracer of the settings, for as long as the block lasts; None where they name none."""
+    """The tracer of the settings, inside the block; None if the settings name no collector."""
     if not settings.traces:
         yield None
         return
@@ -157,7 +158,7 @@ def _context(place: TraceContext, *, remote: bool = False) -> Any:
 
 
 def _telling(inner: Any, endpoint: str) -> Any:
-    """The exporter, with an outage of the collector logged once."""
+    """The exporter, changed so that an outage of the collector is logged once."""
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 

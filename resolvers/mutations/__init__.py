@@ -1,1 +1,2 @@
-"""The mutations, a file a domain: each checks the viewer, writes, and answers with a payload."""
+"""The mutations, with a file for each domain. Each checks the viewer, writes, and returns a
+payload."""

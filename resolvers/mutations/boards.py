@@ -1,4 +1,4 @@
-"""Making, changing and deleting boards, and their pins' order."""
+"""Creates, changes and deletes boards, and changes their pins' order."""
 
 from datasources.ids import Kind
 from datasources.records import Pin
@@ -129,7 +129,7 @@ def _anchor(text: str | None, argument: str) -> int | None:
 async def _placed(
     context: Context, board_id: int, pin_id: int, at: Reordered | Crossed
 ) -> payloads.ReorderPinPayload:
-    """A pin's place, in the form that a client's cache needs; without its edge."""
+    """A pin's place, in the form that a client's cache needs, without its edge."""
     context.loaders.reset()
     ids = [id for id in (pin_id, at.above_id, at.below_id) if id is not None]
     found = await visibility.pins(context, ids)

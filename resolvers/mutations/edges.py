@@ -1,7 +1,7 @@
-"""Likes and follows: the viewer's edge to an object is set, or removed; one shape for all.
+"""Likes and follows: set or remove the viewer's edge to an object, all in the same way.
 
-A payload holds both ends as they are now, and the edge's entry in the list of either end, to put on
-top of a client's connection; after a removal, the id to remove from that list instead.
+A payload has both ends as they are now, and the edge's entry in each end's list, which a client
+puts on top of its connection. After a removal it has the id to remove from the lists instead.
 """
 
 from collections.abc import Awaitable
@@ -23,7 +23,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Write(Protocol):
-    """A write of the viewer's edge to an object; it returns the edge's row."""
+    """A write of the viewer's edge to an object. Returns the edge's row."""
 
     def __call__(
         self, stores: Stores, viewer_id: int, id: int, /, *, key: str | None
@@ -32,8 +32,8 @@ class Write(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Written(Generic[R]):
-    """An edge after a write: `entry` stands in the viewer's list, `mirror` in the object's. An edge
-    that was removed has neither, and `removed_id` is the object's id."""
+    """An edge after a write. `entry` belongs to the viewer's list, `mirror` to the object's list. A
+    removed edge has neither; `removed_id` is the object's id."""
 
     target: R | None
     viewer: User | None
@@ -46,12 +46,12 @@ class Written(Generic[R]):
 async def _write(
     context: Context, write: Write, kind: Kind, sent: str, input: inputs.Input
 ) -> Written[Any]:
-    """Write the viewer's edge to the object whose id the client sent."""
+    """Write the viewer's edge to the object with the id that the client sent."""
     viewer_id = context.require_viewer()
     id = object_id(sent, kind, argument=f"{kind.name.lower()}Id")
     row = await write(context.stores, viewer_id, id, key=input.idempotency_key)
     context.loaders.reset()
-    target = await nodes.node(context, id=ID(str(id)))  # None if it has become secret since
+    target = await nodes.node(context, id=ID(str(id)))  # None if it became secret since
     viewer = await context.loaders.users.load(viewer_id)
     shown = row.active and target is not None and viewer is not None
     return Written(

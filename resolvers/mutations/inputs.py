@@ -1,7 +1,7 @@
 """The inputs of the mutations, as their resolvers read them.
 
 Each input type of the schema is a subclass of one of these classes, and adds descriptions and
-defaults. Ids are the strings that the client sent.
+defaults. Ids are strings, as the client sent them.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""The payloads of the mutations, as their resolvers fill them in.
+"""The payloads of the mutations, as their resolvers return them.
 
-Each payload type of the schema has the same fields, with descriptions. A field is None where the
-write was refused, or where there is nothing to say.
+Each payload type of the schema has the same fields, with descriptions. A field is None if the write
+was refused, or if it does not apply.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from resolvers.paging import Edge
 
 @dataclass(frozen=True, slots=True)
 class UserError:
-    """One thing that was wrong with an input: `field` is where, `code` what kind."""
+    """A fault of an input: `field` is its path, `code` its kind."""
 
     code: str
     message: str

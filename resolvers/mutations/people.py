@@ -1,4 +1,4 @@
-"""Signing up."""
+"""Signs up users."""
 
 from datetime import UTC, datetime, timedelta
 from math import ceil
@@ -13,14 +13,14 @@ from resolvers.mutations.payloads import SignUpPayload
 from resolvers.payloads import mutation
 
 TOKEN_FOR = timedelta(minutes=15)
-"""How long a sign-up that is sent again gets a token: long enough for a lost answer, and too short
-for somebody who learns or guesses an old key."""
+"""The time for which a repeated sign-up gets a token: long enough after a lost answer, and too
+short for somebody who learns or guesses an old key."""
 
 
 @mutation
 async def sign_up(context: Context, input: SignUp) -> SignUpPayload:
-    """A new user, with a token. Open to requests without a viewer alone: a new account that could
-    make more accounts would have a rate of its own for each."""
+    """Create a user, and issue a token. Only requests without a viewer may sign up: if new accounts
+    could create accounts, each would add a rate limit of its own."""
     if context.viewer_id is not None:
         raise Forbidden("you are signed in: sign up without the Authorization header")
     if context.signing_up is not None and (seconds := await context.signing_up()):

@@ -1,4 +1,4 @@
-"""Saving, changing and discussing pins."""
+"""Creates, changes, deletes and repins pins, and comments on them."""
 
 from datasources.ids import Kind
 from datasources.records import Image
@@ -20,7 +20,8 @@ def _image(given: inputs.PinImage | None) -> Image | None:
 async def _saved(context: Context, written: PinWritten) -> payloads.SavedPinPayload:
     context.loaders.reset()
     board = await visibility.board(context, written.pin.board_id)
-    pin = await visibility.pin(context, written.pin.id)  # a repeated answer's may be gone
+    # with a repeated answer, the pin may be gone
+    pin = await visibility.pin(context, written.pin.id)
     return payloads.SavedPinPayload(
         pin=pin,
         pin_edge=edge(context, written.edge, pin) if pin else None,

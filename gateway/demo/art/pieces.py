@@ -1,4 +1,4 @@
-"""The pieces: which styles there are, and the picture that a style and a number stand for."""
+"""The pieces: the styles, and the picture for a style and a number."""
 
 import random
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _HEIGHTS = (400, 480, 600, 680, 760, 840, 900)
 
 
 class Style(NamedTuple):
-    """`names` are what its pieces are called, with a number."""
+    """A style. `names` are the titles of its pieces, to which a number is added."""
 
     draw: Callable[[Canvas], str]
     board: str
@@ -88,7 +88,7 @@ STYLES: dict[str, Style] = {
 
 
 class Piece(NamedTuple):
-    """A drawing. `color` is what most of it looks like from afar, as #rrggbb."""
+    """A drawing. `color` is its main color from a distance, as #rrggbb."""
 
     style: str
     number: int

@@ -8,7 +8,8 @@ Point = tuple[float, float]
 
 
 class Palette(NamedTuple):
-    """`ground` lies behind everything; `ink` stands out from it; `colors` go from dark to light."""
+    """The colors of a piece. `ground` is the background; `ink` contrasts with it; `colors` go from
+    dark to light."""
 
     ground: str
     ink: str
@@ -34,7 +35,7 @@ PALETTES = (
 
 
 class Canvas(NamedTuple):
-    """A drawing surface: the size in pixels, the palette, and the piece's own chance."""
+    """A drawing surface: the size in pixels, the palette, and the piece's own random numbers."""
 
     width: int
     height: int
@@ -46,7 +47,7 @@ class Canvas(NamedTuple):
 
 
 def num(value: float) -> str:
-    """A coordinate with one decimal, as short as it can be."""
+    """A coordinate with at most one decimal."""
     return f"{value:.1f}".rstrip("0").rstrip(".") or "0"
 
 
@@ -93,7 +94,7 @@ def smooth(points: list[Point], *, closed: bool = False) -> str:
 
 
 def blob(rng: random.Random, x: float, y: float, r: float, *, points: int, wild: float) -> str:
-    """A closed curve around a center; `wild` is how far its radius strays, 0 to 1."""
+    """A closed curve around a center. `wild`: how much its radius varies, 0 to 1."""
     turn = rng.random() * math.tau
     found = []
     for n in range(points):

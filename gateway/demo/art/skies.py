@@ -112,7 +112,7 @@ def town(canvas: Canvas) -> str:
             wide = rng.choice((62, 78, 94, 110))
             tall = height * (0.62 - 0.2 * row) * rng.uniform(0.55, 1)
             shade = palette.ink if row else colors[0]
-            if palette.ink > "#a" and row:  # a pale ink would be a pale town
+            if palette.ink > "#a" and row:  # with a pale ink, the town would be pale
                 shade = "#0c1420"
             parts.append(rect(at, height - tall, wide, tall, shade))
             top = height - tall
@@ -137,7 +137,7 @@ def town(canvas: Canvas) -> str:
 
 
 def orbits(canvas: Canvas) -> str:
-    """Planets on their ways around a star, some with rings and moons."""
+    """Planets on their orbits around a star, some with rings and moons."""
     width, height, palette, rng = canvas
     back = palette.colors[0] if palette.ground > "#8" else palette.ground
     parts = [rect(0, 0, width, height, back)]
