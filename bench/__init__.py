@@ -1,1 +1,1 @@
-"""Benchmarks, each beside its peers: `python -m bench.NAME [--quick]` (see bench/README.md)."""
+"""Benchmarks, compared with peers: `python -m bench.NAME [--quick]` (see bench/README.md)."""

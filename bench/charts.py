@@ -1,4 +1,4 @@
-"""A bar chart as SVG, drawn by hand: nothing else is needed to look at it."""
+"""Bar charts as SVG, without a drawing library."""
 
 from collections.abc import Sequence
 from html import escape

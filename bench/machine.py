@@ -1,4 +1,4 @@
-"""The machine that a benchmark ran on, for the page that keeps its figures."""
+"""The description of the machine that a benchmark ran on, for pages of figures."""
 
 import os
 import platform
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def machine() -> str:
-    """The processor and the system, in a line."""
+    """The processor and the system, in one line."""
     model = "unknown processor"
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):

@@ -23,7 +23,7 @@ _MOST = 4.0  # doublings that fit beside the goal
 
 
 def plots(results: Path = RESULTS) -> dict[str, str]:
-    """Name → SVG, for each benchmark that has goals, and for the rules of speculation."""
+    """Name → SVG: for each benchmark with goals, and for the rules of speculation."""
     found = {}
     for path in sorted(results.glob("*.json")):
         rows = json.loads(path.read_text())
@@ -35,8 +35,8 @@ def plots(results: Path = RESULTS) -> dict[str, str]:
 
 
 def against_goals(rows: Rows) -> str:
-    """One bar a goal, on a scale of doublings: to the right of the line the goal holds with room
-    to spare, to the left it is missed."""
+    """A bar for each goal, on a scale of doublings. A bar to the right of the line: the goal holds,
+    with room to spare. To the left: the goal is missed."""
     middle = _LABEL + 90.0
     scale = (_WIDTH - middle - 150) / _MOST
     parts = [f'<line x1="{middle}" y1="44" x2="{middle}" y2="100%" stroke="{_LINE}"/>']
@@ -99,7 +99,7 @@ def _tails(rows: Rows) -> dict[str, dict[str, float]]:
 
 
 def _room(value: float, goal: str) -> float:
-    """Doublings between the value and the goal; negative where the goal is missed."""
+    """Doublings between the value and the goal; negative if the goal is missed."""
     sign, _, bound = goal.partition(" ")
     limit = float(bound)
     better, worse = (value, limit) if sign == ">=" else (limit, value)

@@ -1,4 +1,4 @@
-"""The result of a benchmark: rows with goals, printed as a table and kept as JSON."""
+"""The results of a benchmark: rows with goals, printed as a table and stored as JSON."""
 
 import json
 import operator
@@ -12,8 +12,8 @@ _COMPARE = {">=": operator.ge, "<=": operator.le}
 
 @dataclass
 class Row:
-    """One measure. `goal` reads ">= 1.2" or "<= 6"; without one, the row only informs. `versus`
-    says what it is compared with."""
+    """One measure. `goal` is for example ">= 1.2" or "<= 6"; a row without a goal only informs.
+    `versus` names what the value is compared with."""
 
     measure: str
     value: float
@@ -31,7 +31,7 @@ class Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows in aligned columns."""
+    """The rows as lines with aligned columns."""
     cells = [("measure", "value", "goal", "holds", "versus")]
     for row in rows:
         holds = {True: "yes", False: "NO", None: ""}[row.holds]
@@ -48,7 +48,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The rows as a table of a Markdown page."""
+    """The rows as a Markdown table."""
     lines = ["| measure | value | goal | holds | versus |", "| --- | ---: | --- | --- | --- |"]
     for row in rows:
         holds = {True: "yes", False: "**no**", None: ""}[row.holds]
@@ -59,8 +59,8 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def replace(name: str, prefixes: tuple[str, ...], rows: Sequence[Row]) -> list[Row]:
-    """Keep the rows in bench/results/NAME.json, in place of the rows whose measures begin with a
-    prefix. Return all rows that are kept now."""
+    """Store the rows in bench/results/NAME.json, in place of the rows whose measures begin with one
+    of the prefixes. Returns all rows that are stored now."""
     path = RESULTS / f"{name}.json"
     kept = json.loads(path.read_text()) if path.exists() else []
     for row in kept:
@@ -71,7 +71,7 @@ def replace(name: str, prefixes: tuple[str, ...], rows: Sequence[Row]) -> list[R
 
 
 def write(name: str, rows: Sequence[Row]) -> Path:
-    """Keep the rows as bench/results/NAME.json."""
+    """Store the rows as bench/results/NAME.json."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")

@@ -1,1 +1,1 @@
-"""Attacks of an anonymous client on a gateway, measured."""
+"""Measures the effect of an anonymous client's attacks on a gateway."""

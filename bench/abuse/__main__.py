@@ -1,5 +1,6 @@
-"""`python -m bench.abuse [--quick] [--parts PART ...] [--only ATTACK ...] [--page]`: what a
-stranger can do to the gateway's other clients, a table last, and bench/results/abuse.json."""
+"""`python -m bench.abuse [--quick] [--parts PART ...] [--only ATTACK ...] [--page]`: what an
+attacker can do to the gateway's other clients. Prints a table at the end, and writes
+bench/results/abuse.json."""
 
 import argparse
 import os
@@ -23,7 +24,7 @@ PARTS = {
     "beside": ("beside: ",),
     "peers": tuple(peers.NAMES.values()),
 }
-"""The parts of the benchmark, and how the names of each part's measures begin."""
+"""The parts of the benchmark, and the first words of each part's measures."""
 
 
 def main() -> None:
@@ -50,7 +51,7 @@ def main() -> None:
 
 
 def only(texts: list[str], *, quick: bool) -> None:
-    """Some attacks alone."""
+    """Run only these attacks."""
     names = [name for name in ATTACKS if any(text in name for text in texts)] or list(CRITICAL)
     effort = beside.QUICK if quick else beside.FULL
     with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:

@@ -1,5 +1,5 @@
-"""The attacker's process: `python -m bench.abuse.attacking FACTS NUMBER ADDRESS SECONDS` makes the
-attack of this number (as `ATTACKS` has them), and prints how often it got each answer."""
+"""The attacker's process. `python -m bench.abuse.attacking FACTS NUMBER ADDRESS SECONDS` runs the
+attack with this number in `ATTACKS`, and prints how often it got each answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench.abuse.site import Facts
 
 
 async def attack(attacker: Attacker, name: str) -> None:
-    """Attack until the time is up; what is under way then is left."""
+    """Attack until the time is over. Requests in progress are abandoned then."""
     with suppress(TimeoutError):
         async with asyncio.timeout(attacker.until - time.monotonic() + 0.5):
             await ATTACKS[name].run(attacker)

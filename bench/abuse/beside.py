@@ -1,4 +1,5 @@
-"""An honest client beside each attack: its p99 and worst latency, over the same without."""
+"""An honest client during each attack: its p99 and worst latency, compared with times without
+attack."""
 
 from __future__ import annotations
 
@@ -18,16 +19,17 @@ from bench.execution.servers import LOAD_CORE, ahead_of_others
 from bench.rows import Row
 
 RATIO, WORST = 2.0, 250.0
-"""The goals: of p99 with over p99 without, and of the worst in milliseconds."""
+"""The goals: p99 during the attack divided by p99 without, and the worst latency in
+milliseconds."""
 A_SITE = 10
 """Attacks on one site. Home feeds take longer after each visit of a viewer, because more pins were
-shown. On one site for all attacks, the honest clients would become the load."""
+shown. If one site had all attacks, the honest clients would become the load."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Seconds of each window with an attack, and of each one without; `rounds` of both; the honest
-    client's requests a second."""
+    """Seconds of each window with an attack and of each window without; the number of `rounds` of
+    both; the honest client's requests a second."""
 
     attack: float
     calm: float
@@ -40,7 +42,7 @@ FULL, QUICK = Effort(6.0, 1.5, 1, 50.0), Effort(3.0, 1.0, 1, 30.0)
 
 @dataclass
 class Window:
-    """The honest client's answers in some seconds. Times in seconds."""
+    """The honest client's answers in one window. Times are in seconds."""
 
     took: list[float] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -65,7 +67,7 @@ class Window:
 
 @dataclass
 class Beside:
-    """One attack's figures. `grown` is by how many bytes the server's memory grew."""
+    """One attack's figures. `grown`: the growth of the server's memory in bytes."""
 
     name: str
     attacked: Window
@@ -90,8 +92,8 @@ class Beside:
 
 @dataclass
 class Course:
-    """Attacks in turn, each from an address of its own. `environment` is the clients'. Latencies
-    without an attack are taken of all windows together."""
+    """Attacks in turn, each from its own address. `environment` is the clients' environment.
+    Latencies without an attack are taken from all such windows together."""
 
     path: Path
     effort: Effort
@@ -134,7 +136,7 @@ class Course:
             printed, _ = attacker.communicate()
             for answer, count in json.loads(printed or b"{}").items():
                 answers[answer] = answers.get(answer, 0) + count
-            time.sleep(0.5)  # what is left of it ends
+            time.sleep(0.5)  # the rest of the attack ends
         self.found.append(Beside(name, attacked, answers, most - before))
         first, second = self.found[-1].rows(self.calm, "", judged=True)
         failed = f" FAILED {attacked.failed[0][:150]}" if attacked.failed else ""
@@ -158,7 +160,7 @@ class Course:
 
 
 def measure(folder: Path, prepared: Path, names: Sequence[str], effort: Effort) -> list[Row]:
-    """The gateway beside each attack."""
+    """The figures of the gateway under each attack."""
     course = Course(folder / "facts.json", effort)
     for first in range(0, len(names), A_SITE):
         with site(prepared, folder, ahead_of_others()) as one:

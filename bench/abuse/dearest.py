@@ -1,10 +1,11 @@
-"""The dearest anonymous requests within the default bounds: processor time, store calls, memory.
+"""The most expensive anonymous requests within the default limits: processor time, store calls,
+memory.
 
-Operations are drawn from the schema and widened with aliases until they cost nearly as much as is
-allowed; the ones made by hand (`KNOWN`) are widened in the same way. Each runs in this process,
-from the request's body to the answer's, on embedded stores with the demo content.
+Operations are generated from the schema and widened with aliases until they cost nearly as much as
+is allowed. Hand-written operations (`KNOWN`) are widened in the same way. Each runs in this
+process, from the request's body to the answer's, on embedded stores with the demo content.
 
-`python -m bench.abuse.dearest` runs it by itself, and prints the operations.
+`python -m bench.abuse.dearest` runs this part alone, and prints the operations.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from tests.counting import Counts
 from tests.unit.gateway.cost.generated import Drawn
 
 SECONDS, CALLS, MEMORY = 0.150, 2_000, 50.0
-"""The goals: of processor time; of store calls; of MiB."""
+"""The goals: seconds of processor time, store calls, MiB."""
 FULL, QUICK = 400, 60
 MEASURED_AGAIN = 12
 
@@ -94,12 +95,12 @@ DEAR_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
         {"v": {"name": "a" + "\u0301\u0327" * (_LONG // 12)}},
     ),
 }
-"""Operations whose variables take longer than what is read for them."""
+"""Operations whose variables take longer than the data that they read."""
 
 
 @dataclass
 class Spent:
-    """The resources that one operation took. Times in seconds, memory in bytes."""
+    """The resources that one operation used. Times are in seconds, memory in bytes."""
 
     text: str
     estimate: int
@@ -115,7 +116,7 @@ class Bench:
         self._endpoint, self._executor, self._counts = endpoint, executor, counts
 
     def estimate(self, text: str, variables: dict[str, Any]) -> int | None:
-        """The cost of an operation; None for an operation that is refused whatever it costs."""
+        """The cost of an operation; None if it is refused for another reason."""
         document = self._executor.documents.get(text)
         if document.errors:
             return None
@@ -125,7 +126,7 @@ class Bench:
         )
 
     async def ask(self, text: str, variables: dict[str, Any]) -> None:
-        """Ask for an operation of nobody's."""
+        """Run an operation without a viewer."""
         body = json.dumps({"query": text, "variables": variables}).encode()
         headers = {b"content-type": b"application/json"}
         await self._endpoint.answer(headers, body, "192.0.2.1")
@@ -142,8 +143,8 @@ class Bench:
         return Spent(text, estimate, best, calls)
 
     async def memory(self, text: str, variables: dict[str, Any]) -> int:
-        """By how much the memory grew at most while it ran."""
-        await self.ask(text, variables)  # compile it, and fill the caches
+        """The largest growth of the memory while the operation ran."""
+        await self.ask(text, variables)  # to compile it, and fill the caches
         gc.collect()
         tracemalloc.start()
         try:
@@ -225,7 +226,7 @@ def _candidates(facts: Facts, drawn: int) -> Iterator[tuple[str, dict[str, Any]]
 def _widened(
     text: str, estimate: Callable[[str], int | None], settings: Settings
 ) -> tuple[str, int] | None:
-    """The operation with its fields at the root as often as the bounds allow."""
+    """The operation with its root fields repeated as often as the limits allow."""
     alone = estimate(text)
     if alone is None or alone > settings.max_cost:
         return None
@@ -240,7 +241,7 @@ def _widened(
 
 
 def _copied(text: str, copies: int) -> str:
-    """The operation with each field at its root so many times, under aliases."""
+    """The operation with each root field `copies` times, under aliases."""
     document = parse(text)
     operation = document.definitions[0]
     assert isinstance(operation, OperationDefinitionNode)

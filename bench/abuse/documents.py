@@ -1,7 +1,7 @@
-"""Documents of thousands of tokens in many shapes, and how long each takes to refuse or compile.
+"""Documents of thousands of tokens in many shapes, and the time to refuse or compile each.
 
-`python -m bench.abuse.documents` prints a line for each shape, and the worst over the median. A
-shape that is made for an attack is a function here, under `SHAPES`.
+`python -m bench.abuse.documents` prints a line for each shape, and the worst time divided by the
+median. The shape of an attack is a function here, under `SHAPES`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ TOKENS = 5_000
 
 
 def _fill(head: str, piece: Callable[[int], str], tail: str, tokens: int) -> str:
-    """A document of as many pieces between head and tail as there is room for."""
+    """A document with as many pieces between head and tail as fit."""
     room = tokens - count(head + tail)
     each = max(count(piece(0)), 1)
     return head + " ".join(piece(n) for n in range(room // each)) + tail
 
 
 def count(text: str) -> int:
-    """The tokens of a text, which need not be a whole document."""
+    """The number of tokens in a text, which need not be a whole document."""
     lexer, found = Lexer(Source(text)), 0
     while lexer.advance().kind is not TokenKind.EOF:
         found += 1
@@ -52,7 +52,7 @@ def _fan_out(levels: int, aliases: int, tokens: int) -> str:
 
 
 def _chain(tokens: int) -> str:
-    """Operations that all reach a long chain of fragments."""
+    """Operations that all use a long chain of fragments."""
     half = tokens // 2
     fragments = half // 10
     text = " ".join(
@@ -144,7 +144,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The processor time of a document, in seconds, and its outcome."""
+    """The processor time of a document in seconds, and its outcome."""
 
     shape: str
     seconds: float
@@ -158,8 +158,8 @@ def time_documents(
     rounds: int = 3,
     made: GraphQLSchema | None = None,
 ) -> list[Timing]:
-    """Each shape's time from its text to its compiled plan or its errors; the best of several
-    rounds; each round reads the document again."""
+    """Each shape's time from its text to its compiled plan or its errors: the best of several
+    rounds. Each round reads the document again."""
     limits = limits_of(settings or Settings())
     found = []
     for shape, write in SHAPES.items():
@@ -188,13 +188,13 @@ def _compiled(cache: Documents, text: str) -> str:
 
 
 def worst_over_median(timings: list[Timing]) -> float:
-    """The slowest document's time over the median one's."""
+    """The slowest document's time divided by the median."""
     seconds = [timing.seconds for timing in timings]
     return max(seconds) / median(seconds)
 
 
 def row(rounds: int) -> Row:
-    """The slowest shape over the median one."""
+    """The slowest shape's time divided by the median."""
     timings = time_documents(rounds=rounds)
     worst = max(timings, key=lambda timing: timing.seconds)
     told = f"worst: {worst.shape}, {worst.seconds * 1e3:.0f} ms"

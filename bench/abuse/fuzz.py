@@ -1,7 +1,7 @@
-"""Mutated documents and bodies over HTTP: whether any is answered with a fault of the server's, and
-whether its memory grows.
+"""Sends mutated documents and bodies over HTTP. Checks whether an answer shows a fault of the
+server, and whether the server's memory grows.
 
-`python -m bench.abuse.fuzz [COUNT] [SEED]` runs it by itself, and prints the faults.
+`python -m bench.abuse.fuzz [COUNT] [SEED]` runs this part alone, and prints the faults.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from schema import schema
 STREAMS = 8
 FULL, QUICK = 100_000, 5_000
 AN_ADDRESS = 50
-"""Requests from one address, so that none has spent what it may."""
+"""Requests from one address, few enough that no address reaches its rate limit."""
 GROWTH = 50.0
 """The goal: MiB after warm-up."""
 
@@ -39,7 +39,7 @@ class Fuzzed:
     faults: list[str] = field(default_factory=list)
     internal: list[str] = field(default_factory=list)
     grown: int = 0
-    """Bytes that the server's memory grew by after the warm-up."""
+    """The growth of the server's memory after the warm-up, in bytes."""
 
     @property
     def count(self) -> int:
@@ -67,7 +67,7 @@ class Fuzzed:
 
 
 def measure(folder: Path, prepared: Path, count: int, seed: int = 1) -> Fuzzed:
-    """Send so many mutants to a fresh site; the memory counts from half of them on."""
+    """Send `count` mutants to a new site. The memory's growth is measured over the second half."""
     with (
         site(prepared, folder) as one,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,

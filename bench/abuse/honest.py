@@ -1,9 +1,9 @@
-"""The honest clients: the project's own operations at a fixed rate, whether or not others are
-answered. Each viewer has an address of its own, as people have.
+"""The honest clients: the project's own operations at a fixed rate, without waiting for answers.
+Each viewer has its own address, as people have.
 
 `python -m bench.abuse.honest FACTS RATE SECONDS` prints {"took": [seconds, ...], "failed": [text,
-...], "slowest": [operation, seconds]}. Each request has a connection to itself while it runs, so
-that a late answer delays no other request.
+...], "slowest": [operation, seconds]}. Each running request has its own connection, so that a late
+answer delays no other request.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from bench.execution.data import VIEWERS, body
 SAMPLES = Path(__file__).parents[2] / "gateway" / "samples"
 PATIENCE = 10.0 if PEER in os.environ else 30.0
 IDLE_SECONDS = 2.0
-"""How long a connection is kept unused; the gateway closes it after five seconds."""
+"""Seconds that an unused connection is kept; the gateway closes it after five."""
 
 
 class Asked(NamedTuple):
-    """A request: the operation's name, the address that it comes from, and its bytes."""
+    """A request: the operation's name, its client's address, and its bytes."""
 
     name: str
     address: str
@@ -50,8 +50,8 @@ def feeds() -> Iterator[Asked]:
 
 
 def operations(facts: Facts) -> Iterator[Asked]:
-    """The samples as requests, two reads of each kind to a write, each by a viewer drawn at
-    random."""
+    """The sample operations as requests: two reads of each kind for each write, each by a random
+    viewer."""
     texts = {path.stem[2:]: path.read_text() for path in SAMPLES.glob("*.graphql")}
     rng = random.Random(1)
     while True:
@@ -69,7 +69,7 @@ def operations(facts: Facts) -> Iterator[Asked]:
 
 
 def _address(number: int) -> str:
-    """A viewer's address, which no attack uses."""
+    """A viewer's address. No attack uses it."""
     return f"127.1.{number // 250}.{number % 250 + 1}"
 
 
@@ -101,7 +101,7 @@ class Honest:
     _idle: dict[str, list[tuple[float, Connection]]] = field(default_factory=dict)
 
     async def send(self, name: str, address: str, request: bytes) -> None:
-        """Send one request; its time counts from now until its answer has come."""
+        """Send one request. Its time is measured from now until its answer has arrived."""
         began = time.perf_counter()
         try:
             async with asyncio.timeout(PATIENCE):
@@ -131,7 +131,7 @@ class Honest:
 
 
 async def drive(requests: Iterator[Asked], port: int, rate: float, seconds: float) -> Honest:
-    """Let requests begin at this rate for so long, and wait for all answers."""
+    """Start requests at this rate for `seconds`, and wait for all answers."""
     honest = Honest(port)
     clock = asyncio.get_running_loop().time
     began, tasks = clock(), []
@@ -145,7 +145,7 @@ async def drive(requests: Iterator[Asked], port: int, rate: float, seconds: floa
 def main() -> None:
     path, rate, seconds = sys.argv[1:4]
     facts = Facts.read(Path(path))
-    gc.disable()  # a collection would make it late
+    gc.disable()  # a collection would delay it
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         requests = feeds() if PEER in os.environ else operations(facts)
         found = runner.run(drive(requests, facts.port, float(rate), float(seconds)))

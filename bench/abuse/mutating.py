@@ -1,9 +1,9 @@
-"""Mutated requests: the project's own operations and generated ones, changed by tokens of GraphQL,
-by values of variables, and by bytes of the body.
+"""Mutated requests: the project's own operations and generated operations, with changed GraphQL
+tokens, values of variables, and bytes of the body.
 
-A document is changed by its tokens, so that most mutants get as far as the parser's or the
-validation's depths: tokens are dropped, doubled, swapped, or replaced by names of the schema and by
-literals; balanced groups of braces are moved between documents. Few requests ask for answers of
+A document is changed by its tokens, so that most mutants get through the parser's first steps or to
+the validation: tokens are dropped, doubled, swapped, or replaced by names of the schema and by
+literals; balanced groups of braces are moved between documents. Few requests have answers with
 thousands of objects.
 """
 
@@ -61,7 +61,7 @@ LARGE = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """A request: its method, its target, and headers and body as they are sent."""
+    """A request: its method, its target, and its headers and body as they are sent."""
 
     method: str
     target: str
@@ -70,7 +70,7 @@ class Mutant:
 
 
 class Mutants:
-    """An endless supply of requests, the same for the same seed."""
+    """An endless series of requests, always the same for the same seed."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Mutants:
         tokens: Sequence[str],
         seed: int = 1,
     ) -> None:
-        """`tokens` are bearer tokens, of whom some requests are."""
+        """`tokens` are bearer tokens; some requests have one."""
         self._rng, self._schema, self._ids, self._tokens = random.Random(seed), schema, ids, tokens
         self._names = sorted(
             set(schema.type_map)
@@ -184,7 +184,7 @@ class Mutants:
         return Mutant("GET", target, headers, b"")
 
     def _bytes(self, body: bytes) -> bytes:
-        """The body with some bytes changed, cut out, doubled or put in."""
+        """The body with some bytes changed, removed, doubled or inserted."""
         rng, changed = self._rng, bytearray(body)
         for _ in range(rng.choice((1, 2, 5, 20))):
             at = rng.randrange(len(changed) + 1)
@@ -203,7 +203,7 @@ class Mutants:
 
 
 def _tokens(text: str) -> list[str]:
-    """The tokens of a text, as far as it has any; the rest in one piece."""
+    """The tokens of a text; the rest of an invalid text is one piece."""
     source = Source(text)
     lexer, found, end = Lexer(source), [], 0
     try:
@@ -216,7 +216,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _group(tokens: Sequence[str], at: int) -> tuple[int, int]:
-    """Where the balanced group begins and ends that the next opening brace begins."""
+    """The start and the end of the next balanced group of braces."""
     start = next((n for n in range(at, len(tokens)) if tokens[n] in ("{", "(", "[")), at)
     depth = 0
     for end in range(start, len(tokens)):

@@ -1,5 +1,5 @@
 """Writes the figures of a run into bench/abuse/README.md, between its marks: the environment of
-each part, the judged measures, and a line for each attack."""
+each part, the measures with goals, and a line for each attack."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,8 @@ def write(rows: Sequence[Row], part: str, environment: str) -> None:
 
 
 def _attacks(rows: Sequence[Row]) -> list[str]:
-    """A table with a line for each attack: p99 over calm, and the worst, of ours and the peers."""
+    """A table with a line for each attack: p99 divided by p99 without attack, and the worst
+    latency, for ours and for the peers."""
     cells: dict[str, dict[str, str]] = {}
     for row in rows:
         if found := _OF_ATTACK.fullmatch(row.measure):

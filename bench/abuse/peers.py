@@ -1,8 +1,8 @@
-"""The peers beside those attacks that know nothing of a schema: stock strawberry, and Mercurius.
+"""The peers under the attacks that need no schema: stock strawberry, and Mercurius.
 
-Each peer answers the home feed of the benchmark `execution` from memory. The honest client asks for
-pages of it. Nothing of the peers is judged: the figures tell what a server without bounds does
-under the same attacks, on the same machine in the same run.
+Each peer answers the home feed of the benchmark `execution` from memory, and the honest client
+requests pages of it. The peers have no goals: their figures show how a server without limits
+behaves under the same attacks, on the same machine in the same run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = {STOCK: "stock: ", MERCURIUS_JIT: "Mercurius: "}
 
 
 def measure(folder: Path, effort: Effort) -> list[Row]:
-    """Each peer beside each attack that can be sent to any server."""
+    """The figures of each peer under each attack that can be sent to any server."""
     kept = folder / "data.json"
     kept.write_text(json.dumps(data()))
     contenders = feed_contenders(Path(sys.executable), node(), kept)
@@ -34,7 +34,8 @@ def measure(folder: Path, effort: Effort) -> list[Row]:
     for name, prefix in NAMES.items():
         print(name, file=sys.stderr, flush=True)
         course = Course(folder / "peer.json", effort, {PEER: "1"})
-        for attack in names:  # a server for each: what is left of an attack may take minutes
+        # a new server for each, because the rest of an attack may take minutes
+        for attack in names:
             with running(contenders[name], folder / "peer.log", ahead_of_others()) as server:
                 course.run(Site(server, Facts(server.port)), [attack])
         rows += course.rows(prefix, judged=False)

@@ -1,4 +1,4 @@
-"""The gateway under attack: `pinway run` on fresh demo content, on a core of its own."""
+"""The gateway under attack: `pinway run` with fresh demo content, on a core of its own."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ START_SECONDS = 180.0
 
 @dataclass
 class Facts:
-    """The facts that clients and attackers know of a site. `viewers` are honest ones: each with a
-    token, a board of its own, and that board's pins."""
+    """The facts that clients and attackers know about a site. `viewers` are the honest viewers:
+    each with a token, a board, and that board's pins."""
 
     port: int
     viewers: list[dict[str, Any]] = field(default_factory=list)
@@ -37,14 +37,14 @@ class Facts:
     stranger: str = ""
     """The attacker's token."""
     secret_board: str = ""
-    """A secret board of many pins, whose owner the attacker isn't."""
+    """A secret board with many pins, which does not belong to the attacker."""
     own_boards: list[str] = field(default_factory=list)
     own_pins: list[str] = field(default_factory=list)
-    """The attacker's boards, and the pins of the first."""
+    """The attacker's boards, and the pins of the first board."""
     feed_token: str = ""
-    """A token of a write of the attacker's that feeds follow."""
+    """A token of a write of the attacker that appears in feeds."""
     cursor: str = ""
-    """A cursor of the attacker's own, on the secret board while it was public."""
+    """The attacker's cursor on the secret board, from before the board became secret."""
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)))
@@ -56,26 +56,26 @@ class Facts:
 
 @dataclass
 class Site:
-    """A server, what is known of it, and the data that it was started on."""
+    """A server, the facts about it, and the data with which it was started."""
 
     server: Server
     facts: Facts
 
     @property
     def memory(self) -> int:
-        """Bytes of memory that the server process holds."""
+        """Bytes of memory that the server process uses."""
         status = Path(f"/proc/{self.server.process.pid}/status").read_text()
         return 1024 * int(status.partition("VmRSS:")[2].split()[0])
 
 
 class Client:
-    """Asks a gateway on 127.0.0.1, in the name of a user."""
+    """Sends operations to a gateway on 127.0.0.1, in the name of a user."""
 
     def __init__(self, port: int, token: str = "") -> None:
         self._port, self._token = port, token
 
     def ask(self, query: str, **variables: Any) -> dict[str, Any]:
-        """The data of the answer. Raises BenchError where there are errors."""
+        """The data of the answer. Raises BenchError if there are errors."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
         headers = {"content-type": "application/json"}
         if self._token:
@@ -92,8 +92,8 @@ class Client:
 
 
 def prepare(folder: Path) -> Path:
-    """A data directory with the demo content, a stranger and a large secret board, to be copied for
-    each site."""
+    """A data directory with the demo content, an attacker and a large secret board, to be copied
+    for each site."""
     data = folder / "prepared"
     with _served(data, folder) as server:
         facts = Facts(server.port)
@@ -105,7 +105,7 @@ def prepare(folder: Path) -> Path:
 
 @contextmanager
 def site(prepared: Path, folder: Path, before: Sequence[str] = ()) -> Iterator[Site]:
-    """A fresh site on a copy of what was prepared; `before` stands before its command."""
+    """A new site on a copy of the prepared data. `before` is put in front of its command."""
     data = folder / "site"
     shutil.rmtree(data, ignore_errors=True)
     shutil.copytree(prepared, data)
@@ -156,7 +156,7 @@ def _look_around(facts: Facts) -> None:
 
 
 def _hide_pins(facts: Facts) -> None:
-    """Make a board of very many pins, have the stranger see a cursor of it, and make it secret."""
+    """Create a board with very many pins, give the attacker a cursor of it, and make it secret."""
     signed = Client(facts.port).ask(
         'mutation { a: signUp(input: {username: "hider"}) { token } }',
     )
@@ -204,8 +204,8 @@ def spawn(
     nice: int = 0,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """A process of this benchmark's own; what it prints can be read. Where that is allowed it goes
-    ahead of other processes, by `nice`."""
+    """A process of this benchmark, whose output can be read. `nice`: its priority over other
+    processes, if that is allowed."""
     before = ["nice", "-n", str(nice)] if ahead_of_others() else []
     command = ["taskset", "-c", core, sys.executable, "-m", module, *arguments]
     return subprocess.Popen(before + command, cwd=ROOT, stdout=subprocess.PIPE, env=environment)

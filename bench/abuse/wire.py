@@ -1,4 +1,4 @@
-"""HTTP/1.1 as a client writes and reads it by hand, so that attackers may break every rule."""
+"""HTTP/1.1 written and read by hand, so that attackers can break every rule."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 PEER = "BENCH_PEER"
-"""Set in the environment of clients of a peer: the peers take no request without a viewer."""
+"""Set in the environment of a peer's clients: the peers refuse requests without a viewer."""
 HOST = b"host: 127.0.0.1\r\n" + (b"authorization: Bearer 1\r\n" if PEER in os.environ else b"")
 
 
 def post(
     content: Any, headers: Mapping[str, str] | None = None, *, target: str = "/graphql"
 ) -> bytes:
-    """A POST of a JSON body, or of bytes as they are."""
+    """A POST of a JSON body, or of unchanged bytes."""
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
     given = {"content-type": "application/json", **(headers or {})}
     lines = "".join(f"{name}: {value}\r\n" for name, value in given.items()).encode()
@@ -26,26 +26,27 @@ def post(
 
 
 def get(query: str, headers: str = "", *, method: str = "GET", target: str = "/graphql") -> bytes:
-    """A GET of an operation; the header that a gateway may require of it is sent along."""
+    """A GET of an operation, with the header that a gateway may require."""
     url = f"{target}?{urlencode({'query': query})}" if query else target
     lines = f"accept: application/json\r\napollo-require-preflight: 1\r\n{headers}"
     return f"{method} {url} HTTP/1.1\r\n".encode() + HOST + lines.encode() + b"\r\n"
 
 
 class Connection:
-    """One connection, perhaps from another address of this machine's own."""
+    """One connection, optionally from another local address."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
 
     @classmethod
     async def open(cls, port: int, address: str = "127.0.0.1") -> Connection:
-        """Raises OSError."""
+        """Connect. Raises OSError."""
         local = (address, 0) if address != "127.0.0.1" else None
         return cls(*await asyncio.open_connection("127.0.0.1", port, local_addr=local))
 
     async def ask(self, request: bytes) -> tuple[int, bytes]:
-        """Send a request; the status and the body of the answer. Raises OSError and EOFError."""
+        """Send a request. Returns the status and the body of the answer. Raises OSError and
+        EOFError."""
         self.writer.write(request)
         return await self.answer(body=not request.startswith(b"HEAD "))
 

@@ -1,5 +1,5 @@
-"""`python -m bench.data [--quick]`: moves under load, a hung master, reads of 50 pins, and
-comparisons, on real servers; a table last, and bench/results/data.json."""
+"""`python -m bench.data [--quick]`: moves under load, a master that hangs, reads of 50 pins, and
+comparisons, on real servers. Prints a table at the end, and writes bench/results/data.json."""
 
 import argparse
 import asyncio
@@ -28,16 +28,16 @@ from tests.pairs import SHARDS, Load, Pairs, started
 RANGE = f"0-{SHARDS - 1}"
 MASTER, OTHER = "MySQL001A", "MySQL002A"
 WRITERS, READS_A_SECOND, PAGE = 8, 30, 50
-GRACE = 2.0  # seconds in which a read may wait for a master that hangs
+GRACE = 2.0  # seconds that a read may wait for a master that hangs
 
 
 class Effort(NamedTuple):
-    """How much is done; `cuts` is even."""
+    """The size of a run. `cuts` is even."""
 
     cuts: int
     hung: float  # seconds
     rounds: int
-    rows: int  # a shard
+    rows: int  # in a shard
 
 
 FULL, QUICK = Effort(20, 10.0, 1_000, 50_000), Effort(2, 4.0, 200, 2_000)
@@ -65,7 +65,7 @@ async def measure(pairs: Pairs, effort: Effort) -> list[Row]:
 
 
 async def shards(pairs: Pairs, *words: str) -> str:
-    """`pinway shards`. Raises RuntimeError with its output when it fails."""
+    """Run `pinway shards`. Raises RuntimeError with its output when it fails."""
     status, output = await asyncio.to_thread(pairs.run, *words)
     if status:
         raise RuntimeError(output)
@@ -73,7 +73,7 @@ async def shards(pairs: Pairs, *words: str) -> str:
 
 
 async def cuts(pairs: Pairs, count: int) -> list[Row]:
-    """The longest write while shards go to the other master and back."""
+    """The longest write while shards move to the other master and back."""
     say(f"{count} cuts")
     async with pairs.gateway(deadline=5.0) as gateway:
         load, began = Load(gateway), time.perf_counter()
@@ -124,7 +124,7 @@ async def hung(pairs: Pairs, seconds: float) -> list[Row]:
 
 
 async def fifty_pins(pairs: Pairs, rounds: int) -> list[Row]:
-    """Reads of 50 pins by id, beside the same on the driver's bare connection."""
+    """Reads of 50 pins by id, compared with the same reads on the driver's connection."""
     say(f"{PAGE} pins by id")
     async with pairs.gateway() as gateway:
         ids = await insert_pins(gateway)
@@ -194,7 +194,7 @@ async def in_turn(
 
 
 async def verify(pairs: Pairs, rows: int) -> list[Row]:
-    """The rows a second that both sides are compared at."""
+    """The rows a second at which both sides are compared."""
     say("verify")
     admin = pairs.admin(MASTER)
     for shard in range(SHARDS):

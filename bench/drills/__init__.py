@@ -1,8 +1,10 @@
-"""Drills: what becomes of requests for feeds while stores die, hang and lie, on real servers.
+"""Drills: what happens to requests for feeds while stores die, hang and give wrong answers, on real
+servers.
 
 `python -m bench.drills [--quick]` (or `make drill`) starts the servers, imports the demo's people,
-and serves them by `pinway serve` with the default policy, each role of the feed stores behind a
-proxy. While requests come at a constant rate, it does to the servers what `faults` lists. `judge`
-says what a good answer is, by an oracle that knows the imported lines alone. Latencies count from
-when a request was due. README.md keeps the figures, `plots` a plot over time for each drill.
+and runs `pinway serve` with the default policy. Each role of the feed stores is behind a proxy.
+While requests come at a constant rate, the drill applies a fault from `faults` to the servers.
+`judge` decides which answers are good, with an oracle that knows only the imported lines. Latencies
+are measured from when a request was due. README.md has the figures, and `plots` a plot over time
+for each drill.
 """

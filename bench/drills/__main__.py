@@ -1,4 +1,5 @@
-"""`python -m bench.drills [--quick]`: all drills, a table last; page and plots in bench/drills."""
+"""`python -m bench.drills [--quick]`: runs all drills and prints a table at the end. The page and
+plots are in bench/drills."""
 
 import argparse
 import asyncio
@@ -19,15 +20,15 @@ from bench.drills.site import Site, open_site, settle
 from bench.rows import Row, table, write
 from deploy.stack import Stack
 
-FULL, QUICK = (60.0, 20_040), (20.0, 400)  # requests a second, and a drill
+FULL, QUICK = (60.0, 20_040), (20.0, 400)  # requests a second, and requests in a drill
 WARM_UP, QUICK_WARM_UP = 30.0, 5.0  # seconds
 HOUR, AROUND_HOUR = 3600.0, 60.0
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The size of a run: which drills at which rate, how often; the seconds of each, and of the
-    warm-up."""
+    """The size of a run: the drills, their rate and their repetitions; the seconds of each drill
+    and of the warm-up."""
 
     drills: list[Drill]
     rate: float
@@ -99,7 +100,7 @@ async def _run(effort: Effort, at: Path | None, log: Path | None, *, plots: bool
 async def _drill(site: Site, drill: Drill, effort: Effort) -> Outcome:
     if not await all_is_well(site):
         print("the primary is too slow to be trusted here", file=sys.stderr)
-    # In an hour few would have seen all there is to see.
+    # After an hour, few users would still have new pins.
     viewers = readers(site) if effort.hour else visitors(site, drill)
     return await run(site, drill, rate=effort.rate, plan=effort.plan, viewers=viewers)
 

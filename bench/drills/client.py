@@ -1,4 +1,5 @@
-"""An HTTP client small enough to measure with: connections kept, one request each at a time."""
+"""A small HTTP client for measurements: it keeps connections, with one request at a time on
+each."""
 
 import asyncio
 from typing import Any
@@ -9,14 +10,14 @@ KEEP = 2.0  # seconds that a connection may be idle; the gateway closes it after
 
 
 class Client:
-    """POSTs GraphQL operations to 127.0.0.1:`port`; connections are opened as needed."""
+    """Sends GraphQL operations to 127.0.0.1:`port`. Connections are opened on demand."""
 
     def __init__(self, port: int) -> None:
         self.port = port
         self._idle: list[tuple[float, asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def post(self, token: str, query: str, variables: dict[str, Any]) -> tuple[int, Any]:
-        """Status and body. Raises OSError, also for an answer that broke off."""
+        """The status and the body. Raises OSError, also for an incomplete answer."""
         body = orjson.dumps({"query": query, "variables": variables})
         head = (
             f"POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n"
@@ -41,7 +42,7 @@ class Client:
         return int(lines[0].split(" ")[1]), orjson.loads(content)
 
     async def get(self, path: str) -> str:
-        """A page's text, over a connection of its own."""
+        """A page's text, over a new connection."""
         reader, writer = await self._open()
         writer.write(
             f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n".encode()
@@ -51,7 +52,7 @@ class Client:
         return answer.partition(b"\r\n\r\n")[2].decode()
 
     def _kept(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
-        """A connection that the server has no reason to be closing just now."""
+        """A kept connection that the server is not about to close."""
         now = asyncio.get_running_loop().time()
         while self._idle:
             since, reader, writer = self._idle.pop()

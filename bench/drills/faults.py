@@ -1,4 +1,4 @@
-"""The eight drills: what is done to the servers while requests come, and when."""
+"""The eight drills: the fault that each applies to the servers during requests, and when."""
 
 import asyncio
 import signal
@@ -9,15 +9,15 @@ from bench.drills.site import Site
 from deploy.stack import process
 from deploy.stack.service import Service
 
-SLOW = 0.5  # seconds: about a hundred times a call
+SLOW = 0.5  # seconds: about a hundred times the duration of a call
 FLAP = 3.0  # seconds
-SESSION = 120.0  # seconds, of HBase in ZooKeeper: see deploy/hbase/hbase-site.xml
-ENDING = 60.0  # seconds in which it has ended at the latest
+SESSION = 120.0  # seconds; HBase's session in ZooKeeper: see deploy/hbase/hbase-site.xml
+ENDING = 60.0  # seconds after which HBase has ended itself at the latest
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Seconds from the start: when the fault begins, ends, and the requests end."""
+    """Seconds from the start: when the fault begins, when it ends, and when the requests end."""
 
     begin: float
     end: float
@@ -33,7 +33,7 @@ class Plan:
 
 
 Act = Callable[[Site, Plan, Callable[[float], Awaitable[None]]], Awaitable[None]]
-"""Does a drill; the last argument waits until so many seconds after the start."""
+"""Runs a drill. The last argument waits until a number of seconds after the start."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Drill:
     name: str
     says: str
     act: Act
-    may_fail: bool = False  # during the fault, as both sides are dead then
-    most: float = 1.0  # failed requests in 10,000
+    may_fail: bool = False  # during the fault, when both sides are dead
+    most: float = 1.0  # failed requests in 10,000, at most
 
 
 async def _thrift_dies(site: Site, plan: Plan, until: Callable[[float], Awaitable[None]]) -> None:
@@ -68,8 +68,8 @@ async def _hbase_hangs(site: Site, plan: Plan, until: Callable[[float], Awaitabl
 
 
 def _supervise(hbase: Service) -> None:
-    """Restart servers as a supervisor does: HBase ends itself when it finds that it hung for longer
-    than its session in ZooKeeper lasts, and is started again."""
+    """Restart servers as a supervisor does. HBase ends itself when it finds that it hung for longer
+    than its session in ZooKeeper, and is started again."""
     hung = hbase.identity
     if hung is not None:
         process.wait_gone(hung, ENDING)

@@ -1,8 +1,8 @@
-"""The judge of answers: whether a request's answer was good.
+"""Judges answers: whether a request's answer was good.
 
-An answer succeeds when it has no errors, is full, holds only pins that the oracle allows, and came
-before the deadline. A new visit without new pins is a success, but degraded. A visit's page, asked
-for again, must hold the same pins, and its next page none of them.
+An answer is good if it has no errors, is full, only has pins that the oracle allows, and came
+before the deadline. A new visit without new pins is good, but degraded. A repeated page of a visit
+must have the same pins, and the visit's next page none of them.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ FOLLOWING = f"""{{ followingFeed(first: {FIRST}) {{
 
 @dataclass(slots=True)
 class Visit:
-    """A visit that was begun, and what its pages held when they were first seen."""
+    """A visit that was begun, and the pins of its pages when they were first read."""
 
     viewer: str
     id: str
@@ -33,12 +33,13 @@ class Visit:
 
 @dataclass(slots=True)
 class Seen:
-    """One request. Times in seconds from the drill's start; latency from when it was due."""
+    """One request. Times are in seconds from the drill's start; the latency is measured from when
+    it was due."""
 
     due: float
     kind: str  # following, home, again, next
     latency: float = 0.0
-    fault: str = ""  # why it failed
+    fault: str = ""  # the reason why it failed
     degraded: bool = False
     stale: bool = False
     sides: tuple[str, ...] = ()
@@ -46,14 +47,14 @@ class Seen:
 
 @dataclass
 class Judge:
-    """Judges answers by the oracle; `deadline` in seconds."""
+    """Judges answers with the oracle. `deadline` is in seconds."""
 
     world: World
     deadline: float
     visits: list[Visit] = field(default_factory=list)
 
     def judge(self, seen: Seen, viewer: str, visit: Visit | None, status: int, body: Any) -> None:
-        """Fill in what became of a request from its answer."""
+        """Record the outcome of a request, from its answer."""
         if status != 200 or body.get("errors") or not body.get("data"):
             errors = body.get("errors") or [{"message": f"status {status}"}]
             seen.fault = str(errors[0].get("message"))
@@ -63,7 +64,7 @@ class Judge:
         seen.stale = health["mayBeStale"]
         if seen.kind == "following":
             seen.sides = (health["store"],)
-        else:  # a visit that was begun remembers which pools it was chosen from
+        else:  # only a new visit reads the pools
             stores = ("pools", "materialized") if seen.kind == "home" else ("materialized",)
             seen.sides = tuple(health[store] or "NONE" for store in stores)
         ids = [edge["node"]["id"] for edge in feed["edges"]]

@@ -1,6 +1,6 @@
-"""Open-loop load: requests at a constant rate, each measured from when it was due.
+"""Open-loop load: requests at a constant rate. Latencies are measured from when a request was due.
 
-So a stall counts for all who would have come meanwhile (no coordinated omission).
+So a stall counts for all requests that were due during it (no coordinated omission).
 """
 
 import asyncio
@@ -11,25 +11,25 @@ from dataclasses import dataclass
 from bench.drills.judge import FIRST, FOLLOWING, HOME, Judge, Seen, Visit
 from bench.drills.site import Site
 
-NEW_VISITS, AGAIN, NEXT = 0.05, 0.20, 0.10  # shares of the requests; the rest are following feeds
-GRACE = 5.0  # seconds after the deadline until an answer is given up
+# shares of the requests; all others read following feeds
+NEW_VISITS, AGAIN, NEXT = 0.05, 0.20, 0.10
+GRACE = 5.0  # seconds after the deadline after which an answer is no longer awaited
 
 
 @dataclass
 class Load:
-    """Asks for the feeds of these viewers."""
+    """Requests the feeds of these viewers."""
 
     site: Site
-    viewers: Sequence[str]  # who begin visits
-    readers: Sequence[str]  # who read following feeds
+    viewers: Sequence[str]  # users who begin visits
+    readers: Sequence[str]  # users who read following feeds
     deadline: float
     rng: random.Random
 
     async def run(
         self, rate: float, seconds: float, drill: Callable[[float], Awaitable[None]]
     ) -> list[Seen]:
-        """All requests, while `drill` goes on beside them; it is told the loop's time of the
-        start."""
+        """All requests, while `drill` runs; it gets the event loop's time of the start."""
         loop = asyncio.get_running_loop()
         judge = Judge(self.site.world, self.deadline)
         found: list[Seen] = []
@@ -79,6 +79,6 @@ class Load:
 
 
 def readers(site: Site) -> list[str]:
-    """Everybody whose following feed fills a page."""
+    """All users whose following feed fills a page."""
     following = site.world.following
     return [name for name in sorted(following) if len(following[name]) >= FIRST]

@@ -1,5 +1,5 @@
-"""The kept figures: merged by drill with the figures of earlier runs, and written into README.md
-between its marks, a column for each drill."""
+"""Merges the figures with the figures of earlier runs, and writes them into README.md between its
+marks, with a column for each drill."""
 
 import json
 import re
@@ -33,14 +33,14 @@ def kept(name: str) -> list[Row]:
 
 
 def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
-    """All new rows, and the old ones of the drills that were not done now, by drill."""
+    """All new rows, and the old rows of the drills that were not run now, by drill."""
     done = {_of(row)[0] for row in new}
     rows = [*new, *(row for row in old if _of(row)[0] not in done)]
     return sorted(rows, key=lambda row: _of(row)[0])
 
 
 def write() -> None:
-    """Put the kept rows of all tables on the page, with what they ran on."""
+    """Write the kept rows of all tables to the page, with the environment."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
     found = {title: kept(name) for name, title in TABLES.items()}
@@ -52,7 +52,7 @@ def write() -> None:
 
 
 def columns(rows: Sequence[Row]) -> str:
-    """A Markdown table with a line for each measure; rows that are of no drill follow."""
+    """A Markdown table with a line for each measure, then the rows that belong to no drill."""
     drills = list(dict.fromkeys(drill for drill, _ in map(_of, rows) if drill[:1].isdigit()))
     cells = {_of(row): row for row in rows}
     measures = dict.fromkeys(measure for drill, measure in cells if drill in drills)
@@ -73,7 +73,7 @@ def columns(rows: Sequence[Row]) -> str:
 
 
 def versions() -> str:
-    """The versions of the servers and of Python, in a line."""
+    """The versions of the servers and of Python, in one line."""
     pom = (install.HBASE_LIB.parent / "pom.xml").read_text()
     hbase = re.search(r"<hbase.version>(.*?)<", pom)
     programs = {
@@ -92,7 +92,7 @@ def versions() -> str:
 
 
 def _of(row: Row) -> tuple[str, str]:
-    """The drill, and what was measured."""
+    """The drill, and the measure."""
     drill, _, measure = row.measure.partition(": ")
     return drill, measure
 

@@ -10,14 +10,14 @@ from bench.drills.faults import Drill, Plan
 from bench.drills.judge import Seen
 from bench.rows import Row
 
-SETTLED = 2.0  # seconds until an outage costs no more time
-_POINTS = 450  # of a line at most
+SETTLED = 2.0  # seconds after which an outage must cost no more time
+_POINTS = 450  # points of a line, at most
 _WIDTH, _HEIGHT, _LEFT, _TOP, _PLOT, _BARS = 900, 330, 60, 50, 180, 40
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A drill, all its requests, and what the gateway's races counted meanwhile (`Stats`)."""
+    """A drill, all its requests, and the counters of the gateway's races during it (`Stats`)."""
 
     drill: Drill
     plan: Plan
@@ -29,8 +29,8 @@ class Outcome:
         return [one for one in self.seen if begin <= one.due < end]
 
     def answered(self, begin: float, end: float) -> list[Seen]:
-        """The requests of `between` whose answers came before `end` as well. A later answer says
-        nothing of the fault: the awaited store may have answered as soon as the fault was over."""
+        """The requests of `between` whose answers also came before `end`. A later answer says
+        nothing about the fault: the store may have answered as soon as the fault was over."""
         return [one for one in self.between(begin, end) if one.due + one.latency < end]
 
     @property
@@ -41,7 +41,8 @@ class Outcome:
 
     @property
     def failed(self) -> list[Seen]:
-        """Failures that count: of a drill in which both sides die, those outside of that."""
+        """The failures that count. If both sides die in a drill, failures at that time don't
+        count."""
         failed = [one for one in self.seen if one.fault]
         if not self.drill.may_fail:
             return failed
@@ -86,7 +87,7 @@ class Outcome:
             yield Row(f"{n}: {label} calls", 100 * share, "%")
 
     def faults(self) -> list[str]:
-        """The kinds of failures, with their numbers; and, if there were failures, the races'
+        """The kinds of failures with their numbers and, if there were failures, the races'
         counters."""
         counts = Counter(one.fault for one in self.failed)
         told = [f"{count} x {fault}" for fault, count in counts.most_common(5)]
@@ -95,21 +96,21 @@ class Outcome:
 
 
 def together(passes: Sequence[Outcome]) -> Outcome:
-    """Several passes of a drill as one, second by second."""
+    """Several repetitions of a drill as one, second by second."""
     seen = sorted((one for outcome in passes for one in outcome.seen), key=lambda one: one.due)
     counts = {name: sum(outcome.counts[name] for outcome in passes) for name in passes[0].counts}
     return replace(passes[0], seen=seen, counts=counts)
 
 
 def quantile(seen: Sequence[Seen], share: float) -> float:
-    """A quantile of the latencies, in seconds; 0 when there are none."""
+    """A quantile of the latencies, in seconds; 0 if there are none."""
     took = sorted(one.latency for one in seen)
     return took[min(len(took) - 1, int(share * len(took)))] if took else 0.0
 
 
 def plot(outcome: Outcome) -> str:
-    """Latencies by second, or a few (a logarithmic scale); the standby's share and failures
-    below."""
+    """Latencies by second, or by a few seconds (on a logarithmic scale); below, the standby's share
+    and failures."""
     plan, total = outcome.plan, max(1, math.ceil(outcome.plan.total))
     step = math.ceil(total / _POINTS)
     steps = _steps(outcome, step)

@@ -17,8 +17,8 @@ DRILLS_IN_ALL = 8
 
 
 def visitors(site: Site, drill: Drill) -> list[str]:
-    """The users who begin a drill's visits. Each drill has users of its own, so that every drill
-    finds their feeds equally fresh."""
+    """The users who begin a drill's visits. Each drill has its own users, so that every drill finds
+    equally fresh feeds."""
     return readers(site)[drill.number % DRILLS_IN_ALL :: DRILLS_IN_ALL]
 
 
@@ -31,7 +31,8 @@ async def run(
     viewers: Sequence[str] | None = None,
     seed: int = 1,
 ) -> Outcome:
-    """A drill under so many requests a second. `viewers`: who begins visits, if not its own."""
+    """Run a drill with `rate` requests a second. `viewers`: the users who begin visits, if not the
+    drill's own."""
     everybody, mine = readers(site), viewers or visitors(site, drill)
     rng = random.Random(seed * 100 + drill.number)
     load = Load(site, mine, everybody, site.settings.request_timeout, rng)
@@ -51,8 +52,9 @@ async def run(
 
 
 async def all_is_well(site: Site, seconds: float = 30.0) -> bool:
-    """Wait until the races trust their primaries again, so that a drill begins as the first did;
-    whether they do. Under a load of its own, as only calls find out that a primary is back."""
+    """Wait until the races trust their primaries again, so that each drill begins in the same
+    state. Returns whether they do. It makes calls itself, because races only notice by calls that a
+    primary has recovered."""
     until = asyncio.get_running_loop().time() + seconds
     load = Load(site, readers(site), readers(site), 10.0, random.Random(1))
     while not (well := min(await _trust(site)) >= 1):
@@ -63,7 +65,8 @@ async def all_is_well(site: Site, seconds: float = 30.0) -> bool:
 
 
 async def warm_up(site: Site, rate: float, seconds: float) -> None:
-    """The drills' load without a fault, so that the first drill finds the servers as the others."""
+    """Run the drills' load without a fault, so that the first drill finds the servers in the same
+    state as later drills."""
     load = Load(site, readers(site), readers(site), 10.0, random.Random(2))
     await load.run(rate, seconds, _nothing)
 
@@ -81,7 +84,7 @@ async def _nothing(start: float) -> None: ...
 
 
 async def _counts(site: Site) -> dict[str, float]:
-    """The counters of both races together."""
+    """The counters of both races, added up."""
     found = dict.fromkeys((field.name for field in fields(Stats)), 0.0)
     for family in text_string_to_metric_families(await site.client.get("/metrics")):
         for sample in family.samples:

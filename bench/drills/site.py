@@ -1,5 +1,5 @@
-"""A gateway under drill: `pinway serve` in a process of its own, each role of the feed stores
-behind a proxy, on real servers with tables, shards and databases of this run's own."""
+"""A gateway for drills: `pinway serve` in a separate process, each role of the feed stores behind a
+proxy, on real servers with tables, shards and databases for this run only."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ AT_A_TIME = 8  # jobs
 
 @dataclass
 class Site:
-    """The servers, the proxies by role, and what it takes to serve over both."""
+    """The servers, the proxies by role, and what is needed to run a gateway on both."""
 
     stack: Stack
     proxies: dict[str, Proxy]
@@ -52,11 +52,12 @@ class Site:
     world: World
     settings: Settings  # without proxies
     config: Path  # the gateway's settings
-    log: Path  # and its log
+    log: Path  # the gateway's log
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """While a gateway is ready. A second one begins without the first one's experience."""
+        """Run a gateway inside the block. A second gateway begins without the first one's
+        measurements."""
         with self.log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "gateway", "serve", "--config", str(self.config)),
@@ -79,7 +80,7 @@ class Site:
                     await process.wait()
 
     def of(self, side: str) -> list[Proxy]:
-        """The proxies before one side of both stores."""
+        """The proxies in front of one side of both stores."""
         return [proxy for role, proxy in self.proxies.items() if role.endswith(side)]
 
 
@@ -87,8 +88,8 @@ class Site:
 async def open_site(
     stack: Stack, directory: Path, *, log: Path | None = None
 ) -> AsyncIterator[Site]:
-    """Load the demo's people. `log`: a folder for the gateway's, if not `directory`."""
-    for database in (CACHE_DB, QUEUE_DB):  # before a queue is made there
+    """Load the demo's people. `log`: the folder for the gateway's log, if not `directory`."""
+    for database in (CACHE_DB, QUEUE_DB):  # before a queue is created there
         server = redis.asyncio.Redis(port=stack.services["redis"].port, db=database)
         await server.flushdb()
         await server.aclose()
@@ -111,8 +112,8 @@ async def open_site(
 
 
 async def settle(settings: Settings) -> tuple[int, int]:
-    """Do the remaining jobs; then return, over both pairs of feed stores, how many rows there are,
-    and how many rows differ between primary and standby."""
+    """Run the remaining jobs. Returns, for both pairs of feed stores together, the number of rows
+    and the number of rows that differ between primary and standby."""
     async with running(settings, jobs=False) as runtime:
         await _drain(runtime.stores)
         rows = differing = 0
@@ -129,8 +130,8 @@ async def settle(settings: Settings) -> tuple[int, int]:
 
 
 async def _rows(sides: Sides, side: int, name: str) -> dict[bytes, int]:
-    """A hash of each row's cells. The mark of a feed that was cut has the time at which its own
-    side cut it, so the two sides' stamps of it differ by the milliseconds between them."""
+    """A hash of each row's cells. The mark of a feed that was cut has the time of the cut on its
+    own side, so the stamps of the two sides differ by milliseconds."""
     table = next(t for t in TABLES_POOLS + TABLES_FEEDS if t.name == name)
     return {
         row: hash(
@@ -159,7 +160,7 @@ async def _work(stores: Stores, rows: Iterator[OutboxRow]) -> None:
 
 
 async def _unused(stack: Stack, directory: Path) -> Settings:
-    """Settings whose stores are made, and hold nothing of an earlier run."""
+    """Settings whose stores are created, and have no data of an earlier run."""
     while True:
         settings = _settings(stack, directory)
         await install(settings, lambda progress: None)
@@ -169,8 +170,8 @@ async def _unused(stack: Stack, directory: Path) -> Settings:
 
 
 def _settings(stack: Stack, directory: Path) -> Settings:
-    """The stack's, with shards, tables and databases that nobody else uses. The feeds' policy, its
-    cutoff and deadlines are the defaults."""
+    """The stack's settings, with shards, tables and databases that nobody else uses. The feeds'
+    policy, cutoff and deadlines are the defaults."""
     servers = json.loads(stack.topology_file.read_text())["servers"]
     masters = {name: url for name, url in servers.items() if name.endswith("A")}
     one, two = masters
@@ -195,21 +196,21 @@ def _settings(stack: Stack, directory: Path) -> Settings:
 
 
 def _values(direct: Settings, proxies: dict[str, Proxy], port: int) -> dict[str, str]:
-    """The settings file of the gateway: as `direct`, through the proxies."""
+    """The settings file of the gateway: like `direct`, through the proxies."""
     chosen = replace_roles(direct, proxies)
     names = (
         "data_dir", "auth_secret", "topology", "mysql_user", "mysql_password", "object_cache",
         "mapping_cache", "queue", *ROLES,
     )  # fmt: skip
     values = {name: str(getattr(chosen, name)) for name in names}
-    unbounded = {"rate_cost": "0", "max_running": "0"}  # one viewer sends all of the load
+    unbounded = {"rate_cost": "0", "max_running": "0"}  # one viewer sends the whole load
     return (
         values | unbounded | {"port": str(port), "log_level": "error", "auth_secret": direct.secret}
     )
 
 
 def replace_roles(direct: Settings, proxies: dict[str, Proxy]) -> Settings:
-    """The settings with each role at its proxy."""
+    """The settings with each role's URL replaced by its proxy."""
     urls = {}
     for role, proxy in proxies.items():
         parts = urlsplit(getattr(direct, role))

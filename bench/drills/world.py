@@ -1,6 +1,6 @@
-"""The demo's people as the drills' users, and an oracle that says what their feeds may hold.
+"""The demo's people as the drills' users, and an oracle that says which pins their feeds may have.
 
-The oracle goes by the imported lines alone: it knows nothing of feeds, jobs or stores.
+The oracle uses the imported lines only: it knows nothing about feeds, jobs or stores.
 """
 
 from collections import defaultdict
@@ -78,7 +78,7 @@ class Oracle:
         return place[0] != viewer and any(place in self.brought[cause] for cause in causes)
 
     def allows(self, viewer: str, place: Place, reason: str) -> bool:
-        """Whether a home feed may hold the pin for that reason."""
+        """Whether a home feed may have the pin for that reason."""
         kinds = {
             "FOLLOWED_USER": "user",
             "FOLLOWED_BOARD": "board",
@@ -91,17 +91,17 @@ class Oracle:
 
 @dataclass(frozen=True)
 class World:
-    """The oracle, and the ids that the stores gave to its users and pins."""
+    """The oracle, and the ids of its users and pins in the stores."""
 
     oracle: Oracle
-    run: str  # before all user names
+    run: str  # the prefix of all user names
     users: dict[str, int]
-    places: dict[str, Place]  # of pins, by id as clients see it
+    places: dict[str, Place]  # of pins, by the id that clients see
     following: dict[str, set[str]]  # ids of all pins of each user's following feed
 
 
 def entries(run: str) -> Iterator[Entry]:
-    """The demo, with the names that are unique across all shards made this run's own."""
+    """The demo's lines. Names that must be unique across all shards get this run's prefix."""
     for number, line in enumerate(demo_lines(), 1):
         if isinstance(line, UserLine):
             line = msgspec.structs.replace(line, username=run + line.username)
@@ -114,13 +114,13 @@ def _unseen(progress: Progress) -> None: ...
 
 
 async def load(stores: Stores, directory: Path, run: str) -> World:
-    """Import the demo, feeds included; `run` is 5 letters and digits that nobody else has."""
+    """Import the demo, including feeds. `run` is a unique prefix of 5 letters and digits."""
     options = ImportOptions(strict=True, spool_dir=str(directory))
     for attempt in range(1, ATTEMPTS + 1):
         try:
             await import_entries(stores, entries(run), options=options, progress=_unseen)
             break
-        except StoreError:  # a store is late on a busy machine; what is in stays
+        except StoreError:  # a store may be late on a busy machine; lines that were written stay
             if attempt == ATTEMPTS:
                 raise
     found = {

@@ -1,1 +1,2 @@
-"""The executor beside stock strawberry, Mercurius with its JIT, and a resolver written by hand."""
+"""The executor compared with stock strawberry, Mercurius with its JIT, and a hand-written
+resolver."""

@@ -1,5 +1,5 @@
-"""`python -m bench.execution [--quick] [--python PYTHON] [--page]`: every measure of the executor
-beside its peers, a table last, and bench/results/execution.json."""
+"""`python -m bench.execution [--quick] [--python PYTHON] [--page]`: every measure of the executor,
+compared with peers. Prints a table at the end, and writes bench/results/execution.json."""
 
 import argparse
 import os
@@ -146,7 +146,7 @@ def _real_rows(real: dict[str, dict[str, Rate]]) -> list[Row]:
 
 
 def _tail_rows(found: dict[str, Tails]) -> list[Row]:
-    """Where the same page made by hand misses the goal too, a miss says nothing of the gateway."""
+    """If the hand-written page misses the goal, too, a miss says nothing about the gateway."""
     of_time = {name: each.of_time for name, each in found.items()}
     of_requests = {name: each.of_requests for name, each in found.items()}
     steady = min(of_time[FLOOR].ratio, of_time[BULK].ratio) <= TAIL

@@ -1,4 +1,4 @@
-"""The contenders, and how each is started."""
+"""The contenders, and the commands that start them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ REAL_OURS, REAL_STOCK = "ours, real path", "stock, real path"
 
 
 def uvicorn(python: Path, name: str, app: str, **environment: str) -> Contender:
-    """A Python contender, of bench/execution/apps, as people serve it."""
+    """A Python contender from bench/execution/apps, served in the usual way."""
     command = [
         *(str(python), "-m", "uvicorn", f"bench.execution.apps.{app}:app"),
         *("--port", "{port}", "--loop", "uvloop", "--http", "httptools"),
@@ -23,14 +23,14 @@ def uvicorn(python: Path, name: str, app: str, **environment: str) -> Contender:
 
 
 def served(python: Path, name: str, app: str, **environment: str) -> Contender:
-    """The same behind the gateway's own server."""
+    """A Python contender behind the gateway's own server."""
     command = [str(python), "-m", "bench.execution.apps.served", app, "{port}"]
     return Contender(name, command, environment)
 
 
 def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender]:
-    """The contenders that answer the home feed from memory. `data` is for contenders in other
-    languages."""
+    """The contenders that answer the home feed from memory. `data` is the data for contenders in
+    other languages."""
     mercurius = Contender(
         MERCURIUS_JIT,
         [str(node), str(MERCURIUS / "server.js")],
@@ -48,7 +48,7 @@ def feed_contenders(python: Path, node: Path, data: Path) -> dict[str, Contender
 
 
 def real_contenders(python: Path, stores: Mapping[str, Path], page: str) -> dict[str, Contender]:
-    """The gateway over embedded stores; each has stores of its own, of the same content."""
+    """The contenders over embedded stores. Each has its own stores with the same content."""
     module = [str(python), "-m", "bench.execution.apps.real"]
     return {
         name: Contender(name, [*module, kind, str(stores[name]), "{port}", page], metered=True)

@@ -1,6 +1,5 @@
-"""The data that every contender answers from: 5,000 pins, 2,000 boards, 1,000 users, and a feed for
-each of 1,000 viewers. Deterministic, so that answers can be compared.
-"""
+"""The data of all contenders: 5,000 pins, 2,000 boards, 1,000 users, and a feed for each of 1,000
+viewers. It is deterministic, so that answers can be compared."""
 
 import json
 import random
@@ -32,7 +31,7 @@ QUERY = """query HomeFeed($first: Int!, $after: String) {
 
 @cache
 def data() -> dict[str, Any]:
-    """{"users": [...], "boards": [...], "pins": [...], "feeds": [[pin's place, ...], ...]}."""
+    """{"users": [...], "boards": [...], "pins": [...], "feeds": [[pin's index, ...], ...]}."""
     rng = random.Random(42)
 
     def words(count: int) -> str:
@@ -66,7 +65,7 @@ def body(first: int) -> bytes:
 
 
 def expected(viewer: int, first: int) -> bytes:
-    """The response to it, made straight from the data."""
+    """The expected response, made directly from the data."""
     rows = data()
     feed = rows["feeds"][viewer]
     edges = [
@@ -83,7 +82,7 @@ def expected(viewer: int, first: int) -> bytes:
 
 
 def dumped(response: Any) -> bytes:
-    """JSON without blanks, in the order of the response."""
+    """JSON without spaces, in the order of the response."""
     return json.dumps(response, separators=(",", ":"), ensure_ascii=False).encode()
 
 

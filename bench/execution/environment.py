@@ -1,5 +1,5 @@
-"""The tools that the benchmark needs beside the project: a Python to judge with, Node 24 with the
-peer, and wrk."""
+"""The tools that the benchmark needs in addition to the project: the Python for the measurements,
+Node 24 with the peer, and wrk."""
 
 import hashlib
 import os
@@ -21,8 +21,8 @@ LOCK = ROOT / "requirements" / "run.lock"
 
 
 def python(chosen: str | None) -> Path:
-    """The interpreter of all Python contenders: this one, or the chosen one's with the locked
-    packages in an environment of its own. Raises BenchError."""
+    """The interpreter of all Python contenders: this one, or the chosen one with the locked
+    packages in a separate environment. Raises BenchError."""
     if chosen is None:
         return Path(sys.executable)
     found = shutil.which(chosen)
@@ -38,27 +38,27 @@ def python(chosen: str | None) -> Path:
         pip = [str(made), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         _run([*pip, "--require-hashes", "-r", str(LOCK)])
         (folder / "made").touch()
-    # The compiled code: a file for each interpreter, built again only after a change.
+    # The compiled code: one file for each interpreter, built again only after a change.
     _run([str(made), "setup.py", "-q", "build_ext", "--inplace"], ROOT)
     return made
 
 
 def compiled(interpreter: Path) -> bool:
-    """Whether the project's compiled code is there for it."""
+    """Whether the project's compiled code exists for the interpreter."""
     code = "from gateway.execution.fused.writers import BUILT; print(BUILT)"
     return _output([str(interpreter), "-c", code], ROOT) == "True"
 
 
 def optimized(interpreter: Path) -> bool:
-    """Whether the interpreter was built with profile-guided optimization, as Debian's is (though it
-    does not say so itself)."""
+    """Whether the interpreter was built with profile-guided optimization. Debian's interpreter was,
+    although it does not report it."""
     code = "import sysconfig; print(sysconfig.get_config_var('CONFIG_ARGS'))"
     arguments = _output([str(interpreter), "-c", code])
     return "--enable-optimizations" in arguments or "/usr/share/python-wheels" in arguments
 
 
 def node() -> Path:
-    """Node 24 with the peer's packages, exactly as locked. Raises BenchError."""
+    """Node 24 with exactly the locked packages of the peer. Raises BenchError."""
     lock = (MERCURIUS / "package-lock.json").read_bytes()
     stamp = MERCURIUS / "node_modules" / ".pinway-installed"
     digest = hashlib.sha256(lock).hexdigest()
@@ -80,7 +80,7 @@ def node() -> Path:
 
 
 def wrk() -> None:
-    """Make sure of wrk, from Debian's package if need be. Raises BenchError."""
+    """Install wrk from Debian's package if it is missing. Raises BenchError."""
     if shutil.which("wrk") is None and shutil.which("apt-get") and os.geteuid() == 0:
         for command in (["update"], ["install", "-y", "--no-install-recommends", "wrk"]):
             subprocess.run(["apt-get", "-qq", *command], capture_output=True)
@@ -89,7 +89,7 @@ def wrk() -> None:
 
 
 def versions(interpreter: Path) -> list[str]:
-    """The versions of all contenders, a line each."""
+    """The versions of all contenders, one on each line."""
     code = (
         "import sys; from importlib.metadata import version as v; "
         "print(sys.version.replace(chr(10), ' ')); "

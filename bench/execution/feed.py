@@ -1,7 +1,7 @@
 """The home feed's schema as a team would write it in strawberry, and its loaders.
 
 With BENCH_BULK=1 in the environment, fields that name their loader also take all parents at once;
-stock strawberry doesn't look at that.
+stock strawberry ignores that.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ BULK = os.environ.get("BENCH_BULK") == "1"
 
 
 def loaded_by(loader: str, attribute: str) -> dict[str, Any]:
-    """The metadata of a field that is what `loader` finds under the parents' `attribute`."""
+    """The metadata of a field whose value is `loader`'s value for the parents' `attribute`."""
 
     key_of = attrgetter(attribute)
 
@@ -135,7 +135,7 @@ FEEDS = [[f"p{place}" for place in feed] for feed in data()["feeds"]]
 
 def _batch(objects: Mapping[str, Any]) -> Callable[[Sequence[str]], Awaitable[list[Any]]]:
     async def load(keys: Sequence[str]) -> list[Any]:
-        await asyncio.sleep(0)  # a turn of the loop, as a hit in a cache takes
+        await asyncio.sleep(0)  # one turn of the event loop, like a cache hit
         return [objects.get(key) for key in keys]
 
     return load
@@ -153,7 +153,7 @@ class OurLoader(Loader[str, Any]):
 
 
 class Unmoved:
-    """The part of a context that our executor needs, where no pins are moved."""
+    """The part of a context that our executor needs, in an application where no pins move."""
 
     __slots__ = ()
     fault = None
@@ -173,17 +173,17 @@ class Context(Unmoved):
 
 
 def stock_context(viewer_id: int) -> Context:
-    """With the loaders that people use."""
+    """A context with the usual loaders."""
     return Context(viewer_id, lambda name: aiodataloader.DataLoader(BATCHES[name]))
 
 
 def our_context(viewer_id: int) -> Context:
-    """With the project's loaders."""
+    """A context with the project's loaders."""
     return Context(viewer_id, OurLoader)
 
 
 def viewer_of(authorization: str) -> int:
-    """`Bearer 17` is viewer 17: what a token says is not what is measured."""
+    """The viewer of `Bearer 17` is 17: verifying tokens is not part of the measurement."""
     return int(authorization[7:])
 
 

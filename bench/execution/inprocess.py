@@ -1,7 +1,7 @@
-"""Measurements inside one process, without HTTP: prints a JSON object last.
+"""Measurements inside one process, without HTTP. Prints a JSON object on the last line.
 
-Run by the benchmark on the server's core, under the Python that is judged. Ours and stock take
-turns within each round, from the request's bytes to the response's.
+The benchmark runs it on the server's core, with the Python that is measured. Ours and stock take
+turns within each round. A measurement is from the request's bytes to the response's.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ def ours(executor: Any, request: bytes, context: Callable[[], Any]) -> Answer:
 
 
 async def interleaved(answers: dict[str, Answer], seconds: float, rounds: int) -> dict[str, float]:
-    """The median over the rounds of each one's CPU seconds an answer."""
+    """CPU seconds for an answer of each contender: the median over the rounds."""
     took: dict[str, list[float]] = {name: [] for name in answers}
     for answer in answers.values():
         for _ in range(5):
@@ -74,7 +74,7 @@ async def interleaved(answers: dict[str, Answer], seconds: float, rounds: int) -
 
 
 def comparable(body: bytes) -> tuple[bytes, list[str]]:
-    """The data as it is written, and the errors in an order of their own."""
+    """The data as it is written, and the errors sorted."""
     response = json.loads(body)
     errors = [
         json.dumps({name: error.get(name) for name in ("locations", "path")}, sort_keys=True)
@@ -88,7 +88,7 @@ class _NoContext(feed.Unmoved):
 
 
 async def measure_shapes(seconds: float, rounds: int) -> dict[str, dict[str, float]]:
-    """Shape → who → seconds an answer."""
+    """Shape → contender → seconds for an answer."""
     plain, cached = shapes.build(), shapes.build((ParserCache, ValidationCache))
     executor = executor_of(shapes.build(), Settings())
     found = {}
@@ -106,7 +106,7 @@ async def measure_shapes(seconds: float, rounds: int) -> dict[str, dict[str, flo
 
 
 async def measure_page(first: int, seconds: float, rounds: int) -> dict[str, float]:
-    """The seconds of a home feed's answer in process, by contender."""
+    """The seconds for a home feed's answer in this process, by contender."""
     request = orjson.dumps({"query": QUERY, "variables": {"first": first}})
     executor = executor_of(feed.build(), Settings())
     cached = feed.build((ParserCache, ValidationCache))
@@ -135,9 +135,9 @@ def operations(count: int) -> list[str]:
 
 
 async def measure_first_sight(count: int) -> dict[str, float]:
-    """The seconds that a new text takes longer than a known text, to its first response (parsing,
-    validating, limiting and all of compiling); and the seconds of graphql-core's parsing and
-    validating alone."""
+    """The seconds that a new text takes longer than a known text until its first response (parsing,
+    validation, limits and compilation), and the seconds for graphql-core's parsing and validation
+    alone."""
     schema = feed.build()
     executor = executor_of(schema, Settings())
     parsed, planned = [], []
@@ -160,13 +160,13 @@ async def measure_first_sight(count: int) -> dict[str, float]:
 
 
 def resident() -> int:
-    """Bytes of memory that the process holds."""
+    """Bytes of memory that the process uses."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
 
 
 async def measure_memory(count: int) -> dict[str, float]:
-    """Bytes that so many cached plans take."""
+    """Bytes of memory for `count` cached plans."""
     executor = executor_of(feed.build(), Settings(document_cache=count))
     texts = operations(count + 100)
     for text in texts[:100]:
@@ -181,7 +181,7 @@ async def measure_memory(count: int) -> dict[str, float]:
 
 
 async def measure_block(count: int) -> dict[str, float]:
-    """How long the loop was blocked at most while a response of so many objects was made."""
+    """The longest time that the event loop was blocked during a response with `count` objects."""
     executor = executor_of(shapes.build(), Settings(request_timeout=600, max_response_bytes=0))
     query = "query Many($count: Int!) { many(count: $count) { id title count note } }"
     loop = asyncio.get_running_loop()
@@ -225,6 +225,6 @@ async def main(quick: bool) -> None:
 
 
 if __name__ == "__main__":
-    # What is logged of an error is made by both, and written by neither.
+    # Both create log records of errors, and neither writes them.
     logging.basicConfig(handlers=[logging.NullHandler()])
     uvloop.run(main("--quick" in sys.argv))

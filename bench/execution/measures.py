@@ -1,4 +1,4 @@
-"""The measures, each of them a function from the contenders to its raw figures."""
+"""The measures. Each is a function from the contenders to its raw figures."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from bench.execution.servers import (
 
 @dataclass(frozen=True)
 class Effort:
-    """How long is measured: seconds of one load at least, and of the warm-up before the first, and
+    """The size of a run: seconds of one load, at least; seconds of warm-up before the first; and
     rounds."""
 
     seconds: float
@@ -36,14 +36,14 @@ class Effort:
 
 
 COUNTED = 20 * wrk.CONNECTIONS
-"""The least number of requests of a load: the work done for requests that are under way at the end
-is a guess."""
+"""The least number of requests in a load. The work for requests that are in progress at the end
+must be estimated."""
 FULL, QUICK = Effort(3.0, 4.0, 10), Effort(1.0, 1.0, 3)
 
 
 @dataclass(frozen=True)
 class Rate:
-    """Requests a second of the server's CPU time, and of wall time, round by round."""
+    """Requests for each second of the server's CPU time, and of wall time, round by round."""
 
     rounds: Sequence[float]
     walls: Sequence[float]
@@ -57,7 +57,8 @@ class Rate:
         return statistics.median(self.walls)
 
     def over(self, peer: "Rate") -> float:
-        """The median of the rounds' ratios: what slows the machine for a while slows both."""
+        """The median of the rounds' ratios: if the machine is slow for a while, both sides of a
+        ratio are."""
         return statistics.median(
             ours / theirs for ours, theirs in zip(self.rounds, peer.rounds, strict=True)
         )
@@ -67,14 +68,14 @@ Inside = Mapping[str, Any]
 
 
 def write_data(path: Path) -> None:
-    """For contenders in other languages."""
+    """Write the data for contenders in other languages."""
     path.write_text(json.dumps(data()))
 
 
 def rates(
     contenders: Sequence[Contender], workload: Workload, effort: Effort, folder: Path
 ) -> dict[str, Rate]:
-    """Load all contenders in turn, round by round; answers are compared before and after."""
+    """Load all contenders in turn, round by round. Answers are compared before and after."""
     requests = folder / "requests.txt"
     workload.write(requests)
     runs: dict[str, list[wrk.Run]] = {each.name: [] for each in contenders}
@@ -111,8 +112,8 @@ def _rate(runs: Sequence[wrk.Run]) -> Rate:
 
 
 def real_rates(python: Path, effort: Effort, folder: Path) -> dict[str, dict[str, Rate]]:
-    """The gateway on embedded stores, ours and stock's execution of the same schema: page → who →
-    rate."""
+    """The rates of the gateway on embedded stores, and of stock's execution of the same schema:
+    page → contender → rate."""
     made = folder / "stores"
     prepare = [str(python), "-m", "bench.execution.apps.real", "prepare", str(made)]
     requests_of: dict[str, list[dict[str, str]]] = child(prepare)
@@ -150,7 +151,7 @@ def in_process(python: Path, quick: bool) -> Inside:
 
 
 def child(command: Sequence[str], *, pinned: bool = True) -> Any:
-    """The JSON that a child process prints last. Raises BenchError."""
+    """The JSON on the last line of a child process' output. Raises BenchError."""
     core = ["taskset", "-c", SERVER_CORE] if pinned else []
     done = subprocess.run([*core, *command], capture_output=True, text=True, env=os.environ)
     if done.returncode:

@@ -1,17 +1,18 @@
-"""Open-loop load: requests arrive when a Poisson process says, whether or not others are answered.
+"""Open-loop load: requests arrive at the times of a Poisson process, without waiting for answers.
 
-A latency counts from the scheduled arrival, so waiting for the server counts (Tene, "coordinated
-omission"). The client has a core of its own and does not sleep through the last moment before an
-arrival. An ideal server with constant service times has p99 / p50 of 4.3 when it is busy for 70% of
-the time.
+A latency is measured from the scheduled arrival, so waiting for the server counts (Tene,
+"coordinated omission"). The client has its own core, and does not sleep just before an arrival. An
+ideal server with constant service times has p99 / p50 of 4.3 when it is busy for 70% of the time.
 
-Other tenants of a machine make a core up to twice as slow for a moment or a minute. So arrivals
-come at a share of what the server could answer *just then*: each moment as many as would keep it
-busy for that share, by the CPU time that a request took in the last moments. Before each second the
-server is saturated for a while: a request takes less where the next one waits already.
+Other tenants of a machine make a core up to twice as slow for a moment or a minute. So the arrival
+rate is a share of what the server can answer *at that moment*: it is chosen so that the server is
+busy for this share of the time, from the CPU time of the most recent requests. Before each second
+the server is saturated for a while, because a request takes less time if the next is already
+waiting.
 
-`python -m bench.execution.openloop PORT PID REQUESTS BUSY SECONDS`, where PID is the server's and
-BUSY the share of the time that it is to be busy, prints a list of such seconds (see Second).
+`python -m bench.execution.openloop PORT PID REQUESTS BUSY SECONDS` prints a list of such seconds
+(see Second). PID is the server's process, and BUSY the share of the time for which it should be
+busy.
 """
 
 import gc
@@ -29,19 +30,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-CONNECTIONS = 256  # at most; opened when they are needed, as a pool of clients would
-UNUSED = 2.0  # seconds after which a connection is closed, before the server does that
+CONNECTIONS = 256  # at most; opened on demand, as a client's pool does
+UNUSED = 2.0  # seconds after which an unused connection is closed, before the server closes it
 PATIENCE = 10.0  # seconds
-AWAKE = 0.0001  # seconds before an arrival: a timer may be as late as that
-MOMENTS, RECENT = 100, 2  # in a second; those by which the cost of a request is told
-CROWD, WHILE = 16, 0.25  # requests at once where the server is saturated, and for how many seconds
+# seconds before an arrival from which the client does not sleep: a timer may be this late
+AWAKE = 0.0001
+# in a second; the recent ones, from which the cost of a request is computed
+MOMENTS, RECENT = 100, 2
+CROWD, WHILE = 16, 0.25  # concurrent requests that saturate the server, and for how many seconds
 
 
 @dataclass(frozen=True)
 class Second:
-    """The arrivals of one second: requests a second, the share of the second that the server was
-    busy, its CPU time for a request, that time when it was saturated just before, the latencies,
-    and for how long the machine's host took its cores away. All times in seconds."""
+    """The arrivals of one second: requests a second, the share of the second for which the server
+    was busy, its CPU time for a request, that CPU time when it was saturated just before, the
+    latencies, and the time for which the machine's host took its cores away. All times are in
+    seconds."""
 
     rate: float
     busy: float
@@ -53,7 +57,7 @@ class Second:
 
 
 class Mark(NamedTuple):
-    """A moment: the clock, the server's CPU time so far, and how many answers there were."""
+    """A moment: the time, the server's CPU time so far, and the number of answers."""
 
     at: float
     cpu: float
@@ -61,7 +65,7 @@ class Mark(NamedTuple):
 
 
 class _Connection:
-    """One request at a time; `feed` says when its answer is whole."""
+    """A connection with one request at a time. `feed` returns whether its answer is complete."""
 
     __slots__ = ("arrived", "buffer", "socket", "used", "wanted")
 
@@ -103,19 +107,19 @@ class _Connection:
 
 
 class Client:
-    """Sends what arrives, and keeps when it arrived and how long it took."""
+    """Sends requests, and records each arrival and latency."""
 
     def __init__(self, port: int, requests: Sequence[bytes]) -> None:
         self._port, self._requests = port, requests
         self._random = random.Random(1)
         self._poll = select.epoll()
         self._by_fd: dict[int, _Connection] = {}
-        self._idle: deque[_Connection] = deque()  # the last used last
+        self._idle: deque[_Connection] = deque()  # the most recently used is last
         self._waiting: deque[float] = deque()
         self.answered: list[tuple[float, float]] = []
 
     def saturate(self, until: float) -> None:
-        """Keep a crowd waiting until the clock says `until`, and let it be answered."""
+        """Keep CROWD requests in progress until the time `until`, and wait for their answers."""
         while time.perf_counter() < until:
             while len(self._by_fd) - len(self._idle) + len(self._waiting) < CROWD:
                 self._waiting.append(time.perf_counter())
@@ -123,7 +127,7 @@ class Client:
         self.finish()
 
     def arrive(self, rate: float, until: float) -> None:
-        """Let requests arrive, `rate` a second, until the clock says `until`."""
+        """Send `rate` requests a second until the time `until`."""
         arrival = time.perf_counter() + self._random.expovariate(rate)
         while True:
             now = time.perf_counter()
@@ -135,7 +139,7 @@ class Client:
             self._turn(min(arrival, until))
 
     def finish(self) -> None:
-        """Wait for what is under way."""
+        """Wait for the requests in progress."""
         patience = time.perf_counter() + PATIENCE
         while self._waiting or len(self._idle) < len(self._by_fd):
             now = time.perf_counter()
@@ -144,7 +148,7 @@ class Client:
             self._turn(now + 0.001)
 
     def _turn(self, until: float) -> None:
-        """Send what waits, then take what is answered until then."""
+        """Send waiting requests, then read answers until the time `until`."""
         while self._waiting and (self._idle or len(self._by_fd) < CONNECTIONS):
             if not self._idle:
                 opened = _Connection(self._port)
@@ -169,7 +173,7 @@ class Client:
 
 
 def read_requests(path: Path) -> list[bytes]:
-    """The requests of a workload's file (see wrk.lua) as they go over the wire."""
+    """The requests in a workload's file (see wrk.lua), as bytes for the connection."""
     lines = path.read_text().splitlines()
     return [
         (
@@ -181,8 +185,8 @@ def read_requests(path: Path) -> list[bytes]:
 
 
 def drive(client: Client, pid: int, busy: float, seconds: int) -> list[Second]:
-    """Load a server for so long, as the module's text says."""
-    cpu = (~pid << 3) | 2  # clock_getcpuclockid(3): of all threads of the process
+    """Load a server for `seconds`, as the module's docstring describes."""
+    cpu = (~pid << 3) | 2  # clock_getcpuclockid(3): for all threads of the process
 
     def mark() -> Mark:
         return Mark(time.perf_counter(), time.clock_gettime(cpu), len(client.answered))
@@ -217,13 +221,13 @@ def drive(client: Client, pid: int, busy: float, seconds: int) -> list[Second]:
 
 
 def _stolen() -> float:
-    """Seconds so far that the machine's cores were taken away by its host."""
+    """The seconds so far for which the host took the machine's cores away."""
     fields = Path("/proc/stat").read_text().split(maxsplit=9)
     return int(fields[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def _cost(marks: Sequence[Mark]) -> float:
-    """CPU time of a request between the first mark and the last; 0 when none was answered."""
+    """The CPU time of a request between the first and the last mark; 0 if none was answered."""
     answered = marks[-1].answered - marks[0].answered
     return (marks[-1].cpu - marks[0].cpu) / answered if answered else 0.0
 
@@ -234,7 +238,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 if __name__ == "__main__":
-    gc.disable()  # a collection would make it late
+    gc.disable()  # a collection would delay it
     _port, _pid, _path, _busy, _seconds = sys.argv[1:]
     _client = Client(int(_port), read_requests(Path(_path)))
     _found = drive(_client, int(_pid), float(_busy), int(_seconds))

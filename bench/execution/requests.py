@@ -1,4 +1,4 @@
-"""The requests that a server is loaded with, and the answers they must get."""
+"""The requests for a load, and their expected answers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Workload:
-    """`check(n, answer)` raises AssertionError when that is no right answer to request n."""
+    """A load. `check(n, answer)` raises AssertionError for a wrong answer to request n."""
 
     requests: Sequence[Request]
     check: Callable[[int, bytes], None]

@@ -1,4 +1,4 @@
-"""A contender's server process, pinned to a core of its own, and the time it takes there."""
+"""A contender's server process, pinned to its own core, and its CPU time."""
 
 import http.client
 import os
@@ -15,19 +15,19 @@ from bench.execution.requests import Request, Workload
 
 SERVER_CORE, LOAD_CORE = "0", "1"
 START_SECONDS = 120.0
-CHECKED = 20  # requests whose answers are compared before anything is measured
+CHECKED = 20  # requests whose answers are compared before the measurements
 COUNTED = "pinway_http_request_duration_seconds_count"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class BenchError(Exception):
-    """A reason why the benchmark can't run, in one line."""
+    """A reason why the benchmark can't run, as one line."""
 
 
 @dataclass(frozen=True)
 class Contender:
-    """How to start a server; `{port}` in the command or the environment is the port to take.
-    `metered`: it has metrics, which must have counted all that it answered."""
+    """How to start a server. `{port}` in the command or the environment is replaced by the port.
+    `metered`: the server has metrics, whose counts are compared with the answers."""
 
     name: str
     command: Sequence[str]
@@ -37,13 +37,14 @@ class Contender:
 
 @dataclass
 class Server:
-    """A contender that answers at 127.0.0.1:`port`."""
+    """A contender's server at 127.0.0.1:`port`."""
 
     process: subprocess.Popen[bytes]
     port: int
 
     def ask(self, request: Request) -> bytes:
-        """The body of the answer. Raises OSError, and AssertionError unless the status is 200."""
+        """The body of the answer. Raises OSError; raises AssertionError unless the status is
+        200."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         headers = {"content-type": "application/json", "authorization": request.authorization}
         try:
@@ -56,20 +57,20 @@ class Server:
         return body
 
     def check(self, workload: Workload) -> None:
-        """Compare answers with what they must be."""
+        """Compare answers with the expected answers."""
         step = max(1, len(workload.requests) // CHECKED)
         for number in range(0, len(workload.requests), step):
             workload.check(number, self.ask(workload.requests[number]))
 
     def counted(self) -> float:
-        """How many requests its metrics say that it answered."""
+        """The number of answered requests in the server's metrics."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
             lines = answer.read().decode().splitlines()
         counts = [line.split()[1] for line in lines if line.startswith(f"{COUNTED}{{")]
         return sum(map(float, counts))
 
     def cpu_seconds(self) -> float:
-        """The CPU time that the process and its children have used so far, on all cores."""
+        """The CPU time of the process and its children so far, on all cores."""
         pids = [self.process.pid]
         for task in Path(f"/proc/{self.process.pid}/task").iterdir():
             pids += map(int, (task / "children").read_text().split())
@@ -82,10 +83,10 @@ class Server:
 
 
 def ahead_of_others() -> list[str]:
-    """The prefix of a command that keeps other processes off its core, where that is allowed: for
-    latencies, which say nothing where others take part of it. (Not as a real-time process: such a
-    process is stopped for the rest of each second after 0.95 of it, and saturated servers reach
-    that.)"""
+    """The prefix of a command that keeps other processes off its core, if that is allowed.
+    Latencies mean nothing if other processes use a part of the core. (It is not a real-time
+    process: the kernel stops such a process for the rest of each second after 0.95 s, and saturated
+    servers reach that.)"""
     command = ["nice", "-n", "-20"]
     niceness = subprocess.run([*command, "nice"], capture_output=True, text=True).stdout.strip()
     return command if niceness == "-20" else []
@@ -93,7 +94,7 @@ def ahead_of_others() -> list[str]:
 
 @contextmanager
 def running(contender: Contender, log: Path, before: Sequence[str] = ()) -> Iterator[Server]:
-    """The contender's server, answering; stopped in the end. Raises BenchError."""
+    """The contender's server, which answers inside the block. Raises BenchError."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,5 +1,5 @@
-"""Five more shapes of operations, in one schema: deep and thin, wide, a long list, an interface
-with four types, and one heavy on errors and nulls. Resolvers are plain."""
+"""Five other shapes of operations in one schema: deep and thin, wide, a long list, an interface
+with four types, and many errors and nulls. The resolvers are plain."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ CARDS = [_card(n) for n in range(MIXED)]
 
 @strawberry.type
 class Fragile:
-    """Every third `careful` fails, every fourth is null; `vital` fails for every tenth."""
+    """An object with failing fields: every third `careful` fails and every fourth is null; every
+    tenth `vital` fails."""
 
     number: strawberry.Private[int]
 

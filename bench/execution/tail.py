@@ -1,8 +1,8 @@
 """Latencies at Poisson arrivals, at a share of what a server can answer at that moment.
 
-What that is can be read two ways. A request takes more CPU time where the server has slept before
-it than where the next one waits already, on a virtual machine by a fifth or more. So a server that
-is busy for 70% of the time, which is the load at which an ideal one has a p99 / p50 of 4.3, answers
+The share can be defined in two ways. A request takes more CPU time if the server slept before it
+than if the next request is already waiting: on a virtual machine, by a fifth or more. So a server
+that is busy for 70% of the time (the load at which an ideal server has a p99 / p50 of 4.3) answers
 fewer requests than 70% of what it answers when it never sleeps. Both are measured.
 """
 
@@ -19,7 +19,7 @@ from bench.execution.requests import Workload
 from bench.execution.servers import LOAD_CORE, Contender, Server, ahead_of_others, running
 
 SECONDS = 4  # of arrivals in a round
-STOLEN = 0.01  # of a second at most: the requests that wait longer are the slowest hundredth
+STOLEN = 0.01  # share of a second, at most: the requests that wait for it are the slowest hundredth
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Tail:
 
 @dataclass(frozen=True)
 class Tails:
-    """The tails of a contender: busy for a share of the time, and with that share of the requests
-    that it answers when it never sleeps."""
+    """The tails of a contender: when it is busy for a share of the time, and at this share of the
+    requests that it answers when it never sleeps."""
 
     of_time: Tail
     of_requests: Tail
@@ -72,7 +72,7 @@ def tails(
 
 
 def dearer(seconds: Sequence[Second]) -> float:
-    """By how much a request took more CPU time than where the server was saturated."""
+    """How much more CPU time a request took than on a saturated server."""
     return sum(each.cost for each in seconds) / sum(each.saturated for each in seconds)
 
 
@@ -89,8 +89,8 @@ def _tails(of_time: Sequence[Second], of_requests: Sequence[Second]) -> Tails:
 
 
 def middle(seconds: Sequence[Second]) -> Second:
-    """The middle of the seconds in which the machine was there; of all seconds, if half of them
-    were not such."""
+    """The median of the seconds without stolen time; of all seconds, if fewer than half are
+    without."""
     there = [each for each in seconds if each.stolen <= STOLEN]
     chosen = there if 2 * len(there) >= len(seconds) else seconds
     by_ratio = sorted(chosen, key=lambda each: each.p99 / each.p50)

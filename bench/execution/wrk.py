@@ -1,4 +1,4 @@
-"""Closed-loop load by wrk: as many requests as sixteen connections can have answered."""
+"""Closed-loop load by wrk: as many requests as sixteen connections can make."""
 
 import os
 import re
@@ -17,8 +17,9 @@ CONNECTIONS = 16
 
 @dataclass(frozen=True)
 class Run:
-    """`count` requests; `rate` a second of wall time; `per_cpu` a second of the server's own time:
-    the same on an idle machine, and right also where others take part of the core."""
+    """The result. `count` requests; `rate` a second of wall time; `per_cpu` a second of the
+    server's CPU time: equal on an idle machine, and also valid if other processes use a part of the
+    core."""
 
     count: int
     rate: float
@@ -30,8 +31,8 @@ ENOUGH = 20
 
 
 def load(server: Server, requests: Path, seconds: float, before: Sequence[str] = ()) -> Run:
-    """Load the server for so long, longer if too few requests are answered to count. Raises
-    BenchError when an answer was not 200."""
+    """Load the server for `seconds`, or longer if too few requests are answered. Raises BenchError
+    for an answer that is not 200."""
     while True:
         run = _load(server, requests, seconds, before)
         if run.count >= ENOUGH:
@@ -57,6 +58,6 @@ def _load(server: Server, requests: Path, seconds: float, before: Sequence[str])
         raise BenchError(f"wrk: {done.stdout}{done.stderr}")
     count = int(found[1])
     took = float(found[2]) / (1000 if found[3] == "ms" else 1)
-    # On average, half the work is done for the requests that are under way at the end.
+    # On average, half of the work for the requests in progress is done.
     done = count + CONNECTIONS / 2
     return Run(count, count / took, done / max(cpu, 0.01), cpu / wall)

@@ -1,1 +1,1 @@
-"""Fan-out and reading of the following feed, beside bare puts and Redis sorted sets."""
+"""Fan-out and reading of the following feed, compared with bare puts and Redis sorted sets."""

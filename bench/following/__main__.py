@@ -4,10 +4,10 @@
     python -m bench.following --hbase [--quick]
     python -m bench.following --outage [--followers 200000]
 
-A delivery is one follower's feed and pool, on both sides. It is measured beside the same cells put
-in batches without anything else, and beside Redis sorted sets (one a follower, capped). Deliveries
-to real HBase servers, by wall time, and an outage (`bench.following.outage`) are measured by
-themselves.
+A delivery is one pin to one follower's feed and pool, on both sides. It is compared with the same
+cells put in batches without other work, and with Redis sorted sets (one for each follower, capped).
+Deliveries to real HBase servers, by wall time, and an outage (`bench.following.outage`) are
+separate measurements.
 """
 
 import argparse
@@ -65,7 +65,7 @@ async def _nowhere(cursor: bytes) -> None: ...
 
 
 async def _followers(stores: Stores, owner_id: int, count: int) -> list[int]:
-    """Followers of an owner, as edges alone."""
+    """Create followers of an owner, as edges only."""
     ids = [compose(0, Kind.USER, 1_000_000 + number) for number in range(count)]
     for start in range(0, count, BATCH):
         edges = [
@@ -80,7 +80,7 @@ async def _followers(stores: Stores, owner_id: int, count: int) -> list[int]:
 
 
 async def _bare(stores: Stores, pin: Pin, followers: list[int]) -> None:
-    """The cells of a delivery to each follower, put and nothing else."""
+    """Put the cells of a delivery to each follower, without other work."""
     column = following_column(FollowingColumn(pin.created, pin.id, pin.owner_id))
     pool_column, why = pools.followed_cell(pin, pin.owner_id)
     for start in range(0, len(followers), PAGE):
@@ -103,7 +103,7 @@ async def _rate(
 
 
 class Measured(NamedTuple):
-    """Where deliveries go, the clock of their rate, and the goals."""
+    """The stores of the deliveries, the clock for their rate, and the goals."""
 
     name: str
     clock: Callable[[], float]
@@ -112,7 +112,7 @@ class Measured(NamedTuple):
     ratio: str = ""
 
 
-# The CPU time of this process, its threads included.
+# CPU time of this process, including its threads.
 EMBEDDED = Measured("embedded", time.process_time, "/s of CPU time", rate=">= 60000")
 HBASE = Measured("HBase", time.perf_counter, "/s", ratio=">= 0.6")
 
@@ -120,7 +120,7 @@ HBASE = Measured("HBase", time.perf_counter, "/s", ratio=">= 0.6")
 async def fanout(
     stores: Stores, people: People, count: int, rounds: int, measured: Measured = EMBEDDED
 ) -> list[Row]:
-    """Deliveries of pins to many followers, in turn with the bare puts of the same cells."""
+    """Deliveries of pins to many followers, alternating with bare puts of the same cells."""
     owner = await people.user()
     board = await people.board(owner)
     followers = await _followers(stores, owner.id, count)
@@ -151,7 +151,7 @@ async def fanout(
 
 
 async def pages(stores: Stores, people: People, many: int, rounds: int) -> list[Row]:
-    """Pages of 50 of somebody who follows many users, beside one of somebody who follows 10."""
+    """Pages of 50 pins for a user who follows many users, compared with a user who follows 10."""
     owners = [await people.user() for _ in range(10)]
     for owner in owners:
         board = await people.board(owner)
@@ -192,7 +192,8 @@ async def pages(stores: Stores, people: People, many: int, rounds: int) -> list[
 
 
 async def sorted_sets(valkey: ValkeyServer, count: int, rounds: int) -> list[Row]:
-    """The same fan-out into one capped sorted set a follower: without causes, pools or sides."""
+    """The same fan-out to one capped sorted set for each follower: without causes, pools or
+    sides."""
     client = redis.asyncio.Redis.from_url(valkey.url(3).replace("redis+unix:", "unix:"))
     before = (await client.info("memory"))["used_memory"]
     rates = []

@@ -1,10 +1,10 @@
-"""An outage of one side while somebody with very many followers pins.
+"""An outage of one side while a user with very many followers creates pins.
 
     python -m bench.following --outage [--followers 200000]
 
-Pins are published and delivered by four workers: while all is well, and while one side of a feed
-store is away. A delay is the time from a pin's publication until a batch of its followers has it on
-the sides that live. Afterwards the side is back, and the jobs come in a drawn order.
+Four workers deliver the published pins: without an outage, and while one side of a feed store is
+unavailable. A delay is the time from a pin's publication until a batch of its followers has the pin
+on the available sides. Afterwards the side returns, and the jobs come in random order.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Delivered(NamedTuple):
 async def outage(
     stores: Stores, board: Board, sides: Sequence[tuple[str, str]], start: int
 ) -> list[Row]:
-    """Rows of an outage of each of these sides in turn (pools or feeds, primary or standby)."""
+    """Rows for an outage of each of these sides in turn (pools or feeds, primary or standby)."""
     rows: list[Row] = []
     for number, (kind, side) in enumerate(sides):
         at = start + number * 1_000_000
@@ -68,7 +68,7 @@ async def outage(
 
 
 async def _publish(stores: Stores, reached: Stores, board: Board, at: int) -> list[Delivered]:
-    """Publish pins, one after the other's delivery, to the sides that are reached."""
+    """Publish pins, each after the delivery of the one before, to the sides that are reachable."""
     found: list[Delivered] = []
     done = {(row.shard, row.id) for row in await _pending(stores)}
     for number in range(PINS):
@@ -87,8 +87,8 @@ async def _publish(stores: Stores, reached: Stores, board: Board, at: int) -> li
 
 
 async def _catch_up(stores: Stores) -> list[int]:
-    """Run the jobs that are left in a drawn order until none is; the pins in the order in which
-    their last row was finished."""
+    """Run the remaining jobs in random order. Returns the pins in the order in which their last row
+    was finished."""
     rng, outbox = random.Random(5), stores.shards.outbox
     pins = {(row.shard, row.id): _pin(row) for row in await _pending(stores)}
     finished: dict[int, None] = {}

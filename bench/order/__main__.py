@@ -1,5 +1,6 @@
-"""`python -m bench.order [--quick]`: what a reorder costs on large boards and under adversaries,
-beside its peers; a table last, bench/results/order.json, and growth.svg."""
+"""`python -m bench.order [--quick]`: the cost of a reorder on large boards and under adversaries,
+compared with peers. Prints a table at the end, and writes bench/results/order.json and growth.svg.
+"""
 
 import argparse
 import asyncio
@@ -23,7 +24,7 @@ from feed_engine.ordering.spacing import SPACING
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done."""
+    """The size of a run."""
 
     large: int
     sqlite_large: int
@@ -34,7 +35,7 @@ class Effort:
     seconds: float
     many: int
     sizes: tuple[int, ...]
-    """The sizes of the single boards that many clients reorder at once."""
+    """The sizes of the single boards that many clients reorder at the same time."""
 
 
 SMALL, MIDDLE = 100, 1_000  # pins
@@ -136,7 +137,7 @@ async def _costs(rig: Rig, large: BigBoard, small: BigBoard, effort: Effort) -> 
 
 
 async def _rates(rig: Rig, owner: int, effort: Effort) -> list[Row]:
-    """The rates of many clients on one board, on larger ones, and on many."""
+    """The rates of many clients on one board, on larger boards, and on many boards."""
     rows = []
     for count, pins in (
         *((1, size) for size in effort.sizes),

@@ -1,4 +1,5 @@
-"""How long keys grow under an adversary: ours never, fractional indexing's by the move."""
+"""The growth of keys under an adversary: ours don't grow, fractional indexing's grow with each
+move."""
 
 from collections.abc import Sequence
 from html import escape
@@ -14,8 +15,8 @@ Line = tuple[str, Sequence[tuple[int, int]]]
 
 
 def lengths(moves: int, *, alternating: bool) -> list[tuple[int, int]]:
-    """(moves, characters of the longest key), where each key goes into the gap beside the last, on
-    one side always or on both in turn."""
+    """(moves, characters of the longest key). Each key goes into the gap beside the last key:
+    always on one side, or on both sides in turn."""
     low, high = generate_key_between(None, None), None
     high = generate_key_between(low, None)
     longest, found = len(high), []
@@ -32,7 +33,7 @@ def lengths(moves: int, *, alternating: bool) -> list[tuple[int, int]]:
 
 
 def chart(title: str, lines: Sequence[Line]) -> str:
-    """Lines over the number of moves, as SVG drawn by hand."""
+    """A line chart over the number of moves, as SVG."""
     right = max(x for _, points in lines for x, _ in points)
     most = max(y for _, points in lines for _, y in points)
 
@@ -60,7 +61,7 @@ def chart(title: str, lines: Sequence[Line]) -> str:
 
 
 def draw(moves: int) -> dict[str, int]:
-    """Write the chart; the longest key of each."""
+    """Write the chart. Returns the longest key of each."""
     same, both = (lengths(moves, alternating=it) for it in (False, True))
     lines: list[Line] = [
         ("38 digits (17 bytes in MySQL), always", [(0, DIGITS), (moves, DIGITS)]),

@@ -1,5 +1,4 @@
-"""The cost of a reorder on a large board and on a small one, and the number of reorders a
-second."""
+"""The cost of a reorder on a large and a small board, and the number of reorders a second."""
 
 import asyncio
 import random
@@ -21,7 +20,7 @@ ROUNDS = 3
 
 @dataclass
 class Latencies:
-    """Seconds of reorders on a large board and on a small one, taken in turn."""
+    """Seconds of reorders on a large and on a small board, measured in turn."""
 
     large: list[float]
     small: list[float]
@@ -38,7 +37,7 @@ class Cost:
     mapping_rows: float
     rows_read: float
     statements: float
-    """The statements of a reorder, with the outbox row's removal after the answer."""
+    """The statements of a reorder, including the removal of the outbox row after the answer."""
     trips: float
     handlers: dict[str, float]
 
@@ -57,7 +56,7 @@ async def drag(rig: Rig, board: BigBoard, chooser: random.Random) -> None:
 
 
 async def latencies(rig: Rig, large: BigBoard, small: BigBoard, rounds: int) -> Latencies:
-    """In turn on both boards, so that other load of the machine falls on both."""
+    """Measure both boards in turn, so that other load on the machine affects both."""
     chooser = random.Random(1)
     found = Latencies([], [])
     for number in range(-rounds // 4, rounds):
@@ -70,7 +69,7 @@ async def latencies(rig: Rig, large: BigBoard, small: BigBoard, rounds: int) -> 
 
 
 async def cost(rig: Rig, board: BigBoard, rounds: int) -> Cost:
-    """By the server's own counters, before and after."""
+    """The cost by the server's own counters, before and after."""
     assert rig.master is not None
     chooser = random.Random(2)
     await settle()
@@ -80,7 +79,7 @@ async def cost(rig: Rig, board: BigBoard, rounds: int) -> Cost:
 
 async def _cost(rig: Rig, board: BigBoard, rounds: int, chooser: random.Random) -> Cost:
     first, before = counters(rig), counters(rig)
-    own = {name: before[name] - first[name] for name in before}  # of reading the counters
+    own = {name: before[name] - first[name] for name in before}  # from reading the counters
     trips = sum(rig.trips.values())
     for _ in range(rounds):
         await drag(rig, board, chooser)
@@ -99,11 +98,12 @@ async def _cost(rig: Rig, board: BigBoard, rounds: int, chooser: random.Random) 
 
 @contextmanager
 def without_renewals(rig: Rig) -> Iterator[None]:
-    """No renewals of the master's lease, whose statements the server counts, too."""
+    """Stop the renewals of the master's lease inside the block, because the server counts their
+    statements, too."""
     if rig.master is None:
         yield
         return
-    # A renewal that runs already holds the lock.
+    # A renewal that is already running holds the lock.
     rig.master.query("SET GLOBAL event_scheduler = OFF; DO GET_LOCK('pinway.lease', 10)")
     try:
         yield
@@ -135,8 +135,8 @@ Work = Callable[[int], Awaitable[None]]
 
 
 async def rates(works: Sequence[Work], clients: int, seconds: float) -> list[float]:
-    """How often a second clients at once do each of some works, each again when it was answered.
-    In turn, so that other load of the machine falls on all."""
+    """How often a second `clients` concurrent clients do each of the works. The works take turns,
+    so that other load on the machine affects all."""
     done = [0.0] * len(works)
     for _ in range(ROUNDS):
         for number, work in enumerate(works):

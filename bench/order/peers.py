@@ -1,7 +1,7 @@
 """The peers of a reorder: rewriting positions, and fractional indexing's text keys.
 
-Each in a transaction of its own on the same server, with the board's row locked as ours is, and
-nothing else: no outbox, no fence, no caches, no check of who asks. So they have the advantage.
+Each runs in its own transaction on the same server, with the board's row locked as ours is, but
+without outbox, fence, caches and access checks. So the peers have an advantage.
 """
 
 import random
@@ -25,7 +25,7 @@ CREATE TABLE {db}.peer_keys (board INT, pin INT, place VARBINARY(700),
 
 
 class Peers:
-    """Boards numbered from 0, all of `pins` pins."""
+    """Boards numbered from 0, each with `pins` pins."""
 
     def __init__(self, rig: Rig, boards: int, pins: int) -> None:
         self._rig, self._boards, self._pins = rig, boards, pins

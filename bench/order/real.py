@@ -1,4 +1,4 @@
-"""The adversaries of the simulation on a real board, through the write and the job themselves."""
+"""The adversaries of the simulation on a real board, through the real write and the real job."""
 
 from bench.order.servers import BigBoard, Rig
 from bench.order.simulation import ADVERSARIES, Adversary, Board, Tally, targets
@@ -16,8 +16,8 @@ ON_BOARD = Mapping.BOARD_HAS_PINS
 
 
 async def adversaries_on(rig: Rig, owner: int, pins: int, moves: int) -> list[Row]:
-    """Rows relabelled a move, and what the simulation says of the same moves; failures, and the
-    largest transaction, also of a board where no two pins have room between them."""
+    """Rows relabelled for each move, compared with the simulation of the same moves; failures; and
+    the largest transaction, also on a board without room between any two pins."""
     rows, tallies = [], list[Tally]()
     for adversary in ADVERSARIES:
         real, simulated = await _attack(rig, owner, pins, moves, adversary)
@@ -55,7 +55,7 @@ async def adversaries_on(rig: Rig, owner: int, pins: int, moves: int) -> list[Ro
 async def _attack(
     rig: Rig, owner: int, pins: int, moves: int, adversary: Adversary
 ) -> tuple[Tally, Tally]:
-    """The board in memory chooses the moves; the real one follows, its jobs run as they come."""
+    """The board in memory chooses the moves. The real board follows, and its jobs run at once."""
     board = await rig.board(owner, pins)
     model = Board(pins, SPACING)
     target, real = targets(model, adversary), Tally()
@@ -71,7 +71,7 @@ async def _attack(
 
 
 async def _packed(rig: Rig, owner: int, pins: int) -> Tally:
-    """A move on a board whose pins have consecutive numbers: all of them are relabelled."""
+    """A move on a board whose pins have consecutive numbers: all pins are relabelled."""
     board, tally = await rig.board(owner, pins), Tally()
     lowest = 10**37
 
@@ -103,7 +103,7 @@ async def _move(rig: Rig, board: BigBoard, tally: Tally, number: int, below: int
 
 
 async def _count(rig: Rig, board: BigBoard, tally: Tally) -> None:
-    """The number of relabelled rows, by the log that each transaction leaves of its rows."""
+    """Count the relabelled rows, from the log of each transaction's rows."""
     key = ListKey(ON_BOARD, board.board.id)
     for entry in await rig.stores.shards.mappings.respacings(key, 0):
         tally.spreads += 1
@@ -112,7 +112,7 @@ async def _count(rig: Rig, board: BigBoard, tally: Tally) -> None:
 
 
 async def _work(rig: Rig) -> None:
-    """Run what is queued, as a worker would."""
+    """Run the queued jobs, as a worker would."""
     await settle()
     for row in await rig.stores.shards.outbox.pending(2**62, 1000):
         await run_job(rig.stores, Job(row.shard, row.id))

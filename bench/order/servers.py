@@ -1,5 +1,4 @@
-"""The servers of the measurement: a MariaDB of its own, or SQLite, with all other stores
-embedded."""
+"""The servers of the measurement: a separate MariaDB, or SQLite, with all other stores embedded."""
 
 import json
 import sqlite3
@@ -31,7 +30,7 @@ _CODE = Mapping.BOARD_HAS_PINS.code
 
 @dataclass
 class Rig:
-    """Open stores, and what their round trips were."""
+    """Open stores, and the counts of their round trips."""
 
     name: str
     stores: Stores
@@ -43,13 +42,13 @@ class Rig:
     _loaded: int = 0
 
     async def board(self, owner_id: int, pins: int) -> "BigBoard":
-        """A new board with so many pins, loaded in bulk, a millisecond apart."""
+        """A new board with `pins` pins, loaded in bulk, a millisecond apart."""
         made = await writes.create_board(
             self.stores, owner_id, writes.NewBoard(name=f"{pins:,} pins", secret=False)
         )
         first = self._loaded + 1
         self._loaded += pins
-        await settle()  # whatever the write left to do
+        await settle()  # the write's background work
         board = BigBoard(made.board, pins, first)
         if self.master is not None:
             _load_mariadb(self.master, board)
@@ -64,7 +63,7 @@ class Rig:
 
 @dataclass(frozen=True)
 class BigBoard:
-    """Pin number n from 0 is the n-th from the bottom, when nothing was moved yet."""
+    """A board. Pin number n, from 0, is the n-th from the bottom before any move."""
 
     board: Board
     pins: int
@@ -76,7 +75,7 @@ class BigBoard:
 
 @asynccontextmanager
 async def mariadb(folder: Path) -> AsyncIterator[Rig]:
-    """A MariaDB server and its slave, started for this run alone, in `folder`."""
+    """A MariaDB server and its slave in `folder`, started for this run only."""
     stack = Stack(folder / "stack", shards=1, mod_shards=1)
     stack.up(set_up_only=True)
     master, slave = stack.services["mysql001a"], stack.services["mysql001b"]

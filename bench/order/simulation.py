@@ -1,7 +1,7 @@
-"""Millions of adversarial moves on a board in memory, by the product's own arithmetic.
+"""Millions of adversarial moves on a board in memory, with the product's own arithmetic.
 
-The rows are a linked list; where a moved row goes, when its neighbors are spread, which of them and
-where to, is all decided by `feed_engine.ordering` (`order`, `spacing`), as in the real writes.
+The rows are a linked list. `feed_engine.ordering` (`order`, `spacing`) decides where a moved row
+goes, when its neighbors are respaced, and which of them go where, as in the real writes.
 """
 
 import heapq
@@ -43,7 +43,7 @@ _FIRST_MS = 1_700_000_000_000
 
 @dataclass
 class Tally:
-    """The cost of moves, in rows rewritten beside the moved row's own."""
+    """The cost of moves, in rows rewritten in addition to the moved row."""
 
     moves: int = 0
     failures: int = 0
@@ -51,11 +51,11 @@ class Tally:
     inline: int = 0
     jobs: int = 0
     spreads: int = 0
-    """Regions spread by a move itself, for want of any room."""
+    """Regions that a move itself respaced, for lack of room."""
     worst: int = 0
-    """Rows rewritten of the largest region."""
+    """Rows rewritten in the largest region."""
     worst_transaction: int = 0
-    """Rows rewritten in one transaction; only real boards have any."""
+    """Rows rewritten in one transaction; only for real boards."""
 
     @property
     def mean(self) -> float:
@@ -63,20 +63,21 @@ class Tally:
 
 
 class Board:
-    """Rows 1 to `pins` from the bottom up, each a whole step above the one before it."""
+    """A board with rows 1 to `pins` from the bottom up, each one step above the row before it."""
 
     def __init__(self, pins: int, spacing: Spacing) -> None:
         self.pins, self.spacing, self.tally = pins, spacing, Tally()
-        self.end = pins + 1  # stands above the topmost row, 0 below the lowest
+        self.end = pins + 1  # above the topmost row; 0 is below the lowest
         self.sequence = [0, *((_FIRST_MS + n) * SEQUENCE_STEP for n in range(pins)), 0]
         self.up = [*range(1, pins + 2), 0]
         self.down = [0, *range(pins + 1)]
         self.spread_last = [pins // 2]
-        """Rows that were given room at once."""
-        self._heap: list[tuple[int, int, int]] | None = None  # once somebody asks for gaps
+        """The rows that were respaced together."""
+        # created when gaps are first requested
+        self._heap: list[tuple[int, int, int]] | None = None
 
     def ascending(self) -> list[int]:
-        """All rows from the bottom up."""
+        """All rows, from the bottom up."""
         found, row = list[int](), self.up[0]
         while row != self.end:
             found.append(row)
@@ -84,8 +85,9 @@ class Board:
         return found
 
     def move(self, row: int, below: int) -> int | None:
-        """Put a row directly above another, between two: the row around which a job is to spread
-        others, if it asks for one. A move that finds no room is counted, and the row stays."""
+        """Put a row directly above another row. Returns the row around which a job should respace
+        others, if the move requests a job. A move that finds no room is counted, and the row stays.
+        """
         stood = self.down[row]
         self._take_out(row)
         self.tally.moves += 1
@@ -107,12 +109,12 @@ class Board:
         return row if asks else None
 
     def job(self, row: int) -> None:
-        """Spread what is crowded around a row."""
+        """Respace the crowded rows around a row."""
         self.tally.jobs += 1
         self.tally.by_job += self._spread(row, crowded(self.spacing))
 
     def narrowest(self, count: int) -> list[int]:
-        """The rows below the smallest gaps between two, ascending."""
+        """The rows below the `count` smallest gaps, the smallest gap first."""
         if self._heap is None:
             self._heap = [
                 (self._gap(row), row, self.up[row])
@@ -179,7 +181,7 @@ class Board:
         return above - self.sequence[row]
 
     def _note(self, *rows: int) -> None:
-        """The gaps above these rows have changed."""
+        """Record that the gaps above these rows have changed."""
         if self._heap is not None:
             for row in rows:
                 if row and self.up[row] != self.end:
@@ -187,7 +189,7 @@ class Board:
 
 
 class _Side:
-    """The rows on one side of another, nearest first, as far as they were asked for."""
+    """The rows on one side of another row, nearest first, read as far as needed."""
 
     def __init__(self, board: Board, row: int, step: list[int], end: int) -> None:
         self._board, self._step, self._end = board, step, end
@@ -213,7 +215,7 @@ def simulate(
     *,
     late: Callable[[], bool] = lambda: False,
 ) -> Board:
-    """The board after so many moves of an adversary, who drags the board's lowest and topmost pins.
+    """The board after `moves` moves of an adversary, who drags the board's lowest and topmost pins.
     A job runs at once, or never if `late` says so."""
     board = Board(pins, spacing)
     next_target = targets(board, adversary)
@@ -234,7 +236,7 @@ def targets(board: Board, adversary: Adversary) -> Target:
 
 
 def _same_side(board: Board) -> Target:
-    """Always directly below one pin."""
+    """Moves that always go directly below one pin."""
     anchor = board.pins // 2
 
     def target(_: int) -> tuple[int, int]:
@@ -248,7 +250,7 @@ def _same_side(board: Board) -> Target:
 
 
 def _alternating(board: Board) -> Target:
-    """Each between the two dragged before it."""
+    """Moves that always go between the two pins that were dragged last."""
     return _between(board, board.pins // 2)
 
 
@@ -271,7 +273,7 @@ def _between(board: Board, last: int) -> Target:
 
 
 def _smallest_gap(board: Board) -> Target:
-    """Always into the smallest gap of the board."""
+    """Moves that always go into the smallest gap of the board."""
     return _one_of_the_smallest(board, 1)
 
 
@@ -286,7 +288,8 @@ def _one_of_the_smallest(board: Board, count: int) -> Target:
 
 
 def _two_places(board: Board) -> Target:
-    """Between the two dragged last at one place, and at another, in turn."""
+    """Moves between the two pins that were dragged last at one place, alternating with another
+    place."""
     places = [_between(board, board.pins // 3), _between(board, 2 * board.pins // 3)]
 
     def target(number: int) -> tuple[int, int]:
@@ -296,7 +299,8 @@ def _two_places(board: Board) -> Target:
 
 
 def _smallest_at_the_ends(board: Board) -> Target:
-    """Into the smallest of the eight gaps at the bottom, a thousand times, and then at the top."""
+    """Moves into the smallest of the eight gaps at the bottom, a thousand times, and then at the
+    top."""
 
     def target(number: int) -> tuple[int, int]:
         is_bottom = number // 1000 % 2 == 0
@@ -314,7 +318,8 @@ def _smallest_at_the_ends(board: Board) -> Target:
 
 
 def _amid_the_spread(board: Board) -> Target:
-    """In the middle of the rows that were given room last: the rows that were pressed together."""
+    """Moves into the middle of the rows that were respaced last, where rows were pressed
+    together."""
     chooser = random.Random(board.pins)
     rows, below = board.spread_last, board.spread_last[0]
 

@@ -1,1 +1,1 @@
-"""The constants of `pinway plan` that no other benchmark measures; see __main__."""
+"""The constants of `pinway plan` that no other benchmark measures. See __main__."""

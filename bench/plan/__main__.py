@@ -1,4 +1,4 @@
-"""Cells that one HBase server takes, and bytes that a pin takes on its shards, for `pinway plan`.
+"""Cells that one HBase server writes, and bytes that a pin takes on its shards, for `pinway plan`.
 
     make bench NAME=plan [QUICK=1]
 
@@ -39,8 +39,8 @@ START = 1_700_000_000_000
 
 
 async def cells(stack: Stack, pins: int, followers: int) -> Row:
-    """Cells a second that one server takes: each pin's into the rows of all followers, as fan-out
-    puts them."""
+    """Cells a second that one server writes: each pin's cells into the rows of all followers, as in
+    fan-out."""
     at = urlsplit(stack.settings["feeds_primary"])
     assert at.hostname is not None
     assert at.port is not None
@@ -92,7 +92,7 @@ def lines(first: int, last: int) -> Iterator[AnyLine]:
 
 
 async def bytes_of_a_pin(folder: Path, count: int) -> Row:
-    """Bytes that the shards' files grow by for each pin."""
+    """The growth of the shards' files for each pin, in bytes."""
     async with ValkeyServer(folder) as valkey:
         config = embedded_config(folder, valkey)
         async with embedded_stores(config) as stores:
@@ -114,7 +114,7 @@ async def bytes_of_a_pin(folder: Path, count: int) -> Row:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a shard's pages that are in use; its log is not counted."""
+    """Bytes of a shard's pages in use, without its log."""
     with closing(sqlite3.connect(path)) as shard:
         (pages,), (free,), (size,) = (
             shard.execute(f"PRAGMA {name}").fetchone()

@@ -1,1 +1,1 @@
-"""The race beside other projects' rules: `python -m bench.speculation`."""
+"""The race compared with other projects' rules: `python -m bench.speculation`."""

@@ -1,8 +1,9 @@
-"""The race by itself: what it makes of a tail, how many extra calls it makes, and what it costs.
+"""The race by itself: its effect on a tail, its extra calls, and its cost.
 
-Tail and extra calls in virtual time, from latencies whose distribution is known (lognormal, median
-3 ms, sigma 0.5): the same with and without. The cost in real time, against a bare await. Then the
-race and the rules of Finagle, Cassandra and gRPC on the same scenarios: see `scenarios`.
+The tail and the extra calls are measured in virtual time, from latencies with a known distribution
+(lognormal, median 3 ms, sigma 0.5), with and without the race. The cost is measured in real time,
+against a bare await. Then the race and the rules of Finagle, Cassandra and gRPC run on the same
+scenarios: see `scenarios`.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from tests.unit.feed_engine.speculation.scripted import Act, Store, load, race
 from tests.unit.feed_engine.virtual_time import run
 
 RATE = 200  # calls a second
-SETTLED = 5.0  # seconds until the cutoff has seen enough
+SETTLED = 5.0  # seconds until the cutoff has enough latencies
 STALLED, TIMES = 0.01, 100
 
 PUBLISHED = replace(ADAPTIVE, multiple=NEVER, ceiling=NEVER, floor=0.0)
@@ -75,7 +76,7 @@ def _extra(seconds: float) -> list[Row]:
 
 
 def _cost(calls: int) -> list[Row]:
-    """Processor time of interleaved rounds of bare awaits and of calls through a race, all answered
+    """Processor time of alternating rounds of bare awaits and of calls through a race, all answered
     at once."""
     sides = Sides(cast(WideColumnStore, object()), cast(WideColumnStore, object()))
     cutoffs = {"default policy": ADAPTIVE, "without shadows": replace(ADAPTIVE, warm=0, run_on=0)}
@@ -105,7 +106,8 @@ def _cost(calls: int) -> list[Row]:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(rounds())
-    cost = {name: 1e6 * min(some) for name, some in found.items()}  # others have this machine too
+    # other processes use this machine, too
+    cost = {name: 1e6 * min(some) for name, some in found.items()}
     bare = cost["bare await"]
     rows = [Row("bare await answered at once", bare, "us", "", "uvloop")]
     for name in cutoffs:
@@ -115,7 +117,7 @@ def _cost(calls: int) -> list[Row]:
 
 
 def _simulated(primary: Act, policy: Policy, seconds: float) -> tuple[list[float], Stats]:
-    """Latencies of all calls once settled, sorted."""
+    """The latencies of all calls after the start, sorted."""
 
     async def main() -> tuple[list[float], Stats]:
         raced = race(Store(primary), Store(_healthy(2)), policy, deadline=2.0)

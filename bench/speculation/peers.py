@@ -1,17 +1,17 @@
-"""Other projects' rules for hedged calls, as their documentation states them, in virtual time.
+"""Other projects' rules for hedged calls, as their documentation describes them, in virtual time.
 
-No such rule leaves a side: each rule always asks the primary first. Each is written down in a few
-lines, from its public documentation, so that all of them can be held against the race on the same
-seeded latencies.
+These rules never leave a side: they always ask the primary first. Each is written in a few lines
+from its public documentation, so that all can be compared with the race on the same seeded
+latencies.
 
-- Finagle, `BackupRequestFilter(maxExtraLoad)`: a backup request after the latency quantile
-  1 - maxExtraLoad of a sliding window, at least 1 ms; a retry budget of the same share bounds them.
-- Cassandra, `speculative_retry = MIN(99p, 50ms)`: another replica after the 99th percentile, or
-  50 ms if that is less; nothing bounds the load.
+- Finagle, `BackupRequestFilter(maxExtraLoad)`: a backup request after the latency quantile 1 -
+  maxExtraLoad of a sliding window, at least 1 ms; a retry budget of the same share limits them.
+- Cassandra, `speculative_retry = MIN(99p, 50ms)`: another replica after the 99th percentile, or 50
+  ms if that is less; nothing limits the load.
 - gRPC, `hedgingPolicy` with a `hedgingDelay` of 50 ms and `retryThrottling` (10 tokens, ratio 0.1):
   a failure takes a token, a success gives a tenth; no hedge while half of the tokens are gone.
 
-A call that fails is asked of the other side at once, under each rule's own bound.
+A call that fails is sent to the other side at once, under each rule's own limit.
 """
 
 import asyncio
@@ -31,7 +31,8 @@ Ask = Callable[[WideColumnStore], Awaitable[str]]
 
 
 class Peer:
-    """Asks the primary; after `delay`, or when it fails, the standby, if `may_hedge`."""
+    """Asks the primary; after `delay`, or when the primary fails, asks the standby if
+    `may_hedge`."""
 
     name = ""
 
@@ -49,7 +50,7 @@ class Peer:
         return True
 
     def ended(self, took: float, *, failed: bool) -> None:
-        """A call took so long in all, hedged or not, or an attempt failed."""
+        """Record the whole latency of a call, hedged or not, or a failed attempt."""
 
     async def __call__(self, ask: Ask, *, kind: Hashable = None) -> Raced[str]:
         loop = asyncio.get_running_loop()
@@ -88,7 +89,7 @@ class Peer:
 
 
 class Window:
-    """Latencies of the last 30 s, sorted again each half second."""
+    """Latencies of the last 30 s, sorted again every half second."""
 
     def __init__(self, share: float) -> None:
         self._share, self._seen = share, deque[tuple[float, float]]()

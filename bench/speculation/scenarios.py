@@ -1,4 +1,4 @@
-"""The race and other projects' rules on the same scenarios, in virtual time."""
+"""The race and other projects' rules in the same scenarios, in virtual time."""
 
 from bench.rows import Row
 from bench.speculation.peers import PEERS, Peer
@@ -16,7 +16,7 @@ from tests.unit.feed_engine.speculation.scenarios import (
 from tests.unit.feed_engine.speculation.scripted import NEVER, Act, Store, make, race
 from tests.unit.feed_engine.virtual_time import run
 
-SETTLED = 5.0  # seconds until enough was seen
+SETTLED = 5.0  # seconds until enough latencies were seen
 Seen = list[tuple[float, float, Raced[str] | StoreError]]
 
 
@@ -42,7 +42,7 @@ OUTAGES = (
 
 
 def rows(seconds: float) -> list[Row]:
-    """p99.9, the standby's share of the answers, extra calls and failures by scenario and rule."""
+    """p99.9, the standby's share of the answers, extra calls and failures, by scenario and rule."""
     return [
         row
         for scenario in (*EQUAL_SIDES, *UNEQUAL_SIDES, *OUTAGES)

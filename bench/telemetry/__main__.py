@@ -1,10 +1,10 @@
 """`python -m bench.telemetry [--quick]`: the processor time that telemetry adds to a request, in
-process; a table last, and bench/results/telemetry.json.
+this process. Prints a table at the end, and writes bench/results/telemetry.json.
 
-A page of a viewer's boards is asked of the endpoint repeatedly, over embedded
-stores. The contenders take turns within each round, and a figure is the median over the rounds of
-each contender's time divided by the time of the endpoint without telemetry. So a machine that
-changes its speed changes all of a round.
+A page of a viewer's boards is requested from the endpoint repeatedly, over embedded stores. The
+contenders take turns within each round. A figure is the median over the rounds of each contender's
+time divided by the time of the endpoint without telemetry. So a machine that changes its speed
+affects a whole round.
 """
 
 import argparse
@@ -38,7 +38,7 @@ PAGE = "query Page { viewer { username boards(first: 20) { edges { node { id nam
 
 
 class Nowhere(io.StringIO):
-    """A log that nobody keeps."""
+    """A log that is not kept."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -82,7 +82,7 @@ async def main(rounds: int, requests: int) -> list[Row]:
 
 
 async def _sign_up(endpoint: GraphQLEndpoint) -> Headers:
-    """The headers of a user with twenty boards."""
+    """The headers of a new user with twenty boards."""
 
     async def ask(query: str, headers: Headers) -> Any:
         answer = await endpoint.answer(headers, orjson.dumps({"query": query}))

@@ -1,1 +1,1 @@
-"""The web client in a browser: the time to the first feed, and scrolling through 5,000 pins."""
+"""The web client in a browser: the time until the first feed, and scrolling through 5,000 pins."""

@@ -1,7 +1,8 @@
 """`python -m bench.web`: the web client in Chromium, on a gateway with demo content.
 
-Each load begins with an empty cache, in a browser that runs already. `painted` is the first frame
-after the first picture of a pin has loaded. The 5,000 pins are the demo's, under other ids.
+Each load begins with an empty cache, in a browser that is already running. `painted` is the first
+frame after the first picture of a pin has loaded. The 5,000 pins are the demo's pins with other
+ids.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Every attack: a name, and what an attacker does until its time is up.
+"""Every attack: a name, and what an attacker does until its time is over.
 
-A flood is one line in `documents.py`, `requests.py`, `reads.py` or `writes.py`; what breaks
-the rules of a connection is a function in `connections.py`.
+A flood is one line in `documents.py`, `requests.py`, `reads.py` or `writes.py`. An attack that
+breaks the rules of a connection is a function in `connections.py`.
 """
 
 from bench.abuse.attacks import connections, documents, reads, requests, writes
@@ -19,4 +19,4 @@ CRITICAL = (
     "headers without end",
     "pipelining without reading",
 )
-"""The attacks that a quick run makes sure of first."""
+"""The attacks that a quick run must include."""

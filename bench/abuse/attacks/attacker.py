@@ -1,5 +1,4 @@
-"""The parts that all attackers share: an address of their own, connections, and a count of the
-answers."""
+"""The parts that all attackers share: an address, connections, and a count of the answers."""
 
 from __future__ import annotations
 
@@ -23,9 +22,10 @@ _CODE = re.compile(rb'"code": ?"([A-Z_]+)"')
 
 @dataclass
 class Attacker:
-    """One attacker: what it knows, where it attacks from, when it ends, and what it was answered.
+    """One attacker: the facts that it knows, its address, its end, and the answers that it got.
 
-    Its first address is in 127.0.0.0/8, and is not the honest client's."""
+    Its first address is in 127.0.0.0/8, and is not the honest client's.
+    """
 
     facts: Facts
     address: str
@@ -38,12 +38,12 @@ class Attacker:
         return time.monotonic() < self.until
 
     async def wait(self, seconds: float) -> bool:
-        """Wait; whether the attack goes on then."""
+        """Wait. Returns whether the attack continues."""
         await asyncio.sleep(seconds)
         return self.going
 
     async def open(self, address: str = "") -> Connection | None:
-        """A connection; None where it is refused."""
+        """A connection; None if it is refused."""
         try:
             return await Connection.open(self.facts.port, address or self.address)
         except OSError as error:
@@ -58,7 +58,7 @@ class Attacker:
     async def flood(
         self, request: Callable[[Facts, int], bytes], connections: int, *, keep: bool = True
     ) -> None:
-        """Send requests one after another on each of so many connections."""
+        """Send requests one after another on each of `connections` connections."""
         await asyncio.gather(*(self._stream(request, keep) for _ in range(connections)))
 
     async def _stream(self, request: Callable[[Facts, int], bytes], keep: bool) -> None:
@@ -86,7 +86,7 @@ Run = Callable[[Attacker], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Attack:
-    """`anywhere`: it knows nothing of the schema, and can be sent to any GraphQL server."""
+    """An attack. `anywhere`: it needs no schema, and can be sent to any GraphQL server."""
 
     name: str
     run: Run
@@ -101,12 +101,12 @@ def flood(
     anywhere: bool = False,
     keep: bool = True,
 ) -> Attack:
-    """An attack of requests, each made of its number."""
+    """An attack of requests, each made from its number."""
     return Attack(name, lambda attacker: attacker.flood(request, connections, keep=keep), anywhere)
 
 
 def several(runs: Sequence[Awaitable[None]]) -> Awaitable[list[None]]:
-    """Runs at the same time, of which some may be cut off."""
+    """Run several tasks at the same time; some may be cut off."""
 
     async def one(run: Awaitable[None]) -> None:
         with suppress(OSError, EOFError):

@@ -1,4 +1,4 @@
-"""Attacks by connections: too many, too slow, or too much of what a client should not send."""
+"""Attacks by connections: too many, too slow, or with data that no client should send."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Use = Callable[[Attacker, Connection], Awaitable[None]]
 
 
 def _each(name: str, connections: int, use: Use) -> Attack:
-    """Use connections one after another, so many at a time."""
+    """Use connections one after another, `connections` at the same time."""
 
     async def one(attacker: Attacker) -> None:
         while attacker.going:
@@ -102,7 +102,7 @@ async def _half_open(attacker: Attacker, connection: Connection) -> None:
 
 
 async def _at_once(attacker: Attacker, connection: Connection) -> None:
-    """Close as soon as it is open."""
+    """Close the connection as soon as it is open."""
 
 
 async def _pipelining(attacker: Attacker, connection: Connection) -> None:
@@ -134,7 +134,7 @@ async def _stalled_bodies(attacker: Attacker, connection: Connection) -> None:
 
 
 async def _pipelined_dear(attacker: Attacker, connection: Connection) -> None:
-    """Send as many dear operations as may wait for their turn, and read all answers."""
+    """Send as many expensive operations as may wait for their turn, and read all answers."""
     page = "pins(first: 50) { edges { node { board { owner { id } } } } }"
     dear = post({"query": "{ " + " ".join(f"a{n}: {page}" for n in range(10)) + " }"})
     connection.writer.write(dear * 15)
@@ -144,7 +144,7 @@ async def _pipelined_dear(attacker: Attacker, connection: Connection) -> None:
 
 
 async def _expecting(attacker: Attacker, connection: Connection) -> None:
-    """Ask whether a body may be sent, and never send it."""
+    """Ask whether a body may be sent, and never send one."""
     connection.writer.write(
         HEAD + b"content-type: application/json\r\nexpect: 100-continue\r\n"
         b"content-length: 900000\r\n\r\n"
@@ -153,7 +153,7 @@ async def _expecting(attacker: Attacker, connection: Connection) -> None:
 
 
 async def _idle(attacker: Attacker) -> None:
-    """Take more places than there are, from many addresses, and come again when cut off."""
+    """Take more places than there are, from many addresses, and return when cut off."""
     host = attacker.address.rpartition(".")[2]
 
     async def one(address: str) -> None:

@@ -1,4 +1,4 @@
-"""Attacks by documents that take long to read, validate or compile."""
+"""Attacks by documents that take long to parse, validate or compile."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def nested(facts: Facts, number: int) -> str:
 
 
 def refused(facts: Facts, number: int) -> str:
-    """300 pages of one field, some with an unknown one: long to validate."""
+    """300 pages of one field, some with an unknown field: long to validate."""
     return "{ " + "viewer { boards { edges { node { id } } } } " * 300 + f"u{number} }}"
 
 
 def unique_valid(facts: Facts, number: int) -> str:
-    """A valid document of some hundred fields that nobody sent before."""
+    """A new valid document of some hundred fields in each request."""
     fields = " ".join(f"a{n}_{number}: username" for n in range(90))
     return f"query Q{number} {{ viewer {{ {fields} {'id fullName ' * 400} }} }}"
 
 
 def small(facts: Facts, number: int) -> str:
-    """A valid document short enough to be read at once, that nobody sent before."""
+    """A new valid document in each request, short enough to be read at once."""
     fields = " ".join(f"a{n}x{number}: id" for n in range(24))
     return f"{{ viewer {{ {fields} }} }}"
 
@@ -56,7 +56,7 @@ def _wrong_variables(facts: Facts, number: int) -> bytes:
 
 
 def _marks(facts: Facts, number: int) -> bytes:
-    """A name of combining marks, which takes the square of its length to put in order."""
+    """A name of n combining marks, which takes n² steps to normalize."""
     given = {"username": f"marks{number}", "fullName": "a" + "\u0301\u0327" * 75_000}
     query = "mutation ($i: SignUpInput!) { signUp(input: $i) { token } }"
     return post({"query": query, "variables": {"i": given}})
@@ -67,7 +67,8 @@ def _unknown_operation(facts: Facts, number: int) -> bytes:
 
 
 def any_nested(facts: Facts, number: int) -> str:
-    """Fragments that double in each of 16 levels, of introspection alone: for any server."""
+    """Fragments that double on each of 16 levels, with introspection fields only: for any
+    server."""
     parts = ["{ __schema { types { ...F0 } } }"]
     for level in range(6):
         parts.append(
@@ -116,7 +117,7 @@ OWN = {
     "documents: many operations": "operations on one chain",
     "documents: variables": "variables",
 }
-"""Attacks by the shapes of `bench/abuse/documents.py`."""
+"""Attacks with the shapes of `bench/abuse/documents.py`."""
 _ANYWHERE = {
     "many root fields",
     "documents: directives",

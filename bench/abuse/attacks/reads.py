@@ -1,4 +1,4 @@
-"""Attacks by operations that read, answer or write much."""
+"""Attacks by operations that read or write much, or have large answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _times(count: int, field: str) -> str:
 
 
 def _secret_pages(facts: Facts, number: int) -> bytes:
-    """Pages of the stranger's, behind a place where a secret board's pins begin."""
+    """Pages for the attacker after a place at which a secret board's pins begin."""
     query = "query ($after: String) { pins(first: 1, after: $after) { edges { cursor } } }"
     if number % 2:
         page = "pins(first: 1, after: $after) { edges { cursor } }"
@@ -41,7 +41,7 @@ def _nodes_of_pins(facts: Facts, number: int) -> bytes:
 
 
 def _dearest(facts: Facts, number: int) -> bytes:
-    """Just within the bound on cost."""
+    """Operations just below the limit on cost."""
     page = "pins(first: 50) { edges { node { board { owner { id } } } } }"
     return post({"query": f"{{ {_times(30, page)} }}"})
 
@@ -90,7 +90,7 @@ def _forged_seen(facts: Facts, number: int) -> bytes:
 
 
 def _cursors(facts: Facts, number: int) -> bytes:
-    """Cursors that are long, and look like everything."""
+    """Long cursors of text that resembles a cursor."""
     after = ("a" * 5_000 + "!=" + "MTIzNDU2" * 1_000)[number % 1_000 :]
     page = "pins(first: 1, after: $after) { edges { cursor } }"
     query = f"query ($after: String) {{ {_times(30, page)} }}"
@@ -132,27 +132,27 @@ def _long_ids(facts: Facts, number: int) -> bytes:
 
 
 def _user_names(facts: Facts, number: int) -> bytes:
-    """Thirty user names a request, to find out which there are."""
+    """Thirty user names in a request, to find out which exist."""
     fields = " ".join(f'a{n}: user(username: "user{number * 30 + n}") {{ id }}' for n in range(30))
     return post({"query": f"{{ {fields} }}"})
 
 
 def _ids_of_all_shards(facts: Facts, number: int) -> bytes:
-    """Ids that nobody has, of all shards: none is in a cache."""
+    """Ids that no object has, on all shards: none is in a cache."""
     ids = [str(n << 46 | 1 << 36 | number + 10**9) for n in range(100)]
     query = f"query ($ids: [ID!]!) {{ {_times(5, 'nodes(ids: $ids) { id }')} }}"
     return post({"query": query, "variables": {"ids": ids}})
 
 
 def _again_from_a_cursor(facts: Facts, number: int) -> bytes:
-    """The longest page behind one cursor, again and again."""
+    """The longest page after one cursor, repeatedly."""
     page = "pins(first: 100, after: $after) { edges { cursor node { title } } }"
     query = f"query ($after: String) {{ {_times(8, page)} }}"
     return post({"query": query, "variables": {"after": facts.cursor}})
 
 
 async def _unread_answers(attacker: Attacker) -> None:
-    """Ask for large answers and read a few bytes of them a second."""
+    """Request large answers, and read a few bytes of them each second."""
 
     async def one() -> None:
         while attacker.going:

@@ -1,4 +1,4 @@
-"""Attacks by requests: bodies, headers and methods, valid or not, and very many of them."""
+"""Attacks by requests: very many, with valid or invalid bodies, headers and methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks by a signed-in stranger: writes without end, each of which has work behind it."""
+"""Attacks by a signed-in attacker: endless writes, each with background work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _signed(facts: Facts, content: object) -> bytes:
 
 
 def _writes(field: str, given: Input) -> Callable[[Facts, int], bytes]:
-    """Requests of many writes of one kind; the number of a write is its own among all."""
+    """Requests of many writes of one kind; each write has a different number."""
     name = field[0].upper() + field[1:]
     name = name.replace("UnlikePin", "LikePin").replace("UnfollowUser", "FollowUser")
     declared = ", ".join(f"$i{n}: {name}Input!" for n in range(AT_ONCE))
@@ -41,7 +41,7 @@ def _of(rows: list[str], number: int) -> str:
 
 
 def _turned(one: str, other: str, given: Input) -> Callable[[Facts, int], bytes]:
-    """Requests of two kinds in turn, which undo each other."""
+    """Alternating requests of two kinds, which undo each other."""
     both = _writes(one, given), _writes(other, given)
     return lambda facts, number: both[number % 2](facts, number // 2)
 
@@ -59,7 +59,7 @@ def _many_pins(facts: Facts, number: int) -> bytes:
 
 
 def _waiting_feeds(facts: Facts, number: int) -> bytes:
-    """Home feeds that wait for a write of the stranger's own, which is done."""
+    """Home feeds that wait for a write of the attacker that has already happened."""
     token = json.dumps(facts.feed_token)
     feeds = " ".join(
         f"a{n}: homeFeed(first: {n + 1}, seen: {token}) {{ visitId }}" for n in range(20)

@@ -1,1 +1,1 @@
-"""The contenders: ASGI applications over the same data, each in a process of its own."""
+"""The contenders: ASGI applications over the same data, each in its own process."""

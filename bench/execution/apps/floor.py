@@ -1,4 +1,4 @@
-"""The floor: this one query answered by hand, with the same batches, as plain ASGI."""
+"""The floor: this one query answered by hand-written code, with the same batches, as plain ASGI."""
 
 from typing import Any
 

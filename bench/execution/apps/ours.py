@@ -1,7 +1,9 @@
-"""Ours: the gateway's endpoint and executor over the home feed's schema; BENCH_BULK=1 adds hints.
+"""Ours: the gateway's endpoint and executor over the home feed's schema. BENCH_BULK=1 adds bulk
+resolvers.
 
-All that a request passes in the gateway is here (media types, limits, the deadline), and the
-garbage collector is as it has it; what a token says is read off its text.
+It includes everything that a request passes in the gateway (media types, limits, the deadline), and
+the gateway's settings of the garbage collector. A token is not verified: its text has the viewer's
+id.
 """
 
 from typing import Any, cast
@@ -31,4 +33,4 @@ endpoint = GraphQLEndpoint(
 )
 app = Front(endpoint, Response(status_code=404))
 _passes = short_passes()
-_passes.__enter__()  # as `pinway serve` does when all is made
+_passes.__enter__()  # as `pinway serve` does after its start

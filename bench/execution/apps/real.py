@@ -1,9 +1,9 @@
-"""The real path: the gateway over embedded stores with demo content, authorized, limits on.
+"""The real path: the gateway over embedded stores with demo content, with authorization and limits.
 
-`python -m bench.execution.apps.real prepare DIRECTORY` makes the stores and prints the requests for
-each page: {page: [{"authorization", "body"}]}. `... ours DIRECTORY PORT PAGE` serves them as they
-are served; `... stock DIRECTORY PORT PAGE` has the same schema run by strawberry and graphql-core
-behind the same HTTP.
+`python -m bench.execution.apps.real prepare DIRECTORY` creates the stores and prints the requests
+for each page: {page: [{"authorization", "body"}]}. `... ours DIRECTORY PORT PAGE` serves them as
+`pinway serve` does. `... stock DIRECTORY PORT PAGE` executes the same schema with strawberry and
+graphql-core behind the same HTTP code.
 """
 
 import json
@@ -43,7 +43,7 @@ PAGES = {
     "following feed": "followingFeed(first: $first) { %s }",
     "board": "board(id: $id) { name pins(first: $first) { %s } }",
 }
-"""50 pins each: of a later visit of a viewer's, of what they follow, and on a board."""
+"""Pages of 50 pins: of a viewer's later visit, of the following feed, and of a board."""
 _PINS = """edges { cursor node {
       id title description link image { url width height } createdAt
       board { id name owner { id username } }
@@ -95,10 +95,10 @@ def settings_in(directory: Path) -> Settings:
         data_dir=directory,
         run_jobs=False,
         public_url="http://pinway.test",
-        rate_cost=0,  # one viewer sends all of the load
+        rate_cost=0,  # one viewer sends the whole load
         max_running=0,
         max_running_cost=0,
-        log_requests=False,  # as the peers
+        log_requests=False,  # as for the peers
     )
 
 
@@ -115,7 +115,7 @@ async def prepare(directory: Path) -> None:
         boards = [id for id, _ in await objects.list(Kind.BOARD, 0, 1000)]
 
         async def ask(page: str, user: int, id: str | None = None) -> Any:
-            """The page's response; its request is kept if the page is full."""
+            """The page's response. Its request is kept if the page is full."""
             context = Context(runtime.stores, runtime.feeds, user, settings.url, lambda _: None)
             variables = {"first": PINS, **({"id": id} if id else {})}
             result = await executor.run(query(page), variables, None, context)
@@ -130,7 +130,7 @@ async def prepare(directory: Path) -> None:
         for user in users:
             await ask("home feed", user)
         await _settle(runtime.stores)
-        for user in users:  # a later visit also shows what the first one did
+        for user in users:  # a later visit also shows the pins of the first
             visit = (await ask("home feed", user))["visitId"]
             await ask("home feed", user, visit)
             await ask("following feed", user)
@@ -141,7 +141,7 @@ async def prepare(directory: Path) -> None:
 
 
 async def _settle(stores: Stores) -> None:
-    """Do the jobs that are left."""
+    """Run the remaining jobs."""
     while rows := await stores.shards.outbox.pending(epoch_ms() + 60_000, 100):
         for row in rows:
             await run_job(stores, Job(row.shard, row.id))
@@ -154,7 +154,7 @@ async def serve(kind: str, directory: Path, port: int, page: str) -> None:
         executor = StockExecutor(await executor.documents.read(query(page)))
     async with running(settings) as runtime:
         app = create_app(settings, runtime, executor)
-        # Stock's is uvicorn as it comes, without what ours does about the collector.
+        # Stock runs on plain uvicorn, without our settings of the garbage collector.
         ours = kind != "stock"
         server = Server(app) if ours else uvicorn.Server(_config(app))
         passes = short_passes() if ours else nullcontext()

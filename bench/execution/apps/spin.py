@@ -1,4 +1,4 @@
-"""The control of latencies: answers each request after spinning for the same time."""
+"""The control for latencies: each request takes the same time, in a busy loop."""
 
 import time
 from typing import Any
