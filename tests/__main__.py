@@ -1,4 +1,4 @@
-"""`make test`: the whole suite in two parts, and one summary of both as the last line.
+"""`make test`: the whole suite in two parts, with one summary of both parts on the last line.
 
 First come the tests that may share the machine, on several workers; then the tests marked `alone`,
 one after the other. `make test ARGS="..."` runs pytest itself.
@@ -29,8 +29,8 @@ _KINDS = {"failure": "failed", "error": "failed", "skipped": "skipped"}
 
 
 def run(options: Iterable[str], report: Path) -> tuple[int, Counter[str], list[str]]:
-    """Run pytest; return its exit status, how many tests ended how, and the names of the tests that
-    failed."""
+    """Run pytest. Returns its exit status, the number of tests by outcome, and the names of the
+    failed tests."""
     command = (sys.executable, "-m", "pytest", *options, f"--junitxml={report}")
     status = subprocess.run(command, check=False).returncode
     if not report.exists():
@@ -39,7 +39,7 @@ def run(options: Iterable[str], report: Path) -> tuple[int, Counter[str], list[s
 
 
 def read(report: Path) -> tuple[Counter[str], list[str]]:
-    """How many tests of a JUnit report ended how, and the names of the tests that failed."""
+    """The number of tests by outcome in a JUnit report, and the names of the failed tests."""
     ended, failed = Counter[str](), []
     for case in ElementTree.parse(report).iter("testcase"):
         kinds = {_KINDS[child.tag] for child in case if child.tag in _KINDS}
@@ -51,7 +51,7 @@ def read(report: Path) -> tuple[Counter[str], list[str]]:
 
 
 def _reason(case: ElementTree.Element) -> str:
-    """ ": " and the first line of what a failed test said, or nothing."""
+    """ ": " and the first line of a failed test's message; or an empty text."""
     said = [child.get("message") for child in case if _KINDS.get(child.tag) == "failed"]
     line = next((message.splitlines()[0] for message in said if message), "")
     return f": {line[:200]}" if line else ""

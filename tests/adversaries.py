@@ -1,5 +1,5 @@
-"""An adversary who drags pins of a real board, with the job at work beside it, run at once after
-each move, held back, or killed."""
+"""An adversary who drags pins of a real board. The board's job runs at once after each move, later,
+or is killed."""
 
 import asyncio
 from typing import Literal
@@ -15,14 +15,15 @@ from feed_engine.outbox.jobs import run_job
 
 Jobs = Literal["at work", "at once", "held back", "killed"]
 ON_BOARD = Mapping.BOARD_HAS_PINS
-_FIRST = 1 << 30  # local ids that no other pins have
+_FIRST = 1 << 30  # local ids of no other pins
 
 
 async def attack(
     stores: Stores, owner: int, pins: int, moves: int, adversary: Adversary, jobs: Jobs
 ) -> None:
-    """No move fails, the board's order is the moves', and few rows are rewritten, few at once.
-    Where jobs come in their turn or never, the rows are just where the simulation has them."""
+    """Check that no move fails, the board's order is the moves' order, and few rows are rewritten,
+    few of them at once. If jobs run in turn or never, the rows are also exactly the simulation's
+    rows."""
     new = writes.NewBoard(name=f"{adversary}, {jobs}", secret=False)
     board = (await writes.create_board(stores, owner, new)).board
     model = Board(pins, SPACING)
@@ -56,7 +57,7 @@ async def attack(
 
 
 async def _work(stores: Stores, board_id: int, jobs: Jobs) -> None:
-    """Do a worker's work, or be killed in the middle of it and do it again."""
+    """Do a worker's work, or be killed in the middle and do it again."""
     await settle()
     for row in await stores.shards.outbox.pending(2**62, 1000):
         if row.shard != shard_of(board_id):

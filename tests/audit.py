@@ -1,4 +1,4 @@
-"""Checks everything that is stored against everything else, as one list of faults."""
+"""Compares all stored data, and returns a list of faults."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from datasources.protocols import Lease, Stores
 from datasources.records import Board, Comment, Pin, Record, User
 
 ALL = 10**6
-AT_ONCE = 200  # lists asked of a cache, which has little time to answer
+AT_ONCE = 200  # lists that are requested from a cache at once, because its deadline is short
 FROM = {
     Mapping.BOARD_HAS_PINS: Kind.BOARD,
     Mapping.BOARD_FOLLOWED_BY_USERS: Kind.BOARD,
@@ -21,8 +21,8 @@ FROM = {
 
 
 async def audit(stores: Stores) -> list[str]:
-    """The faults between objects, both directions of each edge, lists' heads, and caches, when no
-    work is left to do. Empty when all is well."""
+    """The faults between objects, both directions of each edge, lists' heads, and caches. Call it
+    when no work is left. Empty if there are no faults."""
     return await Audit(stores).run()
 
 
@@ -90,7 +90,7 @@ class Audit:
                         self.faults.append(f"{one}: {row}, reversed {found.get(key)}")
 
     def _contents(self) -> None:
-        """Lists of what belongs to a thing hold what does, and nothing else."""
+        """Check that an object's lists have all objects that belong to it, and no others."""
         boards = [b for b in self.objects[Kind.BOARD].values() if isinstance(b, Board) and b.active]
         pins = [p for p in self.objects[Kind.PIN].values() if isinstance(p, Pin) and p.active]
         shown = {b.id for b in boards if not b.secret}

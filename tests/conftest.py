@@ -16,14 +16,14 @@ __all__ = ["anyio_backend", "pytest_pyfunc_call", "stack"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """When several workers run the tests, begin with the tests that take long."""
+    """When several workers run the tests, begin with the slow tests."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         lanes.sort(items)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> lanes.Lanes | None:
-    """Say which tests stay together on one worker."""
+    """Decide which tests stay together on one worker."""
     return lanes.Lanes(config, log) if config.getvalue("dist") == "loadscope" else None
 
 
@@ -35,8 +35,8 @@ def anyio_backend() -> tuple[str, dict[str, bool]]:
 
 @pytest.fixture(scope="session")
 def demo_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """`pinway run`: a process with embedded stores and demo content. Tests that write make things
-    of their own."""
+    """`pinway run`: a process with embedded stores and demo content. Tests that write create their
+    own objects."""
     with serving(tmp_path_factory.mktemp("demo") / "data") as served:
         yield served
 

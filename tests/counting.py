@@ -1,4 +1,4 @@
-"""Stores whose calls are counted, and the entries that they answer with."""
+"""Counts the calls of stores, and the entries in their answers."""
 
 import asyncio
 from collections import Counter
@@ -24,11 +24,11 @@ class Counts:
 
     @property
     def reads(self) -> int:
-        """Calls, without the calls that fill a cache after a read."""
+        """The number of calls, without calls that fill a cache after a read."""
         return sum(n for name, n in self.calls.items() if name.rpartition(".")[2] not in _FILLING)
 
     def of(self, stores: Stores) -> Stores:
-        """The stores, counted."""
+        """The stores, with their calls counted."""
         shards = stores.shards
         counted: Any = SimpleNamespace(
             objects=_Counted(shards.objects, "objects", self),
@@ -74,7 +74,7 @@ def _sides(sides: Sides, name: str, counts: Counts) -> Sides:
 
 
 def _entries(answer: Any) -> int:
-    """The rows, objects and cells of an answer. A write that fills a cache with a list's window
+    """The rows, objects and cells in an answer. A write that fills a cache with a list's window
     counts as one entry."""
     if isinstance(answer, dict):
         return sum(not isinstance(value, Lease) for value in answer.values())

@@ -1,4 +1,4 @@
-"""The embedded stores, real ones, in a directory of a test's own."""
+"""Embedded stores for tests, each in a directory of its own."""
 
 import json
 from collections.abc import AsyncIterator
@@ -19,7 +19,8 @@ SHARDS, MOD_SHARDS = 6, 3
 
 
 def embedded_config(directory: Path, valkey: ValkeyServer) -> StoresConfig:
-    """Everything in `directory` but the mapping cache and the queue, which are `valkey`'s."""
+    """All stores are in `directory`, except the mapping cache and the queue, which are in
+    `valkey`."""
     topology = directory / "topology.json"
     if not topology.exists():
         topology.write_text(
@@ -49,7 +50,7 @@ def embedded_config(directory: Path, valkey: ValkeyServer) -> StoresConfig:
 
 @asynccontextmanager
 async def embedded_stores(config: StoresConfig) -> AsyncIterator[Stores]:
-    """All stores, made where they are new, and closed when what runs in the background is done."""
+    """All stores, created if they are new. They are closed when the background work is done."""
     stores = await open_stores(config)
     try:
         await stores.shards.create()
@@ -64,7 +65,8 @@ async def embedded_stores(config: StoresConfig) -> AsyncIterator[Stores]:
 
 @pytest.fixture(scope="session")
 async def valkey(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ValkeyServer]:
-    """One server for the tests of a session; ids differ from test to test, so they share it."""
+    """One server for all tests of a session. Ids differ from test to test, so the tests can share
+    it."""
     async with ValkeyServer(tmp_path_factory.mktemp("valkey")) as server:
         yield server
 
@@ -73,7 +75,7 @@ async def valkey(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Valk
 async def stores(
     valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Stores]:
-    """Embedded stores for the tests of a module, which make users of their own."""
+    """Embedded stores for the tests of a module. Each test creates its own users."""
     await flush(valkey)
     async with embedded_stores(
         embedded_config(tmp_path_factory.mktemp("stores"), valkey)
@@ -82,14 +84,14 @@ async def stores(
 
 
 async def flush(valkey: ValkeyServer) -> None:
-    """Forget all that is cached and queued: new stores use the ids of earlier ones again."""
+    """Empty the cache and the queue: new stores use the same ids again."""
     client = redis.asyncio.Redis.from_url(valkey.url().replace("redis+unix:", "unix:"))
     await client.flushall()
     await client.aclose()
 
 
 async def drain(stores: Stores) -> None:
-    """Run jobs until nothing is left to do, as a worker and the relay would."""
+    """Run jobs until none is left, as a worker and the relay would."""
     await settle()
     while rows := await stores.shards.outbox.pending(2**62, 1000):
         for row in rows:

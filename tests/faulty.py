@@ -1,4 +1,5 @@
-"""Stores that fail: real ones, whose calls are lost, interrupted, or answered as another's."""
+"""Stores that fail: real stores whose calls are lost, interrupted, or combined with other
+events."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
@@ -10,7 +11,7 @@ from datasources.protocols import Sides, Stores, Table, WideColumnStore
 class Unwell:
     """A real store that stops answering: at once, or from its n-th call on, counted from 0.
 
-    The call is lost before it reaches the store.
+    Lost calls don't reach the store.
     """
 
     def __init__(self, store: Any, *, after: int = 0) -> None:
@@ -29,7 +30,7 @@ class Unwell:
 
 
 class Marking:
-    """A real store that trims as HBase does: what goes is deleted at its own stamp."""
+    """A real store that trims as HBase does: removed cells are deleted at their own stamps."""
 
     def __init__(self, store: WideColumnStore) -> None:
         self._store = store
@@ -43,7 +44,7 @@ class Marking:
 
 
 class Interrupted:
-    """A real store; after its first answer to a method, or its n-th, something else happens."""
+    """A real store. After the first or the n-th call of a method, another function runs."""
 
     def __init__(
         self, store: Any, method: str, action: Callable[[], Awaitable[None]], *, after: int = 1
@@ -67,7 +68,7 @@ class Interrupted:
 
 
 class Preceded:
-    """A real store; before its first call of a method, something else happens."""
+    """A real store. Before the first call of a method, another function runs."""
 
     def __init__(self, store: Any, method: str, action: Callable[[], Awaitable[None]]) -> None:
         self._store, self._method = store, method
@@ -97,7 +98,7 @@ def marking(sides: Sides) -> Sides:
 
 
 def with_part(stores: Stores, name: str, part: object) -> Stores:
-    """The stores, one part of whose shards is another."""
+    """The stores, with one part of the shards replaced."""
 
     class Shards:
         def __getattr__(self, asked: str) -> object:
@@ -107,5 +108,5 @@ def with_part(stores: Stores, name: str, part: object) -> Stores:
 
 
 def lacking(stores: Stores, part: str) -> Stores:
-    """The stores without one part of the shards."""
+    """The stores, with one part of the shards failing."""
     return with_part(stores, part, Unwell(getattr(stores.shards, part)))

@@ -1,4 +1,4 @@
-"""Feeds over embedded stores: people who write, and what they read."""
+"""Feeds over embedded stores: users who write, and the feeds that they read."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -38,11 +38,11 @@ FEEDS = {
     "VisitShown",
 }
 """The tasks of the feeds, by name."""
-START = 1_700_000_000_000  # epoch ms of the first pins: the past, so that follows come later
+START = 1_700_000_000_000  # epoch ms of the first pins; in the past, so that follows come later
 
 
 class Feeding(People):
-    """Writes as people do, reads their feeds, and runs jobs when the test says so."""
+    """Writes as users do, reads their feeds, and runs jobs when a test asks for it."""
 
     def __init__(self, stores: Stores) -> None:
         super().__init__(stores)
@@ -82,7 +82,7 @@ class Feeding(People):
     async def rest_of(
         self, viewer: User | None, page: HomePage, *, stores: Stores | None = None, first: int = 5
     ) -> list[int]:
-        """The pins of all pages behind one."""
+        """The pins of all pages after a page."""
         pins: list[int] = []
         while page.has_next:
             after = page.items[-1].cursor
@@ -101,7 +101,7 @@ class Feeding(People):
         return (await writes.create_pin(self.stores, board.owner_id, new, at=at)).pin
 
     async def pins(self, board: Board, count: int, *, start: int = START) -> list[Pin]:
-        """New pins, the newest last, a second apart."""
+        """New pins, a second apart, the newest last."""
         return [await self.pin_at(board, start + 1000 * number) for number in range(count)]
 
     async def follow(self, viewer: User, target_id: int) -> None:
@@ -120,7 +120,7 @@ class Feeding(People):
         return await self.stores.shards.outbox.pending(2**62, 1000)
 
     async def tasks(self) -> list[Task]:
-        """The feeds' tasks that no job did yet."""
+        """The feeds' tasks that no job has done yet."""
         return [
             task
             for row in await self.pending()
@@ -129,7 +129,7 @@ class Feeding(People):
         ]
 
     async def run(self, task: Task, *, stores: Stores | None = None) -> None:
-        """Do a task, and leave it in the outbox to be done again."""
+        """Do a task, and leave it in the outbox so that it can be done again."""
         await HANDLERS[name_of(task)](stores or self.stores, task, None, _nowhere)
 
 
@@ -141,7 +141,7 @@ def pins_of(page: HomePage | FollowingPage) -> list[int]:
 
 
 async def reader(feeding: Feeding, pins: int = 12) -> tuple[User, list[int]]:
-    """A viewer who follows somebody with so many pins; these, the best first."""
+    """A viewer who follows a user with `pins` pins, and these pins, best first."""
     viewer, owner = await feeding.user(), await feeding.user()
     await feeding.follow(viewer, owner.id)
     made = await feeding.pins(await feeding.board(owner), pins)
@@ -151,7 +151,7 @@ async def reader(feeding: Feeding, pins: int = 12) -> tuple[User, list[int]]:
 
 @pytest.fixture
 async def feeding(valkey: ValkeyServer, tmp_path: Path) -> AsyncIterator[Feeding]:
-    """New stores for each test, since popular pins are everybody's."""
+    """New stores for each test, because all users share popular pins."""
     client = redis.asyncio.Redis.from_url(valkey.url().replace("redis+unix:", "unix:"))
     await client.flushall()
     await client.aclose()

@@ -1,4 +1,4 @@
-"""A whole gateway inside a test's process, without HTTP: ask it as a client would."""
+"""A whole gateway inside a test's process, without HTTP."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,8 @@ from resolvers.context import Context
 
 @dataclass
 class Gateway:
-    """`ask` answers the whole response, `data` only its data, and fails on errors."""
+    """A gateway. `ask` returns the whole response; `data` returns only its data, and fails on
+    errors."""
 
     runtime: Runtime
     executor: Executor
@@ -33,7 +34,7 @@ class Gateway:
         return self.runtime.stores
 
     async def ask(self, query: str, viewer: str | None = None, **variables: Any) -> dict[str, Any]:
-        """The response to an operation sent by the user of that name, or by nobody."""
+        """The response to an operation of the user with that name, or of an anonymous client."""
         viewer_id = self.people[viewer] if viewer else None
         context = Context(
             self.runtime.stores, self.runtime.feeds, viewer_id, "http://pinway.test", str
@@ -48,13 +49,13 @@ class Gateway:
         return response["data"]
 
     async def mutate(self, viewer: str, field: str, selection: str, **input: Any) -> Any:
-        """The payload of a mutation that must succeed."""
+        """The payload of a mutation, which must succeed."""
         payload = await self.try_to(viewer, field, selection, **input)
         assert payload["errors"] == [], payload["errors"]
         return payload
 
     async def try_to(self, viewer: str, field: str, selection: str, **input: Any) -> Any:
-        """The payload of a mutation, with its `errors`."""
+        """The payload of a mutation, including its `errors`."""
         name = field[0].upper() + field[1:]
         for prefix, type_ in (("Unfollow", "Follow"), ("Unlike", "Like")):
             name = name.replace(prefix, type_)
@@ -85,7 +86,7 @@ class Gateway:
         return str(payload["pin"]["id"])
 
     async def settle(self) -> None:
-        """Do all the work that is left in the outbox, here and now."""
+        """Do all remaining work of the outbox now."""
         while rows := await self.stores.shards.outbox.pending(epoch_ms() + 60_000, 100):
             for row in rows:
                 await run_job(self.stores, Job(row.shard, row.id))
@@ -93,7 +94,7 @@ class Gateway:
 
 @asynccontextmanager
 async def embedded_gateway(directory: Path, **overrides: Any) -> AsyncIterator[Gateway]:
-    """A gateway on fresh embedded stores; its jobs run when the test says so (`settle`)."""
+    """A gateway on new embedded stores. Jobs run when the test calls `settle`."""
     settings = read_settings(data_dir=directory, run_jobs=False, **overrides)
     async with gateway_on(settings) as gateway:
         yield gateway
@@ -110,7 +111,7 @@ async def gateway_on(settings: Settings) -> AsyncIterator[Gateway]:
 
 @asynccontextmanager
 async def gateway_on_two_servers(directory: Path) -> AsyncIterator[tuple[Gateway, Topology]]:
-    """An embedded gateway whose shards 0 to 7 lie on "one", and 8 to 15 on "two"."""
+    """An embedded gateway with shards 0 to 7 on "one", and 8 to 15 on "two"."""
     topology = Topology(
         epoch=1,
         servers={name: f"sqlite://{directory}/{name}" for name in ("one", "two")},

@@ -1,4 +1,4 @@
-"""Drags that halve one gap again and again, as the published figure promises: 83 times for sure."""
+"""Drags that halve one gap repeatedly: at least 83 times, as the published figure promises."""
 
 from datasources.mappings import SEQUENCE_STEP, ListKey, Mapping
 from datasources.protocols import Stores
@@ -12,7 +12,8 @@ WAYS = ["below the upper", "above the lower", "by turns", "zigzag", "at the bott
 
 async def halve(stores: Stores, people: People, way: str) -> None:
     """Drag 83 pins into a millisecond's gap (or to an end of the board, where the lowest pin is of
-    the first millisecond). Each writes one row, takes its place exactly, and no row is spread."""
+    the first millisecond). Checks that each drag writes one row at exactly its place, and no row is
+    respaced."""
     assert HALVINGS == 83
     board = await people.board(await people.user())
     key = ListKey(Mapping.BOARD_HAS_PINS, board.id)
@@ -35,7 +36,7 @@ async def halve(stores: Stores, people: People, way: str) -> None:
             after = shown[0] if shown[0] != moved else None
             if after is None:
                 continue
-        elif way == "zigzag":  # into the gap above the last one, then into that below it, ...
+        elif way == "zigzag":  # into the gap above the last pin, then into the gap below it, ...
             before, after = edge_above, edge_below
         elif downward[way]:
             before = upper if way == "below the upper" else edge_above

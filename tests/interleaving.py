@@ -1,4 +1,4 @@
-"""Two writes to one board, of which the one stops at each of its seams while the other is made."""
+"""Two writes to one board: the first stops at each of its seams while the second runs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ from tests.people import People
 ON_BOARD = Mapping.BOARD_HAS_PINS
 PINS = 6
 Halted = Callable[["asyncio.Task[Any]"], Awaitable[None]]
-"""Waits until a write has come to its end, or waits for a lock."""
+"""Waits until a write has ended, or waits for a lock."""
 
 
 class Scene(NamedTuple):
@@ -29,14 +29,15 @@ class Scene(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A write, and what it makes of a board's pins. It can't be done if a pin it names has gone."""
+    """A write, and its effect on a board's pins. It is impossible if a pin that it names is
+    gone."""
 
     do: Callable[[Stores, Scene], Awaitable[Any]]
     model: Callable[[list[int], Scene], list[int]]
 
 
 def _drag(moved: int, before: int) -> Write:
-    """One pin directly below another, by their numbers."""
+    """A drag of one pin directly below another, by their numbers."""
 
     async def do(stores: Stores, scene: Scene) -> Any:
         ids = scene.pins
@@ -61,7 +62,7 @@ def _without(pins: list[int], scene: Scene) -> list[int]:
 
 
 SAVED = 0
-"""Stands for a pin that was not there before."""
+"""The number of a pin that the write saves."""
 FIRST = _drag(4, 2)
 SECOND = {
     "a drag to the same place": _drag(5, 2),
@@ -84,8 +85,8 @@ SECOND = {
 
 
 async def interleave(people: People, second: Write, halted: Halted) -> int:
-    """A drag and another write. Raises AssertionError if the end state is not the state after one
-    write and then the other. Returns the number of seams."""
+    """Run a drag and another write. Raises AssertionError if the end state is not the state after
+    the two writes in one of the two orders. Returns the number of seams."""
     first, user = FIRST, await people.user()
     other = await people.board(user)
     for seam in range(100):
@@ -116,6 +117,6 @@ async def interleave(people: People, second: Write, halted: Halted) -> int:
 async def _tried(write: Awaitable[Any]) -> bool:
     try:
         await write
-    except (BadInput, NotFound):  # a pin that it names has gone
+    except (BadInput, NotFound):  # a pin that it names is gone
         return False
     return True

@@ -1,4 +1,4 @@
-"""Stores whose calls begin and end at drawn moments, so that calls of several tasks interleave."""
+"""Stores whose calls have random pauses, so that calls of several tasks interleave."""
 
 import asyncio
 import random
@@ -7,12 +7,12 @@ from typing import Any
 
 from datasources.protocols import Sides, Stores
 
-TURNS = (0, 0, 1, 2, 5, 20)  # of the event loop
-PAUSE = 0.0004  # seconds: a call of an embedded shard
+TURNS = (0, 0, 1, 2, 5, 20)  # turns of the event loop
+PAUSE = 0.0004  # seconds; a call of an embedded shard
 
 
 def jittered(stores: Stores, rng: random.Random) -> Stores:
-    """The stores, with drawn pauses around each call of the shards and of the feeds' sides."""
+    """The stores, with random pauses around each call of the shards and of the feeds' sides."""
     shards = stores.shards
     parts = ("objects", "mappings", "outbox", "visits", "mod")
     paused: Any = SimpleNamespace(**{name: _Jittered(getattr(shards, name), rng) for name in parts})

@@ -1,9 +1,10 @@
-"""Lanes: the tests that share a worker when several run the suite, and the order of beginning.
+"""Lanes: the tests that share a worker when several workers run the suite, and the order in which
+lanes begin.
 
-A file's tests share its fixtures, so they stay on one worker. All tests of the real servers do, so
-that the servers start once; so do all tests of pairs of MariaDB servers, and all tests with Node,
-so that a folder's packages are installed once. Files that take long come first, so that no worker
-ends much later than the others.
+A file's tests share its fixtures, so they stay on one worker. All tests of the real servers stay on
+one worker, so that the servers start once. The same is true for all tests of pairs of MariaDB
+servers, and for all tests with Node, so that a folder's packages are installed once. Slow files
+come first, so that no worker ends much later than the others.
 """
 
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-WORKERS = (os.cpu_count() or 1) + 1  # the one with the real servers mostly waits for them
+WORKERS = (os.cpu_count() or 1) + 1  # the worker with the real servers mostly waits
 TESTS = Path(__file__).parent
 ON_SERVERS = (
     "contract",
@@ -47,7 +48,7 @@ def lane(path: Path) -> str:
 
 
 def rank(path: Path) -> int:
-    """The place of a file's lane in the order of beginning, from 0."""
+    """The place of a file's lane in the order, from 0."""
     name = path.relative_to(TESTS).as_posix()
     if name.startswith(ON_SERVERS):
         return 0

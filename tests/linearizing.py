@@ -1,10 +1,10 @@
-"""A check that boards are linearizable: a model of two of them in memory replays a history.
+"""A check that boards are linearizable: a model of two boards in memory replays a history.
 
-Clients drag, save, delete, move and sort at random, at once. Each transaction that locked a board
-is noted with the board's version at its end. In the order of these versions (of both boards'
-versions for calls that touch both boards) the model does the same; then every answer, the rows that
-each transaction left (rows of gone pins, too: a sort may use them), every page that was read
-meanwhile, and the end must be what the model says, and the order must not contradict the time.
+Concurrent clients drag, save, delete, move and sort at random. Each transaction that locked a board
+is recorded with the board's version at its end. The model does the same calls in the order of these
+versions (of both boards' versions for calls on both boards). Then every answer, the rows that each
+transaction left (including rows of removed pins, which a sort may use), every page that was read
+meanwhile, and the end must agree with the model, and the order must not contradict real time.
 """
 
 import asyncio
@@ -32,17 +32,17 @@ from tests.faulty import with_part
 from tests.people import People
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
-PINS = 8  # on each board at first
-MOST = 1000  # rows of a board, gone pins' and all
+PINS = 8  # on each board at the start
+MOST = 1000  # rows of a board, including rows of removed pins
 Lists = dict[int, list[int]]
-"""By board its pins, from the top down."""
+"""The pins of each board, from the top down."""
 Shown = tuple[int, bool]
 """A row's pin, and whether it is on the board."""
 
 
 @dataclass
 class Call:
-    """A client's request with its start and end, and its answer."""
+    """A client's request with its start, its end, and its answer."""
 
     kind: str
     board: int
@@ -52,24 +52,24 @@ class Call:
     began: int = 0
     ended: int | None = None
     answer: Any = None
-    done: int = 0  # pins of a sort that the model has put in their places
+    done: int = 0  # pins of a sort that the model has placed
 
 
 @dataclass
 class Step:
-    """A transaction: the versions and rows that it left its boards with, and whether it changed
+    """A transaction: the versions and rows of its boards at its end, and whether it changed
     them."""
 
     call: Call
     versions: dict[int, int]
     rows: dict[int, list[Shown]]
     changed: bool
-    reached: int | None = None  # of a sort
+    reached: int | None = None  # for a sort
 
 
 @dataclass
 class Read:
-    """Both boards as a reader saw them, from when to when."""
+    """Both boards as a reader saw them, with the start and the end of the read."""
 
     began: int
     ended: int
@@ -77,7 +77,7 @@ class Read:
 
 
 class State(NamedTuple):
-    """A board, after so many moves from board to board, and the call that left it so."""
+    """A board after a number of moves between the boards, and the call that produced this state."""
 
     pins: list[int]
     moves: int
@@ -88,14 +88,14 @@ _CALL: ContextVar[Call] = ContextVar("call")
 
 
 class _Tx:
-    """A transaction; it notes which boards it touches."""
+    """A transaction that records which boards it touches."""
 
     def __init__(self, tx: ShardTx, pause: Callable[[], Awaitable[None]]) -> None:
         self._tx, self._pause = tx, pause
         self.boards = set[int]()
         self.changed = False
         self.reached: int | None = None
-        self.sorts: list[int] = []  # the outbox rows of the writes that it begins
+        self.sorts: list[int] = []  # the outbox rows of the sorts that it begins
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._tx, name)
@@ -149,17 +149,17 @@ class _Objects:
 
 @dataclass
 class History:
-    """Two boards of one user, and what clients do to them at once."""
+    """Two boards of one user, and the concurrent calls of clients."""
 
     people: People
     chooser: random.Random
     boards: list[Board] = field(default_factory=list)
     start: Lists = field(default_factory=dict)
-    pins: list[int] = field(default_factory=list)  # all that ever were
+    pins: list[int] = field(default_factory=list)  # all pins that ever existed
     steps: list[Step] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     sorts: dict[tuple[int, int], Call] = field(default_factory=dict)
-    """By shard and outbox row."""
+    """Sorts by (shard, outbox row)."""
     reads: list[Read] = field(default_factory=list)
     refused: int = 0
     _time: int = 0
@@ -178,7 +178,8 @@ class History:
         self.me = user.id
 
     async def run(self, clients: int, calls: int) -> None:
-        """A sort, a save, and so many clients, each sending so many calls one after the other."""
+        """Run a sort, a save, and `clients` clients, each with `calls` calls one after the
+        other."""
         clients_calls = (self._client(calls) for _ in range(clients))
         await asyncio.gather(self._sort(), self._save(), *clients_calls)
         await settle()
@@ -272,8 +273,8 @@ class History:
         )
 
     async def _work(self) -> None:
-        """Run jobs beside the clients: spread rows, complete writes that are still running, and
-        give up their holds."""
+        """Run jobs at the same time as the clients: respace rows, complete writes that are still
+        running, and give up their holds."""
         for row in await self.stores.shards.outbox.pending(2**62, 1000):
             if row.kind == arrange.KIND:
                 call = self.sorts[row.shard, row.id]
@@ -298,7 +299,7 @@ class History:
     # ------------------------------------------------------------------ the model
 
     async def check(self) -> None:
-        """Raises AssertionError if the history is not a history of two boards."""
+        """Raises AssertionError if the history is impossible for two boards."""
         model = {id: Rows(list(pins)) for id, pins in self.start.items()}
         order, moves = self._ordered(), 0
         states = {board: [State(rows.shown(), 0, None)] for board, rows in model.items()}
@@ -312,13 +313,13 @@ class History:
             assert await self.people.list(ON_BOARD, board.id) == model[board.id].shown()
         self._check_time(order)
         for read in self.reads:
-            # Of some moment: with the same moves from board to board on either.
+            # As of one moment: the same number of moves on both boards.
             assert set.intersection(
                 *(_moments(states[board], read, pins) for board, pins in read.lists.items())
             )
 
     def _ordered(self) -> list[Step]:
-        """The transactions in an order that all boards' versions agree with."""
+        """The transactions in an order that agrees with all boards' versions."""
         queues = [
             sorted(
                 (step for step in self.steps if board.id in step.versions),
@@ -342,8 +343,8 @@ class History:
         return order
 
     def _check_time(self, order: list[Step]) -> None:
-        """Check real time: where a board shows it, a request answered before another began comes
-        before it."""
+        """Check real time: a request that was answered before another began must come before it, if
+        a board shows their order."""
         for board in self.boards:
             touched = [s for s in order if board.id in s.versions and s.changed]
             for at, step in enumerate(touched):
@@ -353,8 +354,8 @@ class History:
 
 @dataclass
 class Rows:
-    """A board's rows from the top down. Pins that were deleted or have left keep their places: one
-    of them may be the anchor of a sort that is under way."""
+    """A board's rows from the top down. Pins that were deleted or moved away keep their places,
+    because they may be the anchor of a running sort."""
 
     ids: list[int]
     gone: set[int] = field(default_factory=set)
@@ -369,21 +370,21 @@ class Rows:
         return pin in self.ids and pin not in self.gone
 
     def put(self, pin: int, below: int | None) -> None:
-        """Directly below another row, or on top."""
+        """Put a pin directly below another row, or on top."""
         if pin in self.ids:
             self.ids.remove(pin)
         self.gone.discard(pin)
         self.ids.insert(0 if below is None else self.ids.index(below) + 1, pin)
 
     def above(self, pin: int, without: Sequence[int] = ()) -> int | None:
-        """The next row above a row, except the given rows."""
+        """The next row above a row, ignoring the given rows."""
         rows = reversed(self.ids[: self.ids.index(pin)])
         return next((id for id in rows if id not in without), None)
 
 
 def _moments(states: list[State], read: Read, pins: list[int]) -> set[int]:
-    """After how many moves from board to board it was as it was read: not before what had been
-    answered when the read began, nor after what was asked later."""
+    """The numbers of moves between the boards after which a read may have happened: not before
+    calls that were answered when the read began, and not after calls that began after its end."""
     answered = [n for n, s in enumerate(states) if s.call and (s.call.ended or 2**62) < read.began]
     asked = [n for n, s in enumerate(states) if s.call and s.call.began < read.ended]
     some = states[max(answered, default=0) : max(asked, default=0) + 1]
@@ -425,7 +426,8 @@ def _home(model: Model, pin: int) -> int:
 
 
 def _drop(rows: Rows, call: Call) -> None:
-    """Where it is shown there already, it stays, whatever rows of gone pins are in between."""
+    """Drop a pin. If it is already shown there, it stays, even with rows of removed pins in
+    between."""
     [pin], below = call.pins, call.before
     if below is None and call.after is not None:
         assert rows.holds(call.after)
@@ -443,7 +445,7 @@ def _check_neighbors(rows: Rows, call: Call, placed: Reordered) -> None:
 
 
 def _sort(rows: Rows, call: Call, reached: int) -> None:
-    """Each pin goes directly below the one before it; the first to where it was asked."""
+    """Place each pin directly below the pin before it, and the first pin at the requested place."""
     for number in range(call.done, reached):
         if not rows.holds(call.pins[number]):
             continue
@@ -462,7 +464,7 @@ async def _rows(tx: ShardTx, board_id: int) -> list[Shown]:
 
 
 async def _pack(stores: Stores, board: Board, ids: list[int]) -> None:
-    """Leave hardly any room between pins, so that rows have to be spread."""
+    """Leave hardly any room between pins, so that rows must be respaced."""
 
     async def write(tx: ShardTx) -> None:
         for place, pin_id in enumerate(reversed(ids)):

@@ -1,4 +1,4 @@
-"""A collector of traces in this process: takes OTLP over HTTP, as real collectors do."""
+"""A collector of traces in this process: it receives OTLP over HTTP, as real collectors do."""
 
 import gzip
 import threading
@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 @dataclass
 class Collector:
-    """The spans that came to `endpoint`, each as a dict."""
+    """The spans that were sent to `endpoint`, each as a dict."""
 
     endpoint: str = ""
     status: int = 200
@@ -23,7 +23,7 @@ class Collector:
         return [span for span in self.spans if span["name"] == name]
 
     def below(self, span: dict[str, Any]) -> list[dict[str, Any]]:
-        """The spans whose parent this span is."""
+        """The spans whose parent is this span."""
         return [one for one in self.spans if one["parent"] == span["id"]]
 
     def add(self, body: bytes) -> None:
@@ -55,7 +55,7 @@ def _dict(attributes: Any) -> dict[str, Any]:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """A collector that takes spans inside the block."""
+    """A collector that receives spans inside the block."""
     collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,8 +1,8 @@
 """Ends asynchronous tests whose time is over (`pytest-timeout`).
 
 pytest-timeout raises its failure from a signal, mostly while the event loop waits. So the failure
-leaves the loop, but the test's coroutine stays suspended there; as the tests of a session share a
-loop, it would go on under a later test, and raise what it raises in that one.
+leaves the loop, but the test's coroutine stays suspended there. The tests of a session share a
+loop, so it would continue during a later test, and raise its errors there.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 GRACE = 30.0
-"""Seconds that a test has to leave its contexts, when its time is over."""
+"""Seconds for a test to leave its contexts after its time is over."""
 
 
 class _Ending:
-    """An asynchronous test function that can be ended when its failure has left the event loop."""
+    """An asynchronous test function that can be ended after its failure has left the event loop."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
@@ -27,7 +27,7 @@ class _Ending:
         self._overdue = False
 
     async def run(self, arguments: dict[str, Any]) -> None:
-        """Run the test. What it raises after its time is over concerns nobody."""
+        """Run the test. Exceptions after its time is over are ignored."""
         self._task = asyncio.current_task()
         try:
             await self._function(**arguments)
@@ -52,7 +52,7 @@ class _Ending:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
-    """Run a test; leave nothing of it in the event loop."""
+    """Run a test, and leave nothing of it in the event loop."""
     function = pyfuncitem.obj
     if not inspect.iscoroutinefunction(function):
         return (yield)

@@ -1,5 +1,5 @@
 """Pairs of MariaDB servers with a ZooKeeper, without the rest of the stack; and a load of writes
-that remembers what was acknowledged."""
+that remembers which were acknowledged."""
 
 import asyncio
 import itertools
@@ -24,7 +24,7 @@ from gateway.cli import main
 
 SHARDS = 4
 numbers = itertools.count()
-"""Numbers of pins, which all loads share: no two pins of theirs have the same number."""
+"""Numbers of pins. All loads share them, so that no two pins have the same number."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Pairs:
         return [f"mysql{n:03d}{side}" for n in range(1, self.count + 1) for side in "ab"]
 
     def server(self, name: str) -> MariaDB:
-        """By its name in the topology or in the stack."""
+        """The server with this name in the topology or in the stack."""
         found = self.stack.services[name.lower()]
         assert isinstance(found, MariaDB)
         return found
@@ -70,7 +70,7 @@ class Pairs:
         )
 
     def run(self, *words: str) -> tuple[int, str]:
-        """`pinway shards`; the exit status and what it wrote."""
+        """Run `pinway shards`. Returns the exit status and the output."""
         password = self.stack.secrets.replica_password
         done = CliRunner(env={"PINWAY_REPLICA_PASSWORD": password}).invoke(
             main, ["shards", *words, "--config", str(self.stack.settings_file)]
@@ -101,7 +101,7 @@ class Pairs:
         return master, slave
 
     async def lone_gateway(self) -> MySqlShards:
-        """Shards of a gateway that never hears of another topology."""
+        """The shards of a gateway that never receives another topology."""
         settings = self.stack.settings
         return MySqlShards(
             await self.saved(), user=settings["mysql_user"], password=settings["mysql_password"]
@@ -109,7 +109,7 @@ class Pairs:
 
     @asynccontextmanager
     async def gateway(self, *, deadline: float = 2.0) -> AsyncIterator[MySqlShards]:
-        """Shards as a gateway has them: the topology is followed."""
+        """The shards of a gateway that follows the topology."""
         source = ZooKeeperTopology(self.zookeeper, "/pinway/topology")
         shards = MySqlShards(
             await source.load(),
@@ -133,7 +133,7 @@ async def insert_pin(shards: MySqlShards, data: bytes, shard: int = 0) -> int:
 
 
 class Kept:
-    """The servers that tests share, started when they are first needed."""
+    """The servers that tests share. They are started when first needed."""
 
     def __init__(self, folders: pytest.TempPathFactory) -> None:
         self._folders = folders
@@ -146,7 +146,7 @@ class Kept:
         return self._pairs
 
     def stop(self) -> None:
-        """Stop the servers; the next test gets new ones."""
+        """Stop the servers. The next test gets new ones."""
         self._pairs = None
         self._running.close()
 
@@ -160,8 +160,8 @@ def kept_pairs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 
 @pytest.fixture
 def pairs(kept_pairs: Kept, request: pytest.FixtureRequest) -> Iterator[Pairs]:
-    """Two pairs, the shards made. A test leaves all servers running, with each master's slave, and
-    no move; the servers of a test that failed are replaced."""
+    """Two pairs with created shards. A test leaves all servers running, with a slave for each
+    master, and no move; after a failed test the servers are replaced."""
     failed = request.session.testsfailed
     yield kept_pairs.get()
     if request.session.testsfailed > failed:
@@ -170,7 +170,7 @@ def pairs(kept_pairs: Kept, request: pytest.FixtureRequest) -> Iterator[Pairs]:
 
 @contextmanager
 def started(folder: Path) -> Iterator[Pairs]:
-    """Two pairs in `folder`, the shards made; stopped at the end."""
+    """Two pairs in `folder` with created shards, stopped at the end."""
     stack = Stack(folder, SHARDS, 2)
     stack.up(set_up_only=True)
     made = Pairs(stack, 2)
@@ -201,8 +201,8 @@ async def _install(pairs: Pairs) -> None:
 
 @dataclass
 class Load:
-    """Writers that insert a pin of its own number each, over all shards, again and again, with
-    `pause` seconds after each write."""
+    """Writers that repeatedly insert a pin with a new number, over all shards, with `pause` seconds
+    after each write."""
 
     shards: MySqlShards
     pause: float = 0.0
@@ -223,7 +223,7 @@ class Load:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def acknowledge(self, count: int) -> None:
-        """Wait until so many more writes were acknowledged."""
+        """Wait until `count` more writes were acknowledged."""
         wanted = len(self.acknowledged) + count
         async with asyncio.timeout(90):
             while len(self.acknowledged) < wanted:
@@ -231,8 +231,8 @@ class Load:
                 await self._more.wait()
 
     async def check(self) -> None:
-        """Every acknowledged write is there, none that was refused, and none twice. Rows of other
-        tests may hold any number."""
+        """Check that every acknowledged write exists, that no refused write exists, and that no
+        write exists twice. Rows of other tests may have any number."""
         found: dict[int, list[int]] = {}
         ids = {id: number for number, id in self.acknowledged.items()}
         got = await self.shards.objects.get(list(ids))

@@ -1,7 +1,8 @@
-"""Stores whose callers stop at a chosen seam until they are told to go on: interleavings by force.
+"""Stores whose callers stop at a chosen seam until they are told to continue, to force
+interleavings.
 
-A seam is before and after each call of a store, and in a transaction before its commit; if asked
-for, before and after each call of a transaction too.
+A seam is before and after each call of a store, and before the commit of a transaction. With
+`within`, also before and after each call inside a transaction.
 """
 
 import asyncio
@@ -13,11 +14,10 @@ from datasources.protocols import ShardTx, Stores
 
 
 class Pause:
-    """Stops the task that passes the seam number `at`, counted from 0. Nothing waits for it longer
-    than until `go`."""
+    """Stops the task that passes the seam number `at`, counted from 0, until `go` is called."""
 
     def __init__(self, at: int, *, within: bool = False) -> None:
-        """`within` transactions as well."""
+        """`within`: include the calls inside transactions."""
         self._left, self._within = at, within
         self._reached, self._go = asyncio.Event(), asyncio.Event()
 
@@ -28,7 +28,7 @@ class Pause:
             await self._go.wait()
 
     async def reached(self, task: "asyncio.Task[Any]") -> bool:
-        """Wait until the task stops at the seam; False if it ended before."""
+        """Wait until the task stops at the seam. Returns False if the task ended before."""
         stopped = asyncio.ensure_future(self._reached.wait())
         await asyncio.wait([task, stopped], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()

@@ -1,4 +1,4 @@
-"""Users, boards and pins for tests that need some, each new."""
+"""New users, boards and pins for tests."""
 
 import itertools
 from collections.abc import AsyncIterator
@@ -17,10 +17,10 @@ _NUMBERS = itertools.count(1)
 
 
 class People:
-    """Makes what a test needs through the writes themselves."""
+    """Creates a test's objects through the real writes."""
 
     def __init__(self, stores: Stores, prefix: str = "user") -> None:
-        """`prefix` begins the users' names, which servers that others use as well may know."""
+        """`prefix` is the start of the users' names. Other tests may use the same servers."""
         self.stores, self._prefix = stores, prefix
 
     async def user(self, *, away_from: int | None = None) -> User:
@@ -53,13 +53,13 @@ class People:
         return (await self.stores.shards.mappings.pages([request]))[0]
 
     async def list(self, mapping: Mapping, from_id: int) -> list[int]:
-        """The ids in a list, as a reader sees them at its shard."""
+        """The ids in a list, read from its shard."""
         return [edge.to_id for edge in await self.rows(mapping, from_id)]
 
 
 @pytest.fixture
 async def people(stores: Stores) -> AsyncIterator[People]:
-    """After each test all that is stored must agree."""
+    """After each test, checks that all stored data is consistent."""
     yield People(stores)
     await drain(stores)
     assert await audit(stores) == []

@@ -1,7 +1,7 @@
-"""Stores whose calls wait for each other, to count the phases of calls that an answer takes.
+"""Stores whose calls wait for each other, to count the phases of calls in an answer.
 
-All calls that are asked for before any of them is answered are one phase: calls in a later phase
-need an earlier one's answers. So the number of phases is the number of round trips in series.
+All calls that are made before any of them is answered are one phase: calls in a later phase need an
+earlier phase's answers. So the number of phases is the number of round trips in series.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ QUIET = 200
 
 
 class Phases:
-    """`names`: the calls of each phase so far."""
+    """Counts phases. `names`: the calls of each phase so far."""
 
     def __init__(self) -> None:
         self.names: list[list[str]] = []
@@ -43,7 +43,7 @@ class Phases:
         )
 
     async def run(self, answer: Awaitable[T]) -> T:
-        """The answer; its phases are added to `names`."""
+        """The answer. Its phases are added to `names`."""
         task = asyncio.ensure_future(answer)
         while not task.done():
             await self._settle(task)

@@ -1,4 +1,5 @@
-"""A TCP proxy in front of a server that other tests use too: outages without stopping it."""
+"""A TCP proxy in front of a server that other tests use, too: outages without stopping the
+server."""
 
 import asyncio
 import contextlib
@@ -8,8 +9,8 @@ from contextlib import asynccontextmanager
 
 
 class Proxy:
-    """Forwards 127.0.0.1:`port` to a server, and counts round trips; the link can be cut, stalled
-    and mended."""
+    """Forwards 127.0.0.1:`port` to a server, and counts round trips. The connection can be cut,
+    stalled and restored."""
 
     def __init__(self, host: str, port: int) -> None:
         self._target = host, port
@@ -19,7 +20,7 @@ class Proxy:
         self._flows.set()
         self.port = 0
         self._late, self._late_by = 0.0, 0.0
-        self.trips = 0  # questions that were sent when nothing, or an answer, had come before
+        self.trips = 0  # requests that were sent when nothing, or an answer, had come before
 
     async def mend(self) -> None:
         """Accept connections, and let bytes through."""
@@ -39,11 +40,11 @@ class Proxy:
             await asyncio.wait(self._links)
 
     def stall(self) -> None:
-        """Keep connections, and take new ones, but let nothing through."""
+        """Keep connections, and accept new ones, but forward nothing."""
         self._flows.clear()
 
     def delay(self, share: float, seconds: float) -> None:
-        """Let this share of the questions wait before they go on; 0: none any more."""
+        """Delay this share of the requests; 0: none."""
         self._late, self._late_by = share, seconds
 
     async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -98,7 +99,7 @@ class Proxy:
 
 @asynccontextmanager
 async def proxied(host: str, port: int) -> AsyncIterator[Proxy]:
-    """A proxy that lets everything through until told otherwise."""
+    """A proxy that forwards everything until it is told otherwise."""
     proxy = Proxy(host, port)
     await proxy.mend()
     try:

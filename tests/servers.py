@@ -1,6 +1,6 @@
-"""The real servers, as fixtures: one stack a session, started when the first test asks for it.
+"""The real servers as fixtures: one stack for a session, started when the first test needs it.
 
-`PINWAY_TEST_STACK=DIR` takes the stack that runs in DIR instead, and leaves it running.
+`PINWAY_TEST_STACK=DIR` uses the stack that runs in DIR instead, and leaves it running.
 """
 
 import json
@@ -35,9 +35,9 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 def mysql_servers(stack: Stack) -> dict[str, str]:
-    """Topology name → URL without credentials, slaves included: {"MySQL001A": "mysql://h:p"}.
+    """Topology name → URL without credentials, including slaves: {"MySQL001A": "mysql://h:p"}.
 
-    `stack.settings` holds `mysql_user` and `mysql_password`.
+    `stack.settings` has `mysql_user` and `mysql_password`.
     """
     servers: dict[str, str] = json.loads(stack.topology_file.read_text())["servers"]
     return servers
@@ -52,7 +52,7 @@ def memcached_url(stack: Stack) -> str:
 
 
 def zookeeper_hosts(stack: Stack) -> str:
-    """`host:port`, as kazoo takes it."""
+    """`host:port`, the form that kazoo takes."""
     return f"127.0.0.1:{stack.services['zookeeper'].port}"
 
 

@@ -1,4 +1,4 @@
-"""`pinway run` as a process of its own, as a newcomer has it: embedded stores, demo content."""
+"""`pinway run` as a separate process, as a new user starts it: embedded stores, demo content."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def free_port() -> int:
 
 @dataclass
 class Serving:
-    """A gateway that answers at `url`; `token` names its demo viewer."""
+    """A gateway that answers at `url`. `token` is its demo viewer's token."""
 
     process: subprocess.Popen[bytes]
     url: str
@@ -42,7 +42,7 @@ class Serving:
         return str(self.boot["token"])
 
     def ask(self, query: str, **variables: Any) -> dict[str, Any]:
-        """The response to an operation of the demo viewer's."""
+        """The response to an operation of the demo viewer."""
         request = urllib.request.Request(
             f"{self.url}/graphql",
             json.dumps({"query": query, "variables": variables}).encode(),
@@ -52,7 +52,7 @@ class Serving:
             return dict(json.load(response))
 
     def stop(self) -> int:
-        """End it as Ctrl-C does; its exit status."""
+        """Stop it as Ctrl-C does. Returns its exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(30)
 
@@ -65,7 +65,7 @@ def command(data: Path, *arguments: str, python: str = sys.executable) -> list[s
 def serving(
     data: Path, *, port: int | None = None, python: str = sys.executable, cwd: Path = ROOT
 ) -> Iterator[Serving]:
-    """`pinway run` on a data directory, ready; killed in the end if it still runs."""
+    """`pinway run` on a data directory, ready. It is killed at the end if it still runs."""
     port = port or free_port()
     log = data.parent / f"{data.name}.log"
     with log.open("ab") as output:

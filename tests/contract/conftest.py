@@ -1,4 +1,4 @@
-"""The backends that the contract suites run over."""
+"""The backends of the contract suites."""
 
 from tests.contract.shards import deployment, mysql, shards, sqlite
 

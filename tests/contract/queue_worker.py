@@ -1,4 +1,5 @@
-"""A worker process for the queue's suite: says what it runs, and never comes to an end with it."""
+"""A worker process for the queue's suite. It prints which job it runs, and never finishes the
+job."""
 
 import asyncio
 import sys

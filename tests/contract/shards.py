@@ -1,4 +1,5 @@
-"""The sharded database of the contract suites: 24 object shards on two servers, 16 mod shards."""
+"""The sharded database of the contract suites: 24 object shards on two servers, and 16 mod
+shards."""
 
 import asyncio
 import json
@@ -23,39 +24,40 @@ from deploy.stack import Stack
 from tests.servers import mysql_servers
 
 ON_EACH = 12
-# Numbers of this process's own, so that two runs may share one stack; above the numbers that the
-# tests of whole gateways choose from (tests/real/configurations.py), since these shards are
+# Numbers of this process only, so that two runs may share one stack. They are above the numbers
+# that the tests of whole gateways use (tests/real/configurations.py), since these shards are
 # dropped.
 FIRST = 62_000 + os.getpid() % 147 * 2 * ON_EACH
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """Made and empty; whatever stores are opened see the same data."""
+    """Created and empty shards. All stores that are opened on them see the same data."""
 
     backend: str
     topology: Topology
     opener: Callable[..., Any]
 
     def open(self, topology: Topology | None = None, **options: Any) -> SqlShards:
-        """A store on it (SqliteShards or MySqlShards)."""
+        """Open a store on the shards (SqliteShards or MySqlShards)."""
         store: SqlShards = self.opener(topology or self.topology, **options)
         return store
 
     def shard(self, number: int) -> int:
-        """The shard of a number from 0; even ones are on the first server, odd on the second."""
+        """The shard with this number, from 0. Even numbers are on the first server, odd numbers on
+        the second."""
         half, server = divmod(number, 2)
         return FIRST + server * ON_EACH + half % ON_EACH
 
 
 def fresh_id(kind: Kind, shard: int) -> int:
-    """An id that no object has, for lists of a test's own."""
+    """An id that no object has, for a test's own lists."""
     # Not `random`, which hypothesis seeds for each example.
     return compose(shard, kind, MAX_LOCAL // 2 + secrets.randbelow(MAX_LOCAL // 2))
 
 
 class RoundTrips(Counter[tuple[str, str]]):
-    """Counts what a store does; give it as `observe`."""
+    """Counts a store's round trips. Pass it as `observe`."""
 
     def __call__(self, server: str, operation: str) -> None:
         self[server, operation] += 1
@@ -84,8 +86,8 @@ def with_epoch(topology: Topology, epoch: int) -> Topology:
 
 
 async def set_fence(store: SqlShards, shard: int, *, epoch: int, owner: str | None = None) -> None:
-    """Set the fence as a mover does; without an owner the shard keeps its own. Uses a store whose
-    topology is recent enough."""
+    """Set the fence as a move does. Without `owner` the shard keeps its owner. Needs a store with a
+    recent topology."""
     router = store._router
 
     async def write(session: Any) -> None:
@@ -133,7 +135,7 @@ def mysql(stack: Stack) -> Iterator[Deployment]:
 
 @pytest.fixture(params=["sqlite", "mysql"])
 def deployment(request: pytest.FixtureRequest) -> Deployment:
-    """A deployment of each backend in turn."""
+    """A deployment on each backend in turn."""
     made: Deployment = request.getfixturevalue(request.param)
     return made
 
@@ -154,7 +156,7 @@ async def _create(deployment: Deployment) -> None:
 
 
 async def _drop(topology: Topology, user: str, password: str) -> None:
-    """The object shards; the mod shards are the stack's own."""
+    """Drop the object shards. The mod shards belong to the stack."""
     for shards in topology.shards:
         login = Login.of(topology.servers[shards.master], user, password)
         link = await connect(login, autocommit=True, deadline=60)

@@ -55,8 +55,7 @@ async def test_sequences_of_38_digits_move_exactly(kit: Kit) -> None:
 
 @pytest.mark.parametrize("seen", [5, 6, 9], ids=["missed one", "missed it", "missed many"])
 async def test_an_entry_that_lacks_an_earlier_change_is_dropped(kit: Kit, seen: int) -> None:
-    """The entry's own change is of version 10 at the latest, and the entry was read at an earlier
-    version."""
+    """The entry has the change of version 10 at most, and was read at an earlier version."""
     (key,) = fresh()
     await fill(kit, key, rows(key, 10, 20), seen)
     version = {5: 7, 6: 8, 9: 11}[seen]
@@ -126,8 +125,8 @@ STEPS = st.lists(
 async def test_no_order_of_readers_and_moves_shows_a_list_that_never_was(
     kit: Kit, steps: list[tuple[str, int, int]], count: int
 ) -> None:
-    """Writers commit moves and tell the cache in any order; readers fill it whenever they come.
-    The shown rows are a state of the list, not older than the newest acknowledged state."""
+    """Writers commit moves and inform the cache in any order; readers fill it at any time. The rows
+    that it returns are a state of the list, not older than the newest acknowledged state."""
     (key,) = fresh()
     states = [[(id, 1000 * id) for id in range(count, 0, -1)]]  # by version, from the top down
     untold: list[ListMove] = []

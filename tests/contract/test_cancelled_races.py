@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 TABLE = Table(f"races_{uuid.uuid4().hex}")
 CONNECTIONS = 3
 EAGER = replace(ADAPTIVE, floor=0.0, ceiling=0.002, extra=1.0, warm=0.2, run_on=0.5)
-"""Both sides are asked most of the time, and shadow calls run beside."""
+"""A policy with which both sides are asked most of the time, and shadow calls run, too."""
 
 
 @pytest.mark.parametrize("hung", [False, True], ids=["both answer", "the primary hangs"])

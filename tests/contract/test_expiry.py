@@ -12,7 +12,7 @@ ANSWER = Answer(b"fingerprint", b"answer", None)
 
 
 async def empty(shards: SqlShards) -> None:
-    """Forget what other tests left, but for newest and unsaved visits."""
+    """Delete what other tests left, except newest and unsaved visits."""
     while any(
         [
             (await shards.expiry.answers(2**62, 1000)).rows,

@@ -15,7 +15,7 @@ PINS = Mapping.BOARD_HAS_PINS
 
 
 async def held(shards: SqlShards, keys: Sequence[ListKey]) -> list[bool]:
-    """Whether the list is held, as pages and heads both say."""
+    """Whether each list is held. Checks that pages and heads agree."""
     requests = [PageRequest(key, 3) for key in keys]
     told = [window.held for window in await shards.mappings.windows(requests)]
     heads = await shards.mappings.heads(keys)

@@ -17,7 +17,7 @@ WRITERS = 40
 
 
 class Holder:
-    """A transaction of another process that locks a row until it is let go."""
+    """A transaction of another process that locks a row until it is told to end."""
 
     def __init__(self, shards: SqlShards, shard: int, lock: Callable[[ShardTx], Awaitable[object]]):
         self._locked, self._go = asyncio.Event(), asyncio.Event()
@@ -68,7 +68,7 @@ async def test_a_lone_writer_of_another_shard_passes_those_that_wait_for_one_row
     holder = Holder(other, hot, lock)
     await holder.locked()
     writers = [asyncio.ensure_future(write(number)) for number in range(1, WRITERS + 1)]
-    for _ in range(20):  # round trips in which writers come to wait for the row
+    for _ in range(20):  # round trips, during which writers begin to wait for the row
         await shards.mappings.heads([key])
     user = fresh_id(Kind.USER, lone)
     alone = Edge(user, 1, 1, 1)

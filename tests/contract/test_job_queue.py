@@ -63,7 +63,7 @@ async def queue(url: str) -> AsyncIterator[StreaqQueue]:
 
 
 class Runs:
-    """Jobs in the order in which they began; `until` waits for as many."""
+    """The jobs in the order in which they began. `until` waits for a number of jobs."""
 
     def __init__(self, act: Callable[[Job, int], Awaitable[None]] | None = None) -> None:
         self.jobs: list[Job] = []
@@ -99,7 +99,7 @@ async def working(
 
 
 async def drained(queue: StreaqQueue, left: int = 0) -> None:
-    """Until no more than `left` jobs are queued or running."""
+    """Wait until at most `left` jobs are queued or running."""
     while await queue.depth() > left:
         pass
 
@@ -318,8 +318,8 @@ async def test_a_killed_workers_job_is_taken_over(queue: StreaqQueue, url: str) 
 
 
 async def test_a_live_workers_long_job_is_not_taken_over(queue: StreaqQueue, url: str) -> None:
-    """The job takes longer than the takeover, while an idle worker beside it looks for dead
-    ones."""
+    """The job takes longer than the takeover time, and an idle worker looks for dead workers in the
+    meantime."""
     done = asyncio.Event()
 
     async def outlast(job: Job, times: int) -> None:
@@ -353,7 +353,7 @@ async def test_cancelled_calls_leave_every_later_answer_its_own_question(
 
     async def ask() -> None:
         nonlocal cancelled, answered
-        # Only jobs that are queued already: whichever calls went through, there are eleven.
+        # Only jobs that are already queued: so there are eleven, whichever calls succeeded.
         again = [Job(9, dice.randint(1, 11))]
         question: Coroutine[object, object, int | None] = (
             queue.depth() if dice.random() < 0.5 else queue.enqueue(again, delay=3600)
@@ -428,7 +428,7 @@ async def test_jobs_survive_a_valkey_that_is_killed(tmp_path: Path) -> None:
 async def test_a_server_that_came_back_without_its_functions_is_taught_them_again(
     tmp_path: Path,
 ) -> None:
-    """A Redis that keeps nothing on disk comes back so."""
+    """A Redis without a file on disk restarts without functions."""
     async with ValkeyServer(tmp_path) as server:
         queue, runs = open_queue(server.url(1)), Runs()
         await queue.enqueue([ONE])

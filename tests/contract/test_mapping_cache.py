@@ -31,7 +31,7 @@ HIGHEST = 10**38 - 1
 
 
 class Kit(NamedTuple):
-    """One cache seen by two gateways; its windows keep five rows."""
+    """One cache, used by two gateways. Its windows keep five rows."""
 
     here: MappingCache
     there: MappingCache
@@ -71,7 +71,7 @@ def fresh(count: int = 1) -> list[ListKey]:
 
 
 def rows(key: ListKey, *sequences: int) -> list[Edge]:
-    """Edges as a cache gives them, in order; each to the id that is its sequence plus one."""
+    """Edges as a cache returns them, in order. Each edge's target id is its sequence plus one."""
     return [Edge(key.from_id, s + 1, s, 0) for s in sorted(sequences, reverse=True)]
 
 
@@ -287,8 +287,8 @@ STEPS = st.lists(
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
-    """The rule is the same as for objects: the shown version is at least the newest version whose
-    drop has returned."""
+    """The rule is the same as for objects: a reader gets at least the newest version whose drop has
+    returned."""
     (key,) = fresh()
     stored = dropped = 0
     held: dict[int, tuple[Lease, int]] = {}
@@ -444,7 +444,8 @@ async def test_entries_that_are_filled_together_expire_at_different_times(url: s
 
 
 def spread(lives: Sequence[float]) -> None:
-    """Each tenth of the times from 90% to 100% of the longest has some of the entries."""
+    """Check that each tenth of the times from 90% to 100% of the longest has some of the
+    entries."""
     assert min(lives) > 0.89
     assert max(lives) <= 1
     assert {int((life - 0.9) * 100) for life in lives} >= set(range(10))

@@ -38,7 +38,7 @@ async def read_list(shards: SqlShards, key: ListKey) -> list[Edge]:
 
 
 def expected(edges: Sequence[Edge]) -> list[Edge]:
-    """The active rows of the newest version of each, as a list is read."""
+    """The active rows of the newest versions, in a list's order."""
     newest: dict[int, Edge] = {}
     for edge in sorted(edges, key=lambda e: e.version):
         newest[edge.to_id] = edge
@@ -74,7 +74,7 @@ async def test_writes_of_the_same_rows_commute(
         from_id = fresh_id(Kind.BOARD, deployment.shard(0))
         lists.append(from_id)
         in_order = [edges(from_id)[n] for n in order]
-        # Each row by another of the ways to write one, now and then twice.
+        # Each row is written in another way, and sometimes twice.
         for edge in [*in_order, rng.choice(in_order)]:
             match rng.randrange(3):
                 case 0:

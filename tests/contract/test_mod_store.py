@@ -17,7 +17,7 @@ COLLISION = "TEXTCOLLBYfGiJUETHQ4h{}cKSMd5zYpgqf1YRDhkmxHkhPWptrkoyz28wnI9V0aHeA
 
 @pytest.fixture
 def namespace() -> str:
-    """A namespace that no other test has: mod shards are common to all tests."""
+    """A namespace that no other test uses: all tests share the mod shards."""
     return f"test {uuid.uuid4()}"
 
 

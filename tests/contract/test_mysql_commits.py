@@ -31,12 +31,13 @@ async def test_a_write_that_no_slave_has_stays_invisible_and_completes_with_the_
     slave.kill(signal.SIGSTOP)
     try:
         await _write_without_slave(shards, master, shard, how)
-        await asyncio.to_thread(master.query, "SELECT 1")  # a KILL would have been sent by now
+        # a KILL would have been sent before this returns
+        await asyncio.to_thread(master.query, "SELECT 1")
         assert await shards.objects.get([first, first + 1]) == {first: b"{}"}
     finally:
         slave.kill(signal.SIGCONT)
     while len(await shards.objects.get([first, first + 1])) < 2:
-        pass  # each look is a round trip
+        pass  # each check is a round trip
     await shards.close()
 
 

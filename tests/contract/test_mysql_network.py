@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def relay(mysql: Deployment) -> AsyncIterator[Relay]:
-    """In front of the first server."""
+    """A relay in front of the first server."""
     made = Relay(mysql.topology.servers[mysql.topology.shards[0].master])
     await made.start()
     yield made
@@ -51,7 +51,7 @@ async def fill(shards: SqlShards, shard: int) -> dict[int, bytes]:
 
 
 async def get_when_well(shards: SqlShards, ids: list[int]) -> dict[int, bytes]:
-    """A silent server is left alone for a moment; ask until that is over."""
+    """Retry until the server is called again: a silent server is not called for a moment."""
     while True:
         try:
             return await shards.objects.get(ids)

@@ -33,7 +33,7 @@ async def store(mysql: Deployment) -> AsyncIterator[MySqlShards]:
 
 @pytest.fixture
 async def admin(mysql: Deployment, stack: Stack) -> AsyncIterator[Link]:
-    """A connection of the test's own to the first server."""
+    """A separate connection to the first server."""
     url = mysql.topology.servers[mysql.topology.shards[0].master]
     login = Login.of(url, stack.settings["mysql_user"], stack.settings["mysql_password"])
     link = await connect(login, autocommit=True, deadline=60)
@@ -99,7 +99,7 @@ async def test_connections_are_few_and_all_are_closed(mysql: Deployment, admin: 
     threads = {link.thread_id for pool in (server.readers, server.writers) for link in pool._idle}
     assert len(threads) == 6
     await store.close()
-    while True:  # until the server has seen the last of them go
+    while True:  # until the server has noticed the end of the last connection
         listed = await admin.run("SELECT id FROM information_schema.processlist")
         if not threads & {id for [id] in listed.rows}:
             break
@@ -145,7 +145,7 @@ async def test_lists_heads_and_edges_are_read_by_ranges_of_their_indexes(
     server, place = first_server(store), store._router.place(shard)
 
     async def plan(sql: str, args: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """(index, way of access, bytes of the index used, extras) of each table."""
+        """(index, access type, bytes of the index used, extra information) for each table."""
         statement = f"EXPLAIN {sql}".replace("{db}", place.database).replace("?", "%s")
         explained = await server.query("test", statement, tuple(args), "")
         return [(row[5], row[3], row[6], row[9]) for row in explained.rows]

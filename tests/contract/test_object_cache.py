@@ -28,7 +28,7 @@ PATIENT = 5.0  # seconds: the tests' machine may be busy
 
 
 class Kit(NamedTuple):
-    """One cache seen by two gateways (one and the same object where it is in process)."""
+    """One cache, used by two gateways (the same object twice if it is in this process)."""
 
     here: ObjectCache
     there: ObjectCache
@@ -84,7 +84,7 @@ async def kit(request: pytest.FixtureRequest) -> AsyncIterator[Kit]:
 
 
 def fresh(count: int = 1) -> list[int]:
-    """Ids that nobody else has: memcached is shared, and knows no namespaces."""
+    """Ids that nobody else uses: memcached is shared, and has no namespaces."""
     start = 1 + secrets.randbelow(1 << 60)  # not `random`, which hypothesis seeds
     return list(range(start, start + count))
 
@@ -209,9 +209,9 @@ STEPS = st.lists(
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
-    """Two gateways' readers ask, read the store when they hold a lease, and fill at any time;
-    writers commit and then drop. A reader sees at least the newest version whose drop has
-    returned."""
+    """Readers of two gateways ask, read the store when they hold a lease, and fill at any time.
+    Writers commit and then drop. A reader gets at least the newest version whose drop has returned.
+    """
     (id,) = fresh()
     stored = dropped = 0
     held: dict[int, tuple[Lease, int]] = {}
@@ -239,8 +239,8 @@ async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
 
 
 async def test_readers_at_the_same_time_as_writers_are_shown_nothing_overwritten(kit: Kit) -> None:
-    """Twelve readers and three writers over two gateways, none waiting for another: a reader that
-    asks after a drop returned is shown a version at least as new as that drop's."""
+    """Twelve readers and three writers on two gateways, without waiting for each other: a reader
+    that asks after a drop returned gets at least that drop's version."""
     ids, dice = fresh(3), random.Random(11)
     stored, dropped, shown = dict.fromkeys(ids, 0), dict.fromkeys(ids, 0), 0
 

@@ -15,7 +15,7 @@ PAYLOAD = bytes(range(256)) + "Grüße 🗼".encode()
 
 
 class Clock:
-    """Epoch ms under the test's hand."""
+    """A clock in epoch ms that the test sets."""
 
     def __init__(self) -> None:
         self.now = 1_700_000_000_000
@@ -25,7 +25,7 @@ class Clock:
 
 
 async def empty(shards: SqlShards) -> None:
-    """Finish what other tests left."""
+    """Finish the rows that other tests left."""
     while rows := await shards.outbox.pending(2**62, 1000):
         await asyncio.gather(*(shards.outbox.finish(row.shard, row.id) for row in rows))
 
@@ -173,14 +173,14 @@ async def test_rows_of_a_shard_that_are_finished_at_once_go_together(
     assert [await shards.outbox.load(shard, id) for id in ids] == [None] * 10
     await shards.close()
     for id in ids[:2]:
-        with pytest.raises(StaleTopology):  # each hears that it was not done
+        with pytest.raises(StaleTopology):  # each caller gets the error
             await shards.outbox.finish(7, id)
 
 
 async def test_rows_that_are_finished_while_others_are_removed_go_together_after_them(
     deployment: Deployment, shards: SqlShards, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A row goes too if its caller doesn't wait for it any more."""
+    """A row is removed even if its caller no longer waits."""
     shard = deployment.shard(0)
     ids = [await post(shards, shard) for _ in range(5)]
     write, begun, go = shards._router.write, asyncio.Event(), asyncio.Event()
@@ -197,7 +197,7 @@ async def test_rows_that_are_finished_while_others_are_removed_go_together_after
     first = asyncio.ensure_future(shards.outbox.finish(shard, ids[0]))
     await begun.wait()
     later = [asyncio.ensure_future(shards.outbox.finish(shard, id)) for id in ids[1:]]
-    for _ in range(5):  # turns in which permitted transactions would continue
+    for _ in range(5):  # turns in which transactions that passed the gate would continue
         await asyncio.sleep(0)
     later.pop(0).cancel()
     assert removals == 1

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def stores(shards: SqlShards, tmp_path: Path) -> AsyncIterator[Stores]:
-    """The shards of each backend, with a queue of the test's own."""
+    """The shards of each backend, with a queue for this test only."""
     async with (
         ValkeyServer(tmp_path) as valkey,
         embedded_stores(embedded_config(tmp_path, valkey)) as embedded,

@@ -59,7 +59,7 @@ async def stores(
 
 
 class Seeing(Feeding):
-    """Reads that wait for writes, a short time only where nothing will come."""
+    """Reads that wait for writes; only for a short time where nothing will arrive."""
 
     def __init__(self, stores: Stores, wait: float = 60.0) -> None:
         super().__init__(stores)
@@ -94,7 +94,7 @@ class Seeing(Feeding):
         return token
 
     async def task(self, kind: type[Task], id: int) -> Task:
-        """The one task that is about an object."""
+        """The only task that belongs to an object."""
         [found] = [t for t in await self.tasks() if type(t) is kind and id in _ids(t)]
         return found
 
@@ -110,7 +110,7 @@ async def seeing(stores: Stores) -> AsyncIterator[Seeing]:
 
 
 async def author(seeing: Seeing, pins: int = 3) -> tuple[User, User, Board, list[int]]:
-    """A viewer, somebody to follow, and their pins, the newest first."""
+    """A viewer, a user to follow, and the user's board and pins, newest first."""
     viewer, owner = await seeing.user(), await seeing.user()
     board = await seeing.board(owner)
     made = await seeing.pins(board, pins)
@@ -119,7 +119,7 @@ async def author(seeing: Seeing, pins: int = 3) -> tuple[User, User, Board, list
 
 
 def on_primary(stores: Stores, wrap: Callable[[WideColumnStore], Any]) -> Stores:
-    """The stores with another primary, of pools and feeds."""
+    """The stores, with another primary for pools and feeds."""
     return stores._replace(
         **{name: Sides(wrap(s.primary), s.standby) for name, s in _sides(stores).items()}
     )
@@ -150,7 +150,8 @@ async def test_a_read_with_a_token_shows_the_follow_that_was_applied(seeing: See
 async def test_a_read_waits_for_the_job_and_then_shows_what_it_brought(
     seeing: Seeing, moment: str
 ) -> None:
-    """The job runs after the primary was first asked what was applied, or for the row."""
+    """The job runs after the primary was first asked what was applied, or after it was asked for
+    the row."""
     viewer, owner, _, pins = await author(seeing)
     token = await seeing.followed(viewer, owner.id)
     task = await seeing.task(Followed, owner.id)
@@ -277,7 +278,7 @@ async def test_a_followers_read_waits_for_a_new_pin(seeing: Seeing) -> None:
 
 
 async def test_nothing_is_waited_for_that_will_not_come(seeing: Seeing) -> None:
-    """Nobody's jobs have run; the reads would wait for a minute."""
+    """No jobs have run; reads that wait would wait for a minute."""
     viewer, owner, board, _ = await author(seeing)
     secret, interest = await seeing.board(owner, secret=True), await seeing.interest()
 

@@ -21,7 +21,8 @@ PINS, LIKES = Mapping.BOARD_HAS_PINS, Mapping.USER_LIKES_PINS
 
 
 async def cancel_at_random(work: Awaitable[Any], longest: int) -> Any:
-    """Cancel after some turns of the event loop; the answer if it came before."""
+    """Cancel the work after some turns of the event loop. Returns the result if it was finished
+    earlier."""
     task = asyncio.ensure_future(work)
     for _ in range(random.randrange(longest)):
         await asyncio.sleep(0)
@@ -95,7 +96,7 @@ async def test_cancelled_transactions_leave_all_or_nothing_and_no_lock(
 
     for first in range(1, 401, 8):
         await asyncio.gather(*(attempt(pin) for pin in range(first, first + 8)))
-    # Nothing is locked: a transaction of everything goes through.
+    # Nothing is locked: a transaction on all rows succeeds.
     last = await shards.objects.transact(shard, lambda tx: write(tx, 10_000))
     pages = await shards.mappings.pages([PageRequest(key, 1000) for key in keys])
     seen = [{edge.to_id for edge in page} for page in pages]
@@ -169,7 +170,7 @@ async def test_work_runs_again_after_a_deadlock(mysql: Deployment) -> None:
             assert data is not None
             await tx.update(ids[n], b"%d" % (int(data) + 1))
             holding[n].set()
-            # Until each holds one; from the second run on this is so at once.
+            # Wait until each has a connection; from the second run on, each has one at once.
             await holding[1 - n].wait()
 
     await asyncio.gather(
@@ -217,7 +218,7 @@ async def test_one_shards_conflict_does_not_undo_what_others_wrote(
 
 
 def without(deployment: Deployment, server: str) -> Topology:
-    """The deployment's topology, later, with a server where none answers."""
+    """The deployment's topology with a later epoch, and a server that does not answer."""
     dead = "mysql://127.0.0.1:1" if deployment.backend == "mysql" else "sqlite:///nowhere/at/all"
     servers = {**deployment.topology.servers, server: dead}
     return msgspec.structs.replace(deployment.topology, epoch=2, servers=servers)

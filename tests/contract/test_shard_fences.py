@@ -20,7 +20,7 @@ LIKES = Mapping.USER_LIKES_PINS
 
 @pytest.fixture
 async def fenced(deployment: Deployment) -> AsyncIterator[Callable[..., Awaitable[None]]]:
-    """Sets the fence of a shard, and sets it back afterwards."""
+    """A function that sets the fence of a shard. All fences are set back afterwards."""
     mover = deployment.open(with_epoch(deployment.topology, 10**9))
     before: dict[int, Any] = {}
 
@@ -133,7 +133,7 @@ async def test_a_shard_that_is_not_open_refuses(shards: SqlShards) -> None:
 
 
 async def test_a_mod_shard_that_has_moved_refuses_claims(sqlite: Deployment) -> None:
-    # Over SQLite alone: the real servers' mod shards are common to all tests.
+    # On SQLite only: all tests share the real servers' mod shards.
     shards = sqlite.open()
     await shards.mod.claim("fences", "ann", 1)
     place = shards._router.mod_place(shards.objects.topology().mod_shard_of("ann"))
@@ -185,7 +185,7 @@ async def test_a_writer_that_is_refused_reads_the_topology_again_and_goes_on(
 async def test_a_server_that_leaves_between_look_up_and_query_is_stale_and_asked_for_again(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    """The server's address lives on under another name."""
+    """The server's address is still in use under another name."""
     shards = deployment.open()
     shard = deployment.shard(10)
     pin = await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
@@ -215,7 +215,7 @@ async def test_a_server_that_leaves_between_look_up_and_query_is_stale_and_asked
         assert await shards.objects.get([pin]) == {pin: b"{}"}
     elif deployment.backend == "mysql":
         await shards.objects.transact(shard, lambda tx: tx.update(pin, b"{}"))
-    else:  # whose server is known by its name, which the fence has
+    else:  # the server is known by its name, which the fence has
         with pytest.raises(StaleTopology, match="owns it"):
             await shards.objects.transact(shard, lambda tx: tx.update(pin, b"{}"))
     assert asked == [first, "Renamed"]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Kit(NamedTuple):
-    """One place seen by two processes."""
+    """One set of switches, used by two processes."""
 
     here: Switches
     there: Switches
@@ -59,7 +59,8 @@ async def test_changes_at_the_same_time_lose_nothing_of_each_other(kit: Kit) -> 
 
 
 class Overtaken(ZooKeeperSwitches):
-    """Other writers change the node between each of the first reads and the write that follows."""
+    """Switches whose node other writers change between each of the first reads and the following
+    write."""
 
     def __init__(self, hosts: str, path: str, other: ZooKeeperSwitches, times: int) -> None:
         super().__init__(hosts, path)

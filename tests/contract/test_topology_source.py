@@ -31,7 +31,7 @@ THIRD = msgspec.structs.replace(FIRST, epoch=3)
 
 
 class Kit(NamedTuple):
-    """One place of a topology seen by two gateways, and a way to put anything there."""
+    """One topology, used by two gateways, and a function that writes any data in its place."""
 
     here: TopologySource
     there: TopologySource

@@ -37,7 +37,7 @@ async def hbase_table(url: str) -> AsyncIterator[Table]:
 
 @pytest.fixture
 async def relay(url: str) -> AsyncIterator[Relay]:
-    """A relay before the cluster's Thrift server."""
+    """A relay in front of the cluster's Thrift server."""
     relay = Relay(url)
     await relay.start()
     yield relay
@@ -54,7 +54,7 @@ async def fill(kit: Kit) -> None:
 
 
 async def check(kit: Kit, name: bytes) -> None:
-    """Ask in one of three ways; the answer must belong to the question."""
+    """Ask in one of three ways. Checks that the answer belongs to the question."""
     match random.randrange(3):
         case 0:
             cells = await kit.store.read(kit.table, kit.row(name), limit=5)
@@ -67,7 +67,8 @@ async def check(kit: Kit, name: bytes) -> None:
 
 
 async def check_cancelled_at_random(kit: Kit, longest: float, rounds: int) -> int:
-    """How many of many calls were cancelled; asserts that all other calls got the right answer."""
+    """Cancel calls at random times. Returns the number of cancelled calls. Checks that all other
+    calls got the right answer."""
 
     async def impatient(number: int) -> bool:
         try:

@@ -25,7 +25,7 @@ MODEL = settings(
 
 
 class Backend(NamedTuple):
-    """Opens a store on an empty directory, or on a cluster where TABLE is made already."""
+    """A function that opens a store on an empty directory, or on a cluster where TABLE exists."""
 
     open: Callable[[], WideColumnStore]
     hbase_url: str | None
@@ -82,7 +82,7 @@ async def test_any_sequence_of_calls_shows_what_the_contract_says(
             case ("trim", row, keep):
                 await store.trim(kit.table, kit.row(row), keep)
                 model.trim(row, keep)
-                base += 10  # what was trimmed may stay hidden from old stamps
+                base += 10  # trimmed columns may stay hidden from puts with earlier stamps
             case ("read", row, after, limit):
                 read = await store.read(kit.table, kit.row(row), after=after, limit=limit)
                 assert read == model.visible(row, after or b"")[:limit]

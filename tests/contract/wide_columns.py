@@ -1,4 +1,4 @@
-"""The wide-column suite's backends, and the contract's semantics in a dozen lines of Python."""
+"""The backends of the wide-column suite, and a model of the contract in a dozen lines of Python."""
 
 import asyncio
 import uuid
@@ -12,7 +12,7 @@ from datasources.hbase import HBaseWideColumns
 from datasources.hbase.thrift import Connection
 from datasources.protocols import Cell, Table, WideColumnStore
 
-# Names that an escape, a separator or a filter's quotes could trip over, and any others.
+# Names on which an escape, a separator or a filter's quotes could fail, and any other names.
 PIECES = [
     b"\0",
     b"\0\x01",
@@ -53,7 +53,7 @@ OPERATIONS = st.one_of(
 
 @dataclass(frozen=True)
 class Kit:
-    """A store, a table in it that others may use too, and rows in it that nobody else has."""
+    """A store, a table in it that other tests may use too, and rows that no other test uses."""
 
     store: WideColumnStore
     table: Table
@@ -67,7 +67,7 @@ class Kit:
         return Kit(self.store, self.table)
 
     async def scan(self, start: bytes = b"") -> AsyncIterator[tuple[bytes, list[Cell]]]:
-        """The rows of this kit from a row on, by their names."""
+        """The rows of this kit, starting at a row, by their names."""
         async for row, cells in self.store.scan(self.table, start=self.row(start)):
             if not row.startswith(self.prefix):
                 return
@@ -85,7 +85,8 @@ class Model:
     rows: dict[bytes, dict[bytes, tuple[int, bool, bytes]]] = field(default_factory=dict)
 
     def write(self, row: bytes, column: bytes, stamp: int, value: bytes | None) -> None:
-        """None deletes. The higher stamp wins; at equal stamps a delete, then the later call."""
+        """Write a value; None deletes. The write with the higher stamp wins; with equal stamps a
+        delete wins, then the later call."""
         cells = self.rows.setdefault(row, {})
         new = (stamp, value is None, value or b"")
         if column not in cells or cells[column][:2] <= new[:2]:
@@ -128,7 +129,7 @@ async def drop_tables(url: str, tables: Sequence[Table]) -> None:
 
 
 class Relay:
-    """A TCP relay in front of a server, with the network's faults at hand."""
+    """A TCP relay in front of a server, which can produce network faults."""
 
     def __init__(self, url: str) -> None:
         self._target = host_and_port(url)
@@ -141,7 +142,7 @@ class Relay:
         self.piece = 1 << 16  # bytes passed on at a time
 
     async def start(self) -> None:
-        """Listen; again on the same port after `stop`."""
+        """Listen. After `stop`, it listens on the same port again."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
@@ -154,7 +155,7 @@ class Relay:
             writer.transport.abort()
 
     def stall(self) -> None:
-        """Keep connections open and pass nothing on."""
+        """Keep connections open, and forward nothing."""
         self._flowing.clear()
 
     def flow(self) -> None:

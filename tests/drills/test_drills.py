@@ -1,7 +1,7 @@
-"""The drills in short, on the real servers: no failed request, no wrong page, equal clusters, and
-an alert of a Prometheus that watches.
+"""A short run of the drills on the real servers: no failed request, no wrong page, equal clusters,
+and an alert of a Prometheus that scrapes the gateway.
 
-Latencies are the bench's matter (`python -m bench.drills`): here everything shares a few cores.
+Latencies are measured in `python -m bench.drills`: here everything shares a few cores.
 """
 
 import time
@@ -28,7 +28,7 @@ TOLD_BY = {
     "flaps": {"PinwayFeedSideLeft"},
     "caches": {"PinwayFeedSideLeft", "PinwayStoreDown"},
 }
-"""The alerts that tell of each fault."""
+"""The alerts for each fault."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ async def site(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
 async def test_no_request_fails_and_an_alert_tells(
     site: Site, drill: Drill, tmp_path: Path
 ) -> None:
-    # A gateway that ran in the last drill avoids its primary, and would see little of this drill.
+    # A gateway from the previous drill avoids its primary, and would notice little of this drill.
     async with site.serving():
         with watching(site.client.port, tmp_path / "prometheus") as prometheus:
             began = time.time()
@@ -74,7 +74,7 @@ async def test_no_request_fails_and_an_alert_tells(
 
 
 async def test_both_clusters_end_with_equal_rows(site: Site) -> None:
-    """After all of the drills, once the jobs that they held up are done."""
+    """The rows are compared after all drills, when the delayed jobs are done."""
     rows, differing = await settle(site.settings)
     assert rows > 1000
     assert differing == 0

@@ -1,4 +1,4 @@
-"""Cache servers that restart: what an earlier run granted or stored must not be believed."""
+"""Cache servers that restart: leases and entries of an earlier run must not be used."""
 
 import asyncio
 import shutil
@@ -24,7 +24,7 @@ PATIENT = 5.0
 
 @contextmanager
 def memcached(port: int) -> Iterator[None]:
-    """A memcached of this test's own, killed at the end."""
+    """A memcached for this test only, killed at the end."""
     binary = shutil.which("memcached")
     assert binary, "memcached is not installed: apt-get install memcached"
     command = [binary, "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-u", "nobody"]
@@ -55,7 +55,7 @@ def free_port() -> int:
 
 
 async def test_a_lease_of_memcacheds_earlier_run_fills_nothing() -> None:
-    """Each run counts its writes from one, so the old lease and the new have equal numbers."""
+    """Each run counts its writes from one, so the old and the new lease have equal numbers."""
     port = free_port()
     cache = MemcachedObjectCache([("127.0.0.1", port)], deadline=PATIENT)
     with memcached(port):
@@ -84,7 +84,7 @@ async def fill(cache: RedisMappingCache) -> None:
 
 
 async def test_lists_of_a_valkeys_earlier_run_are_read_again_from_the_store(tmp_path: Path) -> None:
-    """The Valkey still has its data, but a drop in its last second may be missing."""
+    """The Valkey still has its data, but may have lost a drop in its last second."""
     server = ValkeyServer(tmp_path)
     await server.start()
     here, there = (RedisMappingCache(server.url(), deadline=PATIENT) for _ in range(2))

@@ -1,4 +1,4 @@
-"""An object that can't be read: what lists it goes on without it."""
+"""An object that can't be read: lists with it show their other objects."""
 
 from pathlib import Path
 

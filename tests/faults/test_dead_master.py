@@ -1,4 +1,4 @@
-"""One master that fails: the relay and the expiry go on for the shards of the others."""
+"""One failing master: the relay and the expiry continue for the other masters' shards."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 async def half_dead(
     deployment: Deployment, shards: SqlShards, tmp_path: Path
 ) -> AsyncIterator[Stores]:
-    """A queue of the test's own, and shards of which the second server can't be reached."""
+    """Stores with a queue for this test only, and shards whose second server can't be reached."""
     await empty(shards)
     await forget_all(shards)
     dead = deployment.topology.shards[1].master
@@ -52,7 +52,7 @@ async def post(shards: SqlShards, shard: int, rows: int) -> list[int]:
 
 
 class Fed:
-    """A queue that notes what it is fed."""
+    """A queue that records the queued jobs."""
 
     def __init__(self) -> None:
         self.jobs: list[Job] = []
@@ -124,8 +124,8 @@ async def test_what_is_too_old_is_forgotten_on_living_servers(
 async def test_rows_that_stay_due_keep_no_row_behind_them_waiting(
     deployment: Deployment, shards: SqlShards, half_dead: Stores
 ) -> None:
-    """More than a page of rows whose work needs a dead store, and then a row that needs no dead
-    store."""
+    """More than a page of rows whose work needs a dead store, and then one row whose work does
+    not."""
     shard = deployment.shard(0)
     stuck = await post(shards, shard, ROWS + 5)
     [last] = await post(shards, shard, 1)

@@ -1,4 +1,4 @@
-"""A shard server that does not answer: its cards are blank, the page remains."""
+"""A shard server that does not answer: its cards are blank, and the rest of the page is shown."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ DEAD = range(8, 16)
 
 
 class Cut:
-    """A real store; a call that touches a shard of the dead server is lost."""
+    """A real store. Calls that need a shard of the dead server fail."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -39,7 +39,7 @@ class Cut:
 
 
 class CutShards:
-    """The real shards of two servers, of which one is dead."""
+    """The real shards of two servers, one of which is dead."""
 
     def __init__(self, shards: Any) -> None:
         self.objects, self.mappings = Cut(shards.objects), Cut(shards.mappings)
@@ -48,7 +48,8 @@ class CutShards:
 
 @dataclass
 class World:
-    """A reader on the living server who follows people of both; the pins' ids by owner."""
+    """A reader on the living server who follows users of both servers, and the pins' ids by
+    owner."""
 
     before: Gateway
     after: Gateway
@@ -81,7 +82,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 class Severed:
-    """A gateway on three servers: the middle one's directory is there, or is not."""
+    """A gateway on three servers. The directory of the middle server exists, or is missing."""
 
     def __init__(self, gateway: Gateway, topology: Topology) -> None:
         self.gateway, self._topology = gateway, topology
@@ -227,7 +228,7 @@ async def test_a_list_of_all_objects_goes_on_past_a_server_that_is_dead_and_says
     living = [edge for edge in whole if shard_of(int(edge["node"]["id"])) not in DEAD]
     assert 0 < len(living) < len(whole)
     assert [edge for edge in seen if edge["node"]] == living
-    # The cursor before the blank asks for what was not there.
+    # The cursor before the blank card reads the missing pin again.
     severed.heal()
     at = next(number for number, edge in enumerate(seen) if edge["node"] is None)
     before = seen[at - 1]["cursor"] if at else None

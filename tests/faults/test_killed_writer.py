@@ -1,4 +1,5 @@
-"""A writer killed at each of its seams: afterwards all of the write has happened, or nothing."""
+"""A writer that is killed at each of its seams: afterwards either all of the write has happened, or
+none."""
 
 import asyncio
 import dataclasses
@@ -30,7 +31,7 @@ from tests.people import People
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[2]
-NAMES = {  # of a scene's ids, by what they are
+NAMES = {  # The names of a scene's ids.
     Kind.USER: ("viewer", "other"),
     Kind.BOARD: ("board", "second", "secret"),
     Kind.PIN: ("pin", "foreign"),
@@ -39,7 +40,7 @@ NAMES = {  # of a scene's ids, by what they are
 
 
 class Writer(NamedTuple):
-    """A process that makes a write and is killed at a seam of it."""
+    """A process that makes a write and is killed at one of its seams."""
 
     config: StoresConfig
     process: subprocess.Popen[str]
@@ -67,15 +68,15 @@ async def config(valkey: ValkeyServer, tmp_path: Path) -> StoresConfig:
 
 @pytest.fixture
 async def stores(config: StoresConfig) -> AsyncIterator[Stores]:
-    """The stores as the process sees them that comes after the killed one."""
+    """The stores as a process opens them after the killed process."""
     async with embedded_stores(config) as opened:
         yield opened
 
 
 @pytest.fixture
 def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
-    """The writer has feed stores of its own, because one process alone may open them, and never
-    writes to them."""
+    """The writer has separate feed stores, because only one process may open them. It never writes
+    to them."""
     feeds = {
         name: f"rocksdb://{tmp_path}/writer/{name}"
         for name in ("pools_primary", "pools_standby", "feeds_primary", "feeds_standby")
@@ -94,8 +95,8 @@ def writer(config: StoresConfig, tmp_path: Path) -> Iterator[Writer]:
 
 
 async def _scene(people: People, number: int) -> Ids:
-    """A viewer with a board of pins and two more, of which the other user follows one, and the
-    viewer; and that user's pin."""
+    """A viewer with a board of pins and two other boards; another user who follows the viewer and
+    one board; and that user's pin."""
     viewer = await people.user()
     other = await people.user(away_from=viewer.id)
     board, interest = await people.board(viewer), await people.interest()
@@ -122,7 +123,8 @@ async def _scene(people: People, number: int) -> Ids:
 
 
 async def _recover(stores: Stores) -> None:
-    """Recover from dead gateways as every gateway does: by the relay and a worker on the queue."""
+    """Recover from dead gateways as every gateway does: with the relay and a worker on the
+    queue."""
     quiet = asyncio.Event()
 
     async def run(job: Job) -> None:
@@ -140,7 +142,8 @@ async def _recover(stores: Stores) -> None:
 
 
 async def _warm(stores: Stores, ids: Ids) -> None:
-    """Fill the caches of every list that the write may change, so that a stale one would show."""
+    """Fill the caches of every list that the write may change, so that stale entries would be
+    seen."""
     keys = [
         ListKey(mapping, id)
         for mapping in Mapping
@@ -214,13 +217,13 @@ async def _reordered(people: People, ids: Ids) -> bool:
 
 
 async def _moved(people: People, ids: Ids, to: str) -> bool:
-    """The pin is on one board, and in public lists if that board is public."""
+    """Check that the pin is on one board, and in public lists if that board is public."""
     on = [await people.list(Mapping.BOARD_HAS_PINS, ids[name]) for name in ("board", to)]
     assert [ids["pin"] in pins for pins in on] in ([True, False], [False, True])
     done = ids["pin"] in on[1]
     shown = await people.list(Mapping.INTEREST_HAS_PINS, ids["interest"])
     assert (ids["pin"] in shown) == (to != "secret" or not done)
-    # Of the other user, who follows the viewer and the second board: a cell for each.
+    # The other user follows the viewer and the second board: a cell for each.
     assert await _in_feed(people.stores, ids["other"]) == 7 + (done and to == "second")
     return done
 
@@ -263,7 +266,7 @@ async def test_a_write_killed_at_each_seam_happens_whole_or_not_at_all(
 ) -> None:
     seen: list[bool] = []
     for seam in range(1000):
-        # A write of another process can't drop this process's own cache.
+        # The write of another process can't drop entries from this process' own cache.
         stores = stores._replace(object_cache=MemoryObjectCache(1 << 20))
         people = People(stores)
         ids = await _scene(people, seam)
@@ -275,7 +278,7 @@ async def test_a_write_killed_at_each_seam_happens_whole_or_not_at_all(
         seen.append(await HAPPENED[name](people, ids))
         assert await audit(stores) == [], f"killed at seam {seam}"
 
-        # Sent again with its key, it is done once.
+        # Sent again with the same key, it is done once.
         await WRITES[name](stores, ids)
         await drain(stores)
         assert await HAPPENED[name](people, ids)

@@ -25,7 +25,7 @@ async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
 
 
 def cut(stores: Stores, *names: str) -> None:
-    """Lose servers of the shards."""
+    """Disconnect servers of the shards."""
     topology = stores.shards.objects.topology()
     lost = {name: f"sqlite:///nowhere/{name}" for name in names}
     stores.shards.use(

@@ -1,9 +1,9 @@
 """A process that makes writes and dies in the middle of them, for `test_killed_writer.py`.
 
-Reads orders from its standard input, a JSON object a line, and does each in a fork of itself: the
-named write, up to its n-th seam, where the fork kills itself with SIGKILL. A seam is before and
-after each call of a store, and before each commit. For each order it prints whether the write came
-to its end.
+It reads orders from its standard input, one JSON object on each line, and does each in a fork: the
+named write up to its n-th seam, where the fork kills itself with SIGKILL. A seam is before and
+after each call of a store, and before each commit. For each order it prints whether the write was
+finished.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
 
-# Imported by name so that each fork has them: the factory imports a backend when it is asked for.
+# Imported here so that each fork has them; otherwise the factory imports a backend on first use.
 import datasources.file
 import datasources.memory
 import datasources.redis
@@ -35,7 +35,7 @@ SECRET = writes.BoardChange(secret=True)
 
 
 async def _and_its_jobs(stores: Stores, write: Awaitable[object]) -> None:
-    """The write, then the jobs that follow it, in this process too."""
+    """Do the write, and then its jobs, in this process."""
     await write
     await settle()
     for row in await stores.shards.outbox.pending(2**62, 100):
@@ -83,7 +83,7 @@ WRITES: dict[str, Callable[[Stores, Ids], Awaitable[object]]] = {
 
 
 class Seams:
-    """Counts the seams that a write passes, and ends the process at the n-th."""
+    """Counts the seams that a write passes, and kills the process at the n-th."""
 
     def __init__(self, last: int) -> None:
         self._left = last
@@ -133,7 +133,7 @@ class _Around:
 
 
 class _Objects:
-    """An object store whose transactions have seams as well."""
+    """An object store whose transactions have seams, too."""
 
     def __init__(self, around: Any, objects: Any, seams: Seams) -> None:
         self._around, self._objects, self._seams = around, objects, seams

@@ -1,1 +1,1 @@
-"""Models of the following feed and of visits, which random schedules hold the feeds against."""
+"""Models of the following feed and of visits, with which random schedules compare the feeds."""

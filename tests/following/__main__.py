@@ -1,5 +1,5 @@
 """Runs random schedules of the feeds on embedded stores that trim as RocksDB and as HBase. Several
-processes share the work by their first seeds.
+processes can share the work by different first seeds.
 
 python -m tests.following --schedules 50000 [--first 0] [--of following|visits] [--fault NAME]
 """
@@ -21,7 +21,7 @@ from tests.following.visit_faults import VISIT_FAULTS
 from tests.following.visits import run_visits
 
 MODELS = {"following": run_schedule, "visits": run_visits}
-FRESH = 500  # schedules, after which the stores are new: they grow
+FRESH = 500  # schedules after which new stores are used, because stores grow
 
 
 async def _run(model: str, first: int, schedules: int) -> int:

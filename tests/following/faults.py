@@ -1,8 +1,9 @@
-"""Deliberate faults of the following feed; the schedules must find each of them.
+"""Deliberate faults of the following feed. The schedules must find each of them.
 
-Each undoes one of the rules that make jobs commute, or that keep a side apart from the other. A
-refill that reads the follow edges once is not among them: the next reader mends what it does
-(`tests/unit/feed_engine/feeds/test_refill.py` forces it).
+Each fault breaks one of the rules because of which jobs may run in any order, or because of which
+the two sides are independent. One rule is not included: a refill reads the follow edges twice.
+Without it, the next reader repairs the result (`tests/unit/feed_engine/feeds/test_refill.py` tests
+it).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ Fault = Callable[[pytest.MonkeyPatch], None]
 
 
 def sides_wait_for_each_other(patch: pytest.MonkeyPatch) -> None:
-    """A side that is away stops the fan-out to the sides behind it."""
+    """An unavailable side stops the fan-out to the sides after it."""
 
     async def in_turn(
         lanes: Mapping[str, Lane], places: Mapping[str, str], advance: Callable[[bytes], Any]
@@ -38,7 +39,7 @@ def sides_wait_for_each_other(patch: pytest.MonkeyPatch) -> None:
 
 
 def nobody_asks(patch: pytest.MonkeyPatch) -> None:
-    """A reader who finds a feed short posts no refill."""
+    """A reader who finds a feed too short posts no refill."""
 
     async def silent(*_: Any) -> bool:
         return False
@@ -55,7 +56,7 @@ def the_dead_stay(patch: pytest.MonkeyPatch) -> None:
 
 
 def refills_share_a_stamp(patch: pytest.MonkeyPatch) -> None:
-    """A later refill does not stamp its cells higher than an earlier one did."""
+    """A later refill does not use higher stamps than an earlier refill."""
 
     async def first(self: Any, leap: int) -> int:
         await self._store.put(
@@ -67,7 +68,7 @@ def refills_share_a_stamp(patch: pytest.MonkeyPatch) -> None:
 
 
 def boards_are_read_by_hand(patch: pytest.MonkeyPatch) -> None:
-    """A follow takes the top of a board, as its owner arranged it, for the newest pins."""
+    """A follow takes the first pins of a board, in its owner's order, for the newest pins."""
 
     async def top(stores: Any, _: int, followed: Sequence[int], limit: int) -> list[Any]:
         [board_id] = followed
@@ -89,7 +90,7 @@ def trims_by_cells(patch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_is_marked_as_cut(patch: pytest.MonkeyPatch) -> None:
-    """A follow that brings the newest of more pins leaves no mark of the rest."""
+    """A follow that brings the newest of many pins leaves no mark that there are more."""
 
     async def nothing(*_: Any) -> None: ...
 
@@ -97,7 +98,7 @@ def nothing_is_marked_as_cut(patch: pytest.MonkeyPatch) -> None:
 
 
 def edges_have_no_copy(patch: pytest.MonkeyPatch) -> None:
-    """The versions of the viewer's edges are not kept beside the feed."""
+    """The versions of the viewer's edges are not stored beside the feed."""
 
     async def nothing(*_: Any) -> None: ...
 

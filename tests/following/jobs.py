@@ -11,15 +11,15 @@ from feed_engine.outbox.tasks import HANDLERS, name_of
 from tests.feeding import FEEDS
 
 PAGED = {"PinPublished", "PinArrived", "FanOutBatch"}
-"""Tasks that walk through followers."""
+"""Tasks that page through followers."""
 AGAIN = FEEDS | {"BoardSecrecy", "BoardDeleted"}
-"""Tasks that are run here without their row, again or half."""
+"""Tasks that may run here without their row, repeated or partially."""
 
 
 async def run_row(
     stores: Stores, row: OutboxRow, settings: FeedSettings, batch: int | None = None
 ) -> None:
-    """Do the row's tasks, and leave the row; causes with more followers than `batch` are left to
+    """Do the row's tasks, and leave the row. Causes with more followers than `batch` are left to
     batches. Raises StoreError."""
     for task in decode(row.payload).tasks:
         name = name_of(task)
@@ -34,7 +34,7 @@ async def run_row(
 async def finish_row(
     stores: Stores, row: OutboxRow, settings: FeedSettings, batch: int | None = None
 ) -> None:
-    """Do the row's task and remove it; several tasks get a row each. Raises StoreError."""
+    """Do the row's task and remove the row. Each of several tasks gets a row. Raises StoreError."""
     names = [name_of(task) for task in decode(row.payload).tasks] if row.kind == KIND else []
     if len(names) == 1 and names[0] in FEEDS:
         await run_row(stores, row, settings, batch)
@@ -49,7 +49,7 @@ def may_repeat(row: OutboxRow) -> bool:
 
 
 async def drain(stores: Stores, settings: FeedSettings) -> None:
-    """Run jobs until nothing is left to do."""
+    """Run jobs until none is left."""
     await settle()
     while rows := await stores.shards.outbox.pending(2**62, 1000):
         for row in rows:

@@ -1,8 +1,9 @@
-"""Embedded stores of the model that answer at once: the stores' own code, without threads, disks,
+"""Embedded stores for the model that answer at once: the stores' own code, without threads, disks,
 caches in another process, or a queue.
 
-A call of SQLite or RocksDB runs where it is submitted and is atomic there, as in its thread; its
-caller goes on at the loop's next turn. Pauses are the schedules' own (`tests.jittered`).
+A call of SQLite or RocksDB runs where it is submitted, and is atomic there, as in its thread. Its
+caller continues in the event loop's next turn. The schedules add their own pauses
+(`tests.jittered`).
 """
 
 import tempfile
@@ -38,8 +39,8 @@ class Inline(Executor):
 
 
 class Forgotten:
-    """Takes the place of the mapping cache and of the queue: drops everything that is put there.
-    Jobs are read from the outbox, and lists from their shards."""
+    """Replaces the mapping cache and the queue: drops everything that is written. Jobs are read
+    from the outbox, and lists from their shards."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -51,7 +52,7 @@ class Forgotten:
 
 
 class Apart:
-    """A side that several models share: each has rows of its own, which begin with its prefix."""
+    """A side that several models share. The rows of each model begin with its prefix."""
 
     def __init__(self, store: WideColumnStore, prefix: bytes) -> None:
         self._store, self._prefix = store, prefix
@@ -83,7 +84,7 @@ def apart(sides: Sides, prefix: bytes) -> Sides:
 
 @asynccontextmanager
 async def quick_stores() -> AsyncIterator[Stores]:
-    """New stores, in memory where the machine has a file system there."""
+    """New stores, in memory if the machine has a file system in memory."""
     with (
         tempfile.TemporaryDirectory(dir=MEMORY) as directory,
         pytest.MonkeyPatch.context() as patch,

@@ -1,8 +1,8 @@
-"""One random schedule of writes, jobs, trims and faults, and what each side must show at its end.
+"""A random schedule of writes, jobs, trims and faults, and what each side must show at its end.
 
-Definition: a following feed shows the newest `cap` pins, by creation, that are visible now, of what
-is followed now; each side gets there when its queue has drained and a reader has come. A side that
-lives gets there while another is away.
+Definition: a following feed shows the newest `cap` pins, by creation, that are visible now and that
+the viewer follows now. Each side reaches this state when its queue is empty and a reader has come.
+An available side reaches it while the other side is unavailable.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ ACTIONS = {
 
 
 class Schedule:
-    """A schedule that is run."""
+    """A schedule during its run."""
 
     def __init__(self, feeding: Feeding, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -56,7 +56,7 @@ class Schedule:
         self.settings = feeding.settings = FeedSettings(following_cap=self.cap)
         self.batch = self.rng.choice((None, None, 1, 2))
         self.away: tuple[str, str] | None = None
-        self.lame: Stores | None = None  # without the side that is away
+        self.lame: Stores | None = None  # without the unavailable side
 
     async def begin(self) -> None:
         count = self.rng.choice((1, 1, 2, 3))
@@ -68,7 +68,7 @@ class Schedule:
         self.times = iter(self.rng.sample(range(10_000), STEPS))
 
     async def run(self) -> list[str]:
-        """The sides that show something else than they must."""
+        """The sides whose feeds are wrong."""
         await self.begin()
         for _ in range(STEPS):
             await self._act(self._draw(ACTIONS))
@@ -80,7 +80,7 @@ class Schedule:
         return wrong
 
     async def _judge_living(self) -> list[str]:
-        """The feeds' sides that live, when their jobs have done what they can."""
+        """The feeds' available sides that are wrong after all possible jobs."""
         assert self.away is not None
         assert self.lame is not None
         kind, away = self.away
@@ -91,7 +91,7 @@ class Schedule:
         return wrong
 
     async def _try_all(self) -> None:
-        """Run each job on the living sides, and the jobs that these post."""
+        """Run each job on the available sides, and the jobs that these post."""
         tried = set[tuple[int, int]]()
         await settle()
         while rows := [r for r in await self.feeding.pending() if (r.shard, r.id) not in tried]:
@@ -112,7 +112,7 @@ class Schedule:
             for how, some in found.items():
                 page = await self.feeding.following(viewer, stores=some)
                 seen = pins_of(page)
-                # A row is trimmed now and then, so it may show more than its cap.
+                # Rows are trimmed occasionally, so a row may show more than its cap.
                 good = seen[: self.cap] == visible[: self.cap] and set(seen) <= set(visible)
                 if not good or (how and seen and not page.may_be_stale):
                     wrong.append(
@@ -153,7 +153,7 @@ class Schedule:
                 await self._write(action)
 
     async def _together(self) -> None:
-        """Jobs, the same twice perhaps, at once with a write."""
+        """Run jobs, perhaps the same job twice, and a write at the same time."""
         stores = jittered(self._stores, random.Random(self.rng.random()))
         drawn = [(self._draw({"job": 2, "again": 1}), await self._row()) for _ in range(2)]
         jobs = [self._run(action, row, stores) for action, row in drawn]
@@ -218,26 +218,26 @@ class Schedule:
 
 
 async def run_schedule(feeding: Feeding, seed: int) -> list[str]:
-    """Run a schedule; the sides that show something else than they must."""
+    """Run a schedule. Returns the sides whose feeds are wrong."""
     return await Schedule(feeding, seed).run()
 
 
 def without(stores: Stores, kind: str, side: str) -> Stores:
-    """The stores, one side of them away."""
+    """The stores, with one side unavailable."""
     sides: Sides = getattr(stores, kind)
     away: Any = Unwell(getattr(sides, side))
     return stores._replace(**{kind: sides._replace(**{side: away})})
 
 
 def _only(sides: Sides, name: str) -> Sides:
-    """The sides without the other one."""
+    """The sides, with the other one unavailable."""
     pairs = zip(sides._fields, sides, strict=True)
     away: list[Any] = [side if field == name else Unwell(side) for field, side in pairs]
     return Sides(*away)
 
 
 def _failing(stores: Stores, rng: random.Random) -> Stores:
-    """Stores of which one side stops answering at some call."""
+    """Stores with one side that stops answering at some call."""
     kind, number = rng.choice(("feeds", "pools")), rng.randrange(2)
     sides = list(getattr(stores, kind))
     sides[number] = Unwell(sides[number], after=rng.randrange(6))

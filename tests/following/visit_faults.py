@@ -13,8 +13,8 @@ from tests.following.faults import Fault
 
 
 def shown_pins_are_read_before_the_shard(patch: pytest.MonkeyPatch) -> None:
-    """The pins shown are looked up with the pools, beside the read of the shard: a visit that is
-    saved between the two is in neither answer."""
+    """The shown pins are looked up together with the pools, at the same time as the shard is read:
+    a visit that is saved in between is in neither answer."""
     read = Candidates.read
 
     async def read_and_look_up(self: Any) -> None:
@@ -31,7 +31,7 @@ def shown_pins_are_read_before_the_shard(patch: pytest.MonkeyPatch) -> None:
 
 
 def gaps_are_not_read_again(patch: pytest.MonkeyPatch) -> None:
-    """A visit that was saved between the reads of the feed and of the shard is not looked for."""
+    """A visit that was saved between the reads of the feed and of the shard is missed."""
     patch.setattr(Saved, "_lacks", lambda *_: False)
 
 
@@ -46,7 +46,7 @@ def one_side_is_enough(patch: pytest.MonkeyPatch) -> None:
 
 
 def visits_are_chosen_apart(patch: pytest.MonkeyPatch) -> None:
-    """A chunk is chosen without a look at the visits that the shard tells."""
+    """A chunk is chosen without the visits on the shard."""
     choose = Candidates.choose
 
     async def alone(self: Any, size: int, taken: Sequence[int]) -> Any:

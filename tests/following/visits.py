@@ -1,8 +1,8 @@
 """Random schedules of one viewer's visits, and what their pages must show.
 
 Definition: the list of a visit is its own chunk, then the chunks of earlier visits, newest first.
-All its pages together show that list, whichever side answers, whatever is saved meanwhile; and each
-pin is in one chunk.
+All its pages together show that list, whichever side answers, and whatever is saved in between.
+Each pin is in one chunk.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class Open:
 
 
 class VisitSchedule:
-    """A schedule that is run."""
+    """A schedule during its run."""
 
     def __init__(self, feeding: Feeding, seed: int) -> None:
         self.rng, self.seed, self.feeding = random.Random(seed), seed, feeding
@@ -61,7 +61,7 @@ class VisitSchedule:
         self.done: list[Open] = []
 
     async def run(self) -> list[str]:
-        """The visits that showed something else than they must."""
+        """The visits whose pages were wrong."""
         self.viewer, owner = await self.feeding.user(), await self.feeding.user()
         self.board = await self.feeding.board(owner)
         await self.feeding.follow(self.viewer, owner.id)
@@ -90,7 +90,7 @@ class VisitSchedule:
         return wrong
 
     def _sided(self) -> Stores:
-        """The stores, a side of the feeds or pools away at times."""
+        """The stores, sometimes with one side of the feeds or pools unavailable."""
         stores, rng = self.feeding.stores, self.rng
         if rng.random() < 0.6:
             return stores
@@ -111,7 +111,7 @@ class VisitSchedule:
             case "crash":
                 await self._job("again", _failing(stores, self.rng))
             case "late":
-                # The feeds are read, then jobs run to their ends, then the shard is read.
+                # The feeds are read, then jobs run to their end, then the shard is read.
                 async def save() -> None:
                     await asyncio.sleep(LATE)
                     await self._job("job", stores)
@@ -162,13 +162,13 @@ def _chunk(data: bytes) -> Chunk:
 
 @contextmanager
 def one_saved_visit() -> Iterator[None]:
-    """While schedules run, the shard tells one saved visit, and all unsaved visits."""
+    """While schedules run, the shard returns one saved visit, and all unsaved visits."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(visits, "RECENT", 1)
         yield
 
 
 async def run_visits(feeding: Feeding, seed: int) -> list[str]:
-    """Run a schedule; the visits that show something else than they must."""
+    """Run a schedule. Returns the visits whose pages were wrong."""
     with one_saved_visit():
         return await VisitSchedule(feeding, seed).run()

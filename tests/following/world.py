@@ -1,4 +1,4 @@
-"""The model of a schedule's writes, and of what each viewer must see after them."""
+"""The model of a schedule's writes, and of the pins that each viewer must see afterwards."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from datasources.records import Board, Pin, User
 
 @dataclass
 class World:
-    """The model of what was written."""
+    """The model of all writes."""
 
     viewers: list[User]
     owners: list[User]
@@ -18,7 +18,7 @@ class World:
     followed: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))  # by viewer
 
     def expected(self, viewer: User) -> list[int]:
-        """All pins that may be shown to a viewer, the newest first."""
+        """All pins that may be shown to a viewer, newest first."""
         followed = self.followed[viewer.id]
         shown = [
             pin

@@ -41,7 +41,7 @@ class Endpoint:
 
 
 class ToPort(httpx.AsyncHTTPTransport):
-    """Sends what is for any host to one port here."""
+    """Sends all requests to one local port, whatever their host."""
 
     def __init__(self, port: int) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class ToPort(httpx.AsyncHTTPTransport):
 
 @asynccontextmanager
 async def reached(app: ASGIApp, by: str) -> AsyncIterator[httpx.AsyncBaseTransport]:
-    """How to reach it: as an ASGI application, or by our own server."""
+    """Transports to the application: directly as ASGI, or through our own server."""
     if by == "asgi":
         yield httpx.ASGITransport(app)
         return

@@ -1,4 +1,4 @@
-"""A mutation sent again with its key does nothing twice and answers the same."""
+"""A mutation that is sent again with its key changes nothing, and returns the same answer."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -19,7 +19,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
 
 
 async def twice(gateway: Gateway, viewer: str, field: str, selection: str, **input: Any) -> Any:
-    """The payload, the same both times."""
+    """The payload, which must be the same twice."""
     key = f"{field}-{sorted(input.items())}"[:200]
     first = await gateway.mutate(viewer, field, selection, idempotencyKey=key, **input)
     again = await gateway.mutate(viewer, field, selection, idempotencyKey=key, **input)

@@ -1,4 +1,4 @@
-"""Idle connections don't keep an honest client out, where file descriptors are few too."""
+"""Idle connections don't keep an honest client out, even with few file descriptors."""
 
 import os
 import resource
@@ -31,7 +31,7 @@ with asyncio.Runner(loop_factory=fast_loop) as runner:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Where a server answers that may open few descriptors."""
+    """The port of a server that may open few descriptors."""
     process = subprocess.Popen(
         [sys.executable, "-c", SERVER, str(DESCRIPTORS)], stdout=subprocess.PIPE, text=True
     )
@@ -56,7 +56,7 @@ def descriptors() -> Iterator[None]:
 
 
 def answer(client: socket.socket, *headers: str) -> bytes:
-    """The response to one request; empty where the connection is closed."""
+    """The response to one request; empty if the connection is closed."""
     client.sendall(request("/whole", *headers))
     found = b""
     while not found.endswith(BODY):

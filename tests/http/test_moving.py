@@ -46,7 +46,7 @@ def on(gateway: Gateway, stores: Stores) -> Gateway:
 
 @dataclass
 class Scene:
-    """Two boards of ann's and a pin that is on one of them."""
+    """Two boards of ann, and a pin that is on one of them."""
 
     gateway: Gateway
     one: str
@@ -63,7 +63,7 @@ class Scene:
         await writes.move_pin(stores, me, int(self.pin), int(board))
 
     async def cache(self, state: str) -> None:
-        """The caches that hold the boards a reader asks for."""
+        """Prepare the caches for the boards that a reader reads."""
         stores = self.gateway.stores
         keys = [ListKey(ON_BOARD, int(board)) for board in (self.one, self.other)]
         await self.read(stores)
@@ -97,7 +97,7 @@ async def scene(gateway: Gateway) -> Scene:
 
 
 async def _seams(run: Any) -> int:
-    """How many seams a call has."""
+    """The number of seams in a call."""
     pause = Pause(10**6)
     await run(pause)
     return 10**6 - pause._left
@@ -107,8 +107,8 @@ async def _seams(run: Any) -> int:
 async def test_a_reader_sees_a_moved_pin_on_one_board_wherever_reader_and_writer_are(
     scene: Scene, cached: str
 ) -> None:
-    """The reader stops at each of its seams in turn, and while it waits the writer comes to each
-    of its own; then the reader goes on."""
+    """The reader stops at each of its seams in turn. Meanwhile the writer stops at each of its own
+    seams; then the reader continues."""
     stores = scene.gateway.stores
 
     async def reading(pause: Pause) -> None:
@@ -149,7 +149,7 @@ async def test_a_reader_sees_a_moved_pin_on_one_board_wherever_reader_and_writer
 async def test_a_moved_pin_is_on_one_of_two_boards_that_a_query_reads_one_after_the_other(
     scene: Scene, cached: str, is_early: bool
 ) -> None:
-    """One board is read at once, the other behind a user and a list; the pin moves in between."""
+    """One board is read at once, the other after a user and a list; the pin moves in between."""
     stores = scene.gateway.stores
     query = (
         "query($one: ID!) { board(id: $one) { pins { edges { node { id } } } "
@@ -158,7 +158,7 @@ async def test_a_moved_pin_is_on_one_of_two_boards_that_a_query_reads_one_after_
     here, there = (scene.one, scene.other) if is_early else (scene.other, scene.one)
 
     async def read(pause: Pause) -> list[str]:
-        """The pins on the one board as it is shown first, and on the other."""
+        """The pins on the board that is shown first, and on the other board."""
         gateway = on(scene.gateway, pause.of(stores))
         board = (await gateway.data(query, "ann", one=scene.one))["board"]
         later = {it["node"]["id"]: it["node"] for it in board["owner"]["boards"]["edges"]}
@@ -246,7 +246,7 @@ async def test_many_pins_are_put_in_order_in_one_call(gateway: Gateway) -> None:
 async def test_pages_that_are_read_while_pins_are_put_in_order_have_all_others_once(
     gateway: Gateway, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    """A page after each part of the sort."""
+    """A page is read after each part of the sort."""
     monkeypatch.setattr(arrange, "CHUNK", 2)
     board = await gateway.board("ann", "Long")
     pins = [await gateway.pin("ann", board, str(number)) for number in range(20)][::-1]

@@ -1,5 +1,5 @@
-"""A request that reads boards one after the other, while a pin is moved between them: what it
-answers is of one moment, what it does it does once, and where that can't be, it says so."""
+"""A request that reads boards one after the other while a pin moves between them: its answer is as
+of one moment, its effects happen once, and if that is impossible, the answer says so."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,8 @@ SAVE = f'createPin(input: {{boardId: $one, title: "New"}}) {PAYLOAD}'
 
 
 def reads_of(pause: Pause, stores: Stores) -> Stores:
-    """The stores with a pause in all calls but transactions, in which others would wait."""
+    """The stores with a pause in all calls, except in transactions, in which other callers would
+    wait."""
     paused: Any = pause.of(stores)
     shards: Any = SimpleNamespace(**{**vars(paused.shards), "objects": stores.shards.objects})
     return stores._replace(
@@ -35,7 +36,7 @@ def reads_of(pause: Pause, stores: Stores) -> Stores:
 
 
 def shown(board: Any, other: str) -> list[str]:
-    """The pins of the board as it is shown first, and of the other as it is shown later."""
+    """The pins of the board that is shown first, and of the other board, which is shown later."""
     later = {edge["node"]["id"]: edge["node"] for edge in board["owner"]["boards"]["edges"]}
     return [edge["node"]["id"] for at in (board, later[other]) for edge in at["pins"]["edges"]]
 
@@ -43,8 +44,8 @@ def shown(board: Any, other: str) -> list[str]:
 async def at_each_seam(
     scene: Scene, query: str, check: Callable[[dict[str, Any]], Awaitable[None]]
 ) -> None:
-    """Send the operation again and again, each time stopped at the next of its seams until the pin
-    was moved, to the board that is read early and to the one that is read late by turns."""
+    """Send the operation repeatedly, each time stopped at its next seam while the pin moves:
+    alternately to the board that is read early, and to the board that is read late."""
     stores = scene.gateway.stores
     boards = scene.one, scene.other
     torn, number = 0, 0
@@ -61,7 +62,7 @@ async def at_each_seam(
         if reached:
             await scene.move(stores, there)
             torn += 1
-        pause.go()  # of background work, too
+        pause.go()  # pass the seams of background work, too
         await check(await asking)
         await settle()
         if not reached:
@@ -126,7 +127,8 @@ async def test_a_query_with_home_feeds_is_of_one_moment_and_begins_one_visit(
 
 
 class Restless:
-    """The cache of lists; whenever boards were read from it, a pin moves from board to board."""
+    """The cache of lists. Whenever boards are read from it, a pin moves from one board to the
+    other."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene, self._lists = scene, scene.gateway.stores.mapping_cache
@@ -161,7 +163,7 @@ async def test_what_is_read_again_is_whole_however_often_pins_are_moved(scene: S
 async def test_an_answer_that_is_of_several_moments_says_so(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, compiled: bool
 ) -> None:
-    """Each reading asks for other boards. graphql-core reads only once."""
+    """Each reading requests other boards. graphql-core reads only once."""
     query = f"query($one: ID!) {{ {BOARD} }} # {compiled}"
     if compiled:
         monkeypatch.setattr(readings, "READINGS", 1)

@@ -26,7 +26,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
 
 
 async def board_of(gateway: Gateway, count: int, **input: Any) -> tuple[str, list[str]]:
-    """A board and its pins from the top down."""
+    """A board, and its pins from the top down."""
     board = await gateway.board("ann", "Plans", **input)
     pins = [await gateway.pin("ann", board, f"pin {number}") for number in range(count)]
     return board, pins[::-1]
@@ -35,7 +35,7 @@ async def board_of(gateway: Gateway, count: int, **input: Any) -> tuple[str, lis
 async def page(
     gateway: Gateway, board: str, first: int = 100, after: str | None = None
 ) -> tuple[list[str], str | None]:
-    """Ids of a page, and the cursor at its end."""
+    """The ids of a page, and the cursor at its end."""
     read = await gateway.data(PAGE, "ann", board=board, first=first, after=after)
     pins = read["board"]["pins"]
     return [edge["node"]["id"] for edge in pins["edges"]], pins["pageInfo"]["endCursor"]
@@ -93,7 +93,7 @@ async def test_drags_in_one_document_run_in_their_order(gateway: Gateway) -> Non
 async def test_pages_go_on_where_they_were_when_the_board_was_respaced_between_them(
     gateway: Gateway, size: int, gone: str | None
 ) -> None:
-    """Each page is followed by drags of another pin that use up all the room about the cursor."""
+    """After each page, drags of another pin use up all the room around the cursor."""
     board, pins = await board_of(gateway, 12)
     still, dragged = pins[:-2], pins[-2:]
     key = ListKey(Mapping.BOARD_HAS_PINS, int(board))
@@ -115,7 +115,7 @@ async def test_pages_go_on_where_they_were_when_the_board_was_respaced_between_t
             else:
                 await gateway.mutate("ann", "deletePin", "deletedPinId", pinId=ids[-1])
         following = [id for id in still if id not in seen and id not in lost]
-        if following and ids[-1] in still:  # not forever the pins that are dragged ahead of it
+        if following and ids[-1] in still:  # only pins that are not dragged ahead again
             await crowd(gateway, board, following[0], dragged)
     assert [id for id in seen if id not in lost] == [id for id in still if id not in lost]
     assert len([id for id in seen if id in lost]) >= len(lost)
@@ -123,7 +123,7 @@ async def test_pages_go_on_where_they_were_when_the_board_was_respaced_between_t
 
 
 async def pack(gateway: Gateway, board: str, pins: list[str]) -> None:
-    """Leave hardly any room between the pins, from the top down."""
+    """Leave hardly any room between the pins."""
     key = ListKey(Mapping.BOARD_HAS_PINS, int(board))
 
     async def write(tx: ShardTx) -> None:
@@ -138,7 +138,7 @@ async def pack(gateway: Gateway, board: str, pins: list[str]) -> None:
 
 
 async def crowd(gateway: Gateway, board: str, below: str, dragged: list[str]) -> None:
-    """Use up the gap above a pin by drags, so that its neighbors are re-spaced."""
+    """Use up the gap above a pin by drags, so that its neighbors are respaced."""
     me = gateway.people["ann"]
     for number in range(4):
         moved = int(dragged[number % 2])

@@ -23,7 +23,8 @@ PIN = """mutation Pin($board: ID!) {
 
 
 async def asked(directory: Path, collector: Collector, share: float = 1.0) -> list[dict[str, str]]:
-    """A few operations of a new user; the headers of the answers. All spans have come after it."""
+    """A few operations of a new user. Returns the headers of the answers, after all spans have
+    arrived."""
     settings = read_settings(
         data_dir=directory, demo_viewer="ann", traces=collector.endpoint, traces_share=share
     )

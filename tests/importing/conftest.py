@@ -1,4 +1,4 @@
-"""Empty embedded stores for tests of whole worlds."""
+"""Empty embedded stores for tests of complete imports."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -18,7 +18,7 @@ Fresh = Callable[[], AbstractAsyncContextManager[Stores]]
 
 @pytest.fixture
 def fresh(valkey: ValkeyServer, tmp_path_factory: pytest.TempPathFactory) -> Fresh:
-    """Opens empty stores; one at a time, since they share the cache of lists."""
+    """A function that opens empty stores; one at a time, because they share the cache of lists."""
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Stores]:

@@ -1,7 +1,7 @@
 """An import that kills itself with SIGKILL at its n-th seam, for `test_killed_import.py`.
 
-A seam is before and after each call that writes to a store or drops what caches hold. If it comes
-to its end it prints how many seams there were.
+A seam is before and after each call that writes to a store or drops cache entries. An import that
+reaches its end prints the number of seams.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _WRITES = {"transact", "load", "claim_many", "drop", "put"}
 
 
 class Dying:
-    """A store, or a part of one, that counts the seams of its writes."""
+    """A store, or a part of a store, that counts the seams of its writes."""
 
     def __init__(self, real: Any, seam: Callable[[], None]) -> None:
         self._real, self._seam = real, seam

@@ -1,4 +1,4 @@
-"""Imports and exports as tests make them."""
+"""Imports and exports for tests."""
 
 import io
 import json
@@ -22,7 +22,7 @@ async def take(
 
 
 async def give(stores: Stores) -> bytes:
-    """An export of everything."""
+    """An export of all data."""
     out = io.BytesIO()
     await export_file(stores, out)
     return out.getvalue()

@@ -1,4 +1,5 @@
-"""An import that is killed, again and again, and run to its end doubles and loses nothing."""
+"""An import that is killed repeatedly and then run to its end loses nothing, and stores nothing
+twice."""
 
 import asyncio
 import dataclasses
@@ -33,7 +34,7 @@ async def test_an_import_killed_at_random_seams_ends_as_if_it_had_never_been(
     path = tmp_path / "world.jsonl"
     path.write_bytes(world)
     whole = await made(valkey, tmp_path / "whole")
-    # A second run has fewer: it finds users and interests there and need not make them.
+    # A second run has fewer seams, because users and interests already exist.
     seams = min([int(await run(whole, path, 0)) for _ in range(2)])
     assert seams > 100
     config = await made(valkey, tmp_path / "killed")
@@ -50,7 +51,7 @@ async def test_an_import_killed_at_random_seams_ends_as_if_it_had_never_been(
 
 
 async def made(valkey: ValkeyServer, directory: Path) -> StoresConfig:
-    """New stores, closed: one process at a time may have RocksDB open."""
+    """New stores, closed: only one process at a time may have RocksDB open."""
     await forget(valkey)
     os.mkdir(directory)
     config = embedded_config(directory, valkey)
@@ -59,8 +60,8 @@ async def made(valkey: ValkeyServer, directory: Path) -> StoresConfig:
 
 
 async def run(config: StoresConfig, path: Path, last: int) -> str:
-    """An import in a process of its own, killed at its `last` seam, or (0) run to its end; what it
-    printed."""
+    """Run an import in a separate process, which is killed at its seam `last`, or runs to its end
+    (0). Returns its output."""
     order = {"config": dataclasses.asdict(config), "path": str(path), "last": last}
     process = await asyncio.create_subprocess_exec(
         sys.executable,

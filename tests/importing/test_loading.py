@@ -1,4 +1,4 @@
-"""The writes of an import, the files it refuses, and the objects it leaves unchanged."""
+"""The writes of an import, the files that it refuses, and the objects that it leaves unchanged."""
 
 import io
 from dataclasses import replace
@@ -319,7 +319,7 @@ async def test_a_place_that_a_pin_was_moved_to_meanwhile_is_not_taken_from_it(
 
 
 async def test_a_running_gateway_sees_what_was_imported(stores: Stores) -> None:
-    """The gateway's caches hold lists that are longer now, and a board whose cover is new."""
+    """The gateway's caches have lists that have become longer, and a board with a new cover."""
     first = (user("ann"), user("bob"), board("b", "ann"))
     await take(stores, *first)
     made: Board = (await objects(stores, Kind.BOARD))["b"]
@@ -403,7 +403,7 @@ async def test_feeds_are_built_though_a_store_does_not_answer_for_a_moment(
 
     sides = getattr(stores, refused)
     unwell = Sides(Preceded(sides.primary, "put", refuse), sides.standby)  # type: ignore[arg-type]
-    # Without a follow the popular pins are all that is put into pools.
+    # Without a follow, only popular pins are written to pools.
     more = [user("bob"), follow("bob", user="ann")] if refused == "feeds" else []
     lines = [user("ann"), board("b", "ann"), pin("p", "b"), like("ann", "p"), *more]
     report = await take(

@@ -1,7 +1,8 @@
-"""Worlds as JSON Lines and bookmarks: small random ones for properties, large ones for speed.
+"""Random import files as JSON Lines and bookmarks: small files for property tests, large files for
+speed.
 
 `python -m tests.importing.worlds pins 200000 > FILE` and `... bookmarks 10000 > FILE` write files
-to try an import on.
+for trying an import.
 """
 
 import html
@@ -22,7 +23,7 @@ SPAN = 13 * 365 * 24 * 3600
 
 
 def encode(line: dict[str, Any]) -> bytes:
-    """A line as a person's program may write it: any order of keys, defaults written or not."""
+    """A line as another program may write it: keys in any order, defaults written or omitted."""
     return msgspec.json.encode(line)
 
 
@@ -37,8 +38,8 @@ def time(seconds: float) -> str:
 
 
 def large(pins: int, seed: int = 1) -> Iterator[bytes]:
-    """A world of `pins` pins in random order: a user for 200 pins, a board for 25, repins, likes,
-    comments and follows, most of everything on few."""
+    """A file with `pins` pins in random order: a user for 200 pins, a board for 25, repins, likes,
+    comments and follows, with most of them on few objects."""
     rng = random.Random(seed)
     lines = list(_large(pins, rng))
     rng.shuffle(lines)
@@ -52,7 +53,7 @@ def _large(pins: int, rng: random.Random) -> Iterator[bytes]:
         return time(START + rng.random() * SPAN)
 
     def some(count: int) -> int:
-        """A number below `count`, the lower the likelier."""
+        """A number below `count`; lower numbers are more likely."""
         return int(count * rng.random() ** 3)
 
     for n in range(users):
@@ -175,7 +176,7 @@ _image = st.fixed_dictionaries(
 
 @st.composite
 def worlds(draw: st.DrawFn) -> list[bytes]:
-    """The lines of a small world without faults, in any order."""
+    """The lines of a small valid file, in any order."""
 
     def objects(kind: str, count: int, **fields: st.SearchStrategy[Any]) -> list[dict[str, Any]]:
         keys = draw(st.lists(_words, min_size=count, max_size=count, unique=True))

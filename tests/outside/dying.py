@@ -1,4 +1,4 @@
-"""A feed that a person scrolls in a browser while its primary store dies."""
+"""A feed that a user scrolls in a browser while its primary store dies."""
 
 import asyncio
 import secrets
@@ -22,8 +22,8 @@ from tests.unit.gateway.serving.apps import served, usual
 async def scroll(
     found: Gateway, settings: Settings, pins: int, kill: Callable[[], Awaitable[None]]
 ) -> dict[str, Any]:
-    """The results of tests/outside/node/standby.mjs, for a user who follows somebody with so many
-    pins; `kill` ends the primary feed stores after the first page."""
+    """The results of tests/outside/node/standby.mjs, for a user who follows a user with `pins`
+    pins. `kill` stops the primary feed stores after the first page."""
     reader = await fill(found, pins)
     async with dying(found, settings, reader, kill) as (url, token):
         return await asyncio.to_thread(
@@ -55,8 +55,8 @@ async def dying(
 
 
 async def fill(found: Gateway, pins: int) -> str:
-    """The name of a user who follows somebody with pins."""
-    run = secrets.token_hex(4)  # the servers keep the names of earlier runs
+    """Create a user with pins, and a follower. Returns the follower's name."""
+    run = secrets.token_hex(4)  # the servers still have the names of earlier runs
     reader, writer = f"reader_{run}", f"writer_{run}"
     await found.sign_up(reader, writer)
     board = await found.board(writer, "Plants")
@@ -68,8 +68,8 @@ async def fill(found: Gateway, pins: int) -> str:
 
 
 def check(seen: dict[str, Any], pins: int) -> None:
-    """The standby served all pages after the first, no pin came twice, the page said who served it,
-    and the client hardly asked for pages of pins that it had shown."""
+    """Check that the standby served all pages after the first, no pin came twice, the page said
+    which side served it, and the client hardly requested pages of pins that it had shown."""
     first, *later = seen["pages"]
     assert [page.get("errors") for page in seen["pages"]] == [None] * len(seen["pages"])
     assert first["health"]["pools"] == "PRIMARY"

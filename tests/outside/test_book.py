@@ -1,4 +1,4 @@
-"""The book: it builds without a dead link, its reference is whole, and its client runs."""
+"""The book builds without dead links, its reference is complete, and its client runs."""
 
 import json
 import re

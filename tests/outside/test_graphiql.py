@@ -1,4 +1,5 @@
-"""GraphiQL in a real browser: signed in, with samples that run, and no word to any other host."""
+"""GraphiQL in a real browser: signed in, with samples that run, and without requests to other
+hosts."""
 
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""The committed GraphiQL is what its sources build: nobody has to trust a bundle."""
+"""The committed GraphiQL is exactly what its sources build, so nobody has to trust a bundle."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The operators' page in a real browser: live, whole, and no word to any other host."""
+"""The operators' page in a real browser: live, complete, and without requests to other hosts."""
 
 from typing import Any
 from urllib.parse import urlsplit

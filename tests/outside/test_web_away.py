@@ -1,4 +1,5 @@
-"""A shard's server goes away while somebody looks at pins: their cards say so, until it is back."""
+"""A shard's server is unavailable while a user looks at pins: their cards say so until it
+returns."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +25,7 @@ from tests.outside.node_tools import ensure_chromium, run_client
 from tests.unit.gateway.serving.apps import served, usual
 
 pytestmark = pytest.mark.anyio
-SECOND = range(8, 16)  # the shards of the server that goes away
+SECOND = range(8, 16)  # the shards of the server that becomes unavailable
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Site:
 
 @asynccontextmanager
 async def site(directory: Path) -> AsyncIterator[Site]:
-    """POST /test/cut and /test/heal take the second server away and bring it back."""
+    """A site. POST /test/cut and /test/heal stop and restore the second server."""
     async with gateway_on_two_servers(directory) as (gateway, topology):
         viewer, pin = await fill(gateway)
         settings = read_settings(
@@ -69,8 +70,8 @@ def using(gateway: Gateway, topology: Topology, address: str | None) -> object:
 
 
 async def fill(gateway: Gateway) -> tuple[str, str]:
-    """A user on the first server who follows one on the second; both have a pin of one topic. The
-    user's name, and the id of their pin."""
+    """A user on the first server who follows a user on the second; both have a pin of one topic.
+    Returns the first user's name, and the id of their pin."""
     names = [f"user{number}" for number in range(10)]
     await gateway.sign_up(*names)
     away = {name for name in names if shard_of(gateway.people[name]) in SECOND}

@@ -1,4 +1,4 @@
-"""The primary feed store stops answering while somebody scrolls: the standby serves the rest."""
+"""The primary feed store stops answering while a user scrolls: the standby serves the rest."""
 
 from pathlib import Path
 from typing import Any, cast

@@ -1,8 +1,8 @@
-"""Builds the distributions into dist/ and tries them on every Python of this machine: `make dist`.
+"""Builds the distributions in dist/ and tries them on every Python of this machine: `make dist`.
 
-Each Python that Pinway supports gets two environments of its own, with all dependencies from the
-registry: one with a wheel compiled there, one without compiled code. In each, `pinway run` starts
-in an empty directory and answers the home feed.
+Each Python that Pinway supports gets two new environments with all dependencies from the registry:
+one with a wheel compiled there, one without compiled code. In each, `pinway run` starts in an empty
+directory and answers the home feed.
 """
 
 import os
@@ -21,7 +21,7 @@ HOME = "{ homeFeed(first: 3) { edges { node { image { url } } } } }"
 
 
 def pythons() -> dict[str, str]:
-    """The interpreters that Pinway supports, by version, from the path and from pyenv."""
+    """The interpreters that Pinway supports, by version, from PATH and from pyenv."""
     places = [shutil.which(f"python3.{minor}") for minor in MINORS]
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     places += [str(path) for path in sorted(root.glob("versions/3.*/bin/python"))]
@@ -31,7 +31,7 @@ def pythons() -> dict[str, str]:
             [place, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
             capture_output=True,
             text=True,
-            check=False,  # a version manager's shim may refuse to run
+            check=False,  # a version manager's shim may fail
         ).stdout.strip()
         if version in {f"3.{minor}" for minor in MINORS}:
             found.setdefault(version, place)
@@ -39,7 +39,7 @@ def pythons() -> dict[str, str]:
 
 
 def attempt(python: str, source: Path, folder: Path, *, compiled: bool) -> str:
-    """Install the source distribution and run it; "ok", or an error."""
+    """Install the source distribution and run it. Returns "ok" or an error."""
     run(python, "-m", "venv", str(folder / "environment"))
     own = str(folder / "environment" / "bin" / "python")
     pip = (own, "-m", "pip", "--disable-pip-version-check", "-q", "install")

@@ -1,7 +1,8 @@
 """Builds the source distribution and wheels of the checkout, and environments that have a wheel.
 
-A wheel without compiled code is built as where there is no C compiler. A wheel with compiled code
-takes the modules that the checkout's environment compiled: to compile them again takes a minute.
+A wheel without compiled code is built as on a machine without a C compiler. A wheel with compiled
+code uses the modules that the checkout's environment compiled, because compiling them again takes a
+minute.
 """
 
 import os
@@ -42,8 +43,8 @@ def wheel(source: Path, folder: Path, *, compiled: bool) -> Path:
 
 
 def _take_compiled(unpacked: Path) -> None:
-    """Put the checkout's C files and compiled modules where Cython and setuptools put their own:
-    they don't make a file again that is newer than its sources."""
+    """Copy the checkout's C files and compiled modules to where Cython and setuptools create
+    theirs: they skip files that are newer than their sources."""
     for top in ("gateway", "loaders"):
         shutil.copytree(ROOT / "build" / top, unpacked / "build" / top, copy_function=shutil.copy)
     tag = f"{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
@@ -63,8 +64,8 @@ def _build(checkout: Path, code: str, folder: Path, *, compiled: bool = False) -
 
 
 def environment(folder: Path, made: Path) -> Path:
-    """The interpreter of a new virtual environment that has the wheel, and the dependencies of the
-    environment that runs this."""
+    """The interpreter of a new virtual environment with the wheel, and with the dependencies of the
+    present environment."""
     run(sys.executable, "-m", "venv", "--without-pip", str(folder))
     python = folder / "bin" / "python"
     run(
@@ -73,13 +74,13 @@ def environment(folder: Path, made: Path) -> Path:
     )
     purelib = sysconfig.get_path("purelib")
     site = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
-    # Only as a folder of modules: its own .pth files, which lead to the checkout, are not read.
+    # As a folder of modules only: its .pth files, which point to the checkout, are not read.
     (Path(site) / "dependencies.pth").write_text(f"{purelib}\n")
     return python
 
 
 def run(*command: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    """The output of a command that has to succeed."""
+    """The output of a command, which must succeed."""
     done = subprocess.run(
         command, cwd=cwd, env=env, capture_output=True, text=True, timeout=280, check=False
     )

@@ -1,10 +1,10 @@
-"""Runs the unit tests and the executor's tests on Debian's newest Python, in a folder of its own:
+"""Runs the unit tests and the executor's tests on Debian's newest Python, in a folder:
 
     python -m tests.packaging.debian FOLDER [options of pytest]
 
-For a Python that this machine lacks, as root, on Debian (debootstrap, mount). The folder becomes a
-Debian of the release that has the Python, with a C compiler: tests of compiled modules import them.
-A second run continues with what is there.
+It is for a Python that this machine lacks. It needs root on Debian (debootstrap, mount). The folder
+becomes the Debian release that has the Python, with a C compiler, because tests of compiled modules
+import them. A second run continues with the existing folder.
 """
 
 import argparse

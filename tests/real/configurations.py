@@ -15,12 +15,12 @@ SHARDS = 64
 
 
 def first_shard() -> int:
-    """Where a run's own 64 shards begin: the servers may have others', of earlier runs."""
+    """The first of a run's own 64 shards. The servers may have shards of earlier runs."""
     return 4096 + SHARDS * secrets.randbelow(900)
 
 
 def topology(path: Path, first: int, servers: dict[str, str]) -> str:
-    """Writes a topology of 64 shards and 16 mod shards over two servers; its URL."""
+    """Write a topology of 64 shards and 16 mod shards over two servers. Returns its URL."""
     one, two = servers
     middle, last = first + SHARDS // 2, first + SHARDS - 1
     ranges = [
@@ -39,7 +39,8 @@ def topology(path: Path, first: int, servers: dict[str, str]) -> str:
 
 
 def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
-    """MySQL, memcached, Redis and HBase of the stack; shards and tables of this run's own."""
+    """Settings with MySQL, memcached, Redis and HBase of the stack, and shards and tables for this
+    run only."""
     masters = {
         name: url
         for name, url in mysql_servers(stack).items()
@@ -54,14 +55,14 @@ def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
         data_dir=directory,
         topology=topology(directory / "real.json", first, masters),
         run_jobs=False,
-        feed_policy="fixed",  # which side answers is not what these tests are about
+        feed_policy="fixed",  # these tests don't depend on which side answers
         feed_cutoff=1.0,
         **feeds,
     )
 
 
 def embedded_settings(directory: Path, first: int) -> Settings:
-    """The same shards in SQLite, on two servers as well."""
+    """Settings with the same shards in SQLite, also on two servers."""
     servers = {name: f"sqlite://{directory}/{name}" for name in ("one", "two")}
     return read_settings(
         data_dir=directory / "data",
@@ -74,7 +75,7 @@ def embedded_settings(directory: Path, first: int) -> Settings:
 
 @asynccontextmanager
 async def both(stack: Stack, directory: Path) -> AsyncIterator[tuple[Gateway, Gateway]]:
-    """The embedded gateway and the real one, empty, with the same shards."""
+    """The embedded gateway and the real gateway, empty, with the same shards."""
     first = first_shard()
     async with (
         gateway_on(embedded_settings(directory, first)) as embedded,

@@ -1,7 +1,7 @@
 """Some hundred random schedules of the following feed and of visits on two real HBase clusters,
 where trims and deletions leave markers.
 
-Several models run at once, each with rows of its own: a schedule mostly waits for HBase.
+Several models run at once, each with its own rows, because a schedule mostly waits for HBase.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ async def models(stack: Stack) -> AsyncIterator[list[Feeding]]:
 async def wrong_of(
     models: list[Feeding], schedules: int, run: Callable[[Feeding, int], Awaitable[list[str]]]
 ) -> list[str]:
-    """Runs schedules on all models; returns what they found to be wrong."""
+    """Run schedules on all models. Returns the faults that they found."""
     seeds = iter(range(schedules))
 
     async def work(feeding: Feeding) -> list[str]:

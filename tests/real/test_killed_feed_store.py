@@ -1,4 +1,4 @@
-"""HBase, the primary feed store, is killed while somebody scrolls in a browser."""
+"""HBase, the primary feed store, is killed while a user scrolls in a browser."""
 
 import asyncio
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.servers import redis_url
 
 pytestmark = pytest.mark.anyio
 PINS = 75  # three visits' new pins
-DATABASE = 9  # in Redis: jobs of this test alone
+DATABASE = 9  # in Redis: the jobs of this test only
 
 
 async def test_scrolling_goes_on_over_the_standby_when_hbase_is_killed(

@@ -1,4 +1,4 @@
-"""A reorder on a board of 200,000 pins costs what it costs on one of 100: the same rows."""
+"""A reorder on a board of 200,000 pins costs the same as on a board of 100: the same rows."""
 
 from collections import Counter
 from contextlib import AbstractAsyncContextManager
@@ -24,8 +24,8 @@ class Make(Protocol):
 
 
 def places(pins: int) -> dict[str, tuple[int, int]]:
-    """A move: the pin's number from the bottom, and the number of the pin that it goes directly
-    below."""
+    """Moves: for each, the pin's number from the bottom, and the number of the pin directly above
+    its new place."""
     return {
         "top": (pins // 3, pins - 1),
         "middle": (pins // 4, pins // 2),
@@ -61,7 +61,7 @@ async def test_a_reorder_costs_the_same_on_a_board_of_200_000_pins(
 
 async def _reorder(rig: Rig, board: BigBoard, moved: int, anchor: int) -> Counter[str]:
     """The statements and the Handler_* counters of one reorder, without the statements that read
-    the counters; on SQLite, which has no such counters, the round trips alone."""
+    the counters. On SQLite, which has no such counters, only the round trips."""
     await settle()
     with without_renewals(rig):
         trips = Counter(rig.trips)
@@ -77,13 +77,14 @@ async def _reorder(rig: Rig, board: BigBoard, moved: int, anchor: int) -> Counte
     if rig.master:
         assert cost["board_has_pins changed"] == 1
         assert cost["handler_read_key"] > 0
-        # TABLE_STATISTICS has 5 for the board loaded first and 7 for the other, whichever is large.
+        # TABLE_STATISTICS has 5 for the board that was loaded first and 7 for the other, whichever
+        # is larger.
         del cost["board_has_pins read"]
     return cost + (rig.trips - trips)
 
 
 async def _neighborhood(rig: Rig, board: BigBoard, moved: int, anchor: int) -> list[Edge]:
-    """The moved row, and a hundred around the anchor."""
+    """The moved row, and a hundred rows around the anchor."""
     key = ListKey(ON_BOARD, board.board.id)
 
     async def read(tx: ShardTx) -> list[Edge]:

@@ -1,4 +1,4 @@
-"""How many round trips to stores the main operations make: the same for 50 pins as for 5."""
+"""The number of round trips to stores in the main operations: the same for 50 pins as for 5."""
 
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable
@@ -59,7 +59,7 @@ class World:
 
 @pytest.fixture(scope="module")
 async def world(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """60 people on two servers by turns, each with a board and a pin; "reader" likes all pins."""
+    """60 users on two servers alternately, each with a board and a pin; "reader" likes all pins."""
     directory: Path = tmp_path_factory.mktemp("trips")
     first = first_shard()
     settings = real_settings(stack, directory, first)
@@ -117,8 +117,9 @@ async def fill(gateway: Gateway, trips: Counter[str], prefix: str) -> World:
 
 
 def on_servers_in_turn(gateway: Gateway) -> list[str]:
-    """The people whose shards lie on the two servers by turns, so that any few in a row reach both.
-    A cost that grows needlessly then shows with five pins as well as with fifty."""
+    """The users in an order in which their shards alternate between the two servers, so that a few
+    successive users are on both. A cost that grows needlessly is then visible with five pins as
+    well as with fifty."""
     topology = gateway.stores.shards.objects.topology()
     servers = defaultdict(list)
     for name, id in gateway.people.items():
@@ -128,7 +129,7 @@ def on_servers_in_turn(gateway: Gateway) -> list[str]:
 
 
 async def forget_all(stores: Stores, pins: list[int], gateway: Gateway) -> None:
-    """Empty the caches of everything that the operations read."""
+    """Remove everything that the operations read from the caches."""
     boards = await gateway.data("{ boards(first: 100) { edges { node { id } } } }")
     ids = [int(edge["node"]["id"]) for edge in boards["boards"]["edges"]]
     people = list(gateway.people.values())
@@ -154,7 +155,7 @@ HOME = (
 FOLLOWING = (
     f"query($first: Int) {{ followingFeed(first: $first) {{ edges {{ node {{ {CARD} }} }} }} }}"
 )
-# The viewer, the list, its pins, their boards, and the owners of both; fills are one a batch.
+# The viewer, the list, its pins, their boards, and the owners of both; one fill for each batch.
 LIKED_COLD = {
     "MySQL": 8,
     "memcached.fill": 4,
@@ -163,7 +164,7 @@ LIKED_COLD = {
     "redis.pages": 1,
 }
 LIKED_WARM = {"memcached.get": 4, "redis.pages": 1}
-# As above, and of each pin its likes, the viewer's own like, its source and that one's owner.
+# As above, and for each pin its likes, the viewer's own like, its source and the source's owner.
 BOARD_COLD = {
     "MySQL": 12,
     "memcached.fill": 6,
@@ -191,10 +192,10 @@ async def test_a_list_of_pins_costs_the_same_whatever_its_length(
     assert await world.spend(query, "reader", first=first, **given) == warm
 
 
-# A visit that was begun: what the shard tells of it and the feed as shown, at once; then as above.
+# A known visit: the shard and the shown pins are read at once; then as above.
 HOME_COLD = {"MySQL": 7, "hbase.read": 1, "memcached.fill": 3, "memcached.get": 3}
 HOME_WARM = {"MySQL": 1, "hbase.read": 1, "memcached.get": 3}
-# The row, and at the same time as its pins, whether their causes are still followed.
+# The row; and, at the same time as its pins, whether their causes are still followed.
 FOLLOWING_COLD = {"MySQL": 7, "hbase.read": 1, "memcached.fill": 3, "memcached.get": 3}
 FOLLOWING_WARM = {"MySQL": 1, "hbase.read": 1, "memcached.get": 3}
 

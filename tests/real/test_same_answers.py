@@ -1,4 +1,4 @@
-"""The same content and the same operations give the same answers, embedded and for real."""
+"""The same content and the same operations give the same answers on embedded and on real stores."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -49,7 +49,8 @@ async def gateways(
     stack: Stack, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Gateway, Gateway]]:
     directory: Path = tmp_path_factory.mktemp("same")
-    # Names and slugs are unique across all shards, so a run on kept servers needs its own.
+    # Names and slugs are unique across all shards, so each run needs its own on servers that are
+    # kept.
     run = secrets.token_hex(3)
     world = directory / "world.jsonl"
     with world.open("wb") as file:
@@ -91,7 +92,7 @@ async def test_writes_leave_the_same_behind(gateways: tuple[Gateway, Gateway]) -
 
 
 async def write_all(gateway: Gateway) -> list[Any]:
-    """A bit of everything, and what it leaves; times and cursors are left out."""
+    """Write some objects of each kind. Returns the answers, without times and cursors."""
     mutate, seen = gateway.mutate, list[Any]()
     board = await gateway.board("zero", "New board", description="of the test")
     pins = [await gateway.pin("zero", board, f"pin {n}") for n in range(5)]

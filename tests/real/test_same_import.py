@@ -29,7 +29,8 @@ async def test_a_world_and_bookmarks_imported_twice_come_out_the_same(
     gateways: tuple[Gateway, Gateway], tmp_path: Path
 ) -> None:
     world, marks = tmp_path / "world.jsonl", tmp_path / "bookmarks.html"
-    # Names and slugs are unique across all shards, so a run on kept servers needs its own.
+    # Names and slugs are unique across all shards, so each run needs its own on servers that are
+    # kept.
     run = secrets.token_hex(3)
     lines = b"\n".join(large(PINS)).replace(b'"user_', f'"{run}_'.encode())
     world.write_bytes(lines.replace(b'"interest-', f'"{run}-'.encode()))

@@ -1,4 +1,4 @@
-"""A board that is in the caches stays there when its pins are dragged: readers need no shard."""
+"""A cached board stays in the caches when its pins are dragged: readers need no shard."""
 
 import secrets
 from collections import Counter
@@ -34,7 +34,7 @@ async def test_the_next_page_after_a_drag_costs_no_read_of_the_shards(
 
 
 async def _drag_and_read(gateway: Gateway) -> None:
-    ann = f"ann_{secrets.token_hex(4)}"  # the servers may know others of earlier runs
+    ann = f"ann_{secrets.token_hex(4)}"  # the servers may have names of earlier runs
     await gateway.sign_up(ann)
     board = await gateway.board(ann, "Board")
     pins = [await gateway.pin(ann, board, str(number)) for number in range(9)][::-1]

@@ -1,5 +1,5 @@
-"""The restore drill: both servers of a pair are lost, and come back from a slave's backup and its
-archived binary logs, as of a moment."""
+"""The restore drill: both servers of a pair are lost, and are restored from a slave's backup and
+its archived binary logs, as of a moment."""
 
 import asyncio
 import shutil
@@ -40,7 +40,7 @@ async def state(pairs: Pairs, name: str) -> str:
 
 
 async def moment(pairs: Pairs, master: str) -> datetime:
-    """A second in which nothing was written; by the servers' clock."""
+    """A second in which nothing was written, on the servers' clock."""
     admin = pairs.admin(master)
     await admin.run("DO SLEEP(1.1)")
     [[now]] = await admin.run("SELECT CAST(UNIX_TIMESTAMP() AS UNSIGNED)")
@@ -64,7 +64,7 @@ async def answers(pairs: Pairs, name: str) -> None:
 
 
 async def refuse(pairs: Pairs, words: tuple[str, ...], told: str) -> None:
-    """Run a command that must fail."""
+    """Run a command, which must fail with this message."""
     status, output = await asyncio.to_thread(pairs.run, *words)
     assert status == 1, output
     assert told in output
@@ -75,7 +75,7 @@ async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_wr
     pairs: Pairs, tmp_path: Path, to: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install.ensure_backups(print)
-    # More ids were given out after the moment than a promotion leaves out.
+    # More ids were used after the moment than a promotion skips.
     monkeypatch.setattr(promotion, "JUMP", 0)
     master, slave = await pairs.both()
     folder = tmp_path / "backup"
@@ -109,7 +109,8 @@ async def test_a_lost_pair_is_restored_as_of_a_moment_with_every_acknowledged_wr
         await answers(pairs, other)
         before = await state(pairs, new)
         assert "is copied again" in await pairs.done("attach", other)
-        # Else the copy, as a master, would take the other server for one with writes of its own.
+        # Otherwise the copy, as a master, would consider the other server to have writes of its
+        # own.
         assert gtids.contains(await state(pairs, other), before)
         assert (await shards.objects.get(later)).keys() == set(later)
     assert await pairs.current() == (new, other)

@@ -1,5 +1,5 @@
-"""A dead slave, a read-only master, and a master without room for connections: clear errors, no
-loss, and recovery without a restart of the gateway."""
+"""A dead slave, a read-only master, and a master without free connections: clear errors, no loss,
+and recovery without a restart of the gateway."""
 
 import asyncio
 import contextlib
@@ -85,7 +85,7 @@ async def test_a_master_without_room_for_connections_refuses_new_ones_alone(pair
         finally:
             for link in held:
                 link.close()
-        while True:  # until the server has seen that the others hung up
+        while True:  # until the server has noticed the ends of the other connections
             try:
                 own = await insert_pin(late, b"-813")
                 break

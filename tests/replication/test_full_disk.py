@@ -1,5 +1,5 @@
-"""A master or a slave whose disk has no room for logs: an answer in time, no loss, and recovery by
-itself when there is room again."""
+"""A master or a slave whose disk has no room for logs: an answer in time, no loss, and automatic
+recovery when there is room again."""
 
 import asyncio
 import shutil
@@ -26,7 +26,7 @@ def compile_to(library: Path) -> None:
 
 @asynccontextmanager
 async def disk(server: MariaDB, folder: Path) -> AsyncIterator[Path]:
-    """The server is restarted with a disk that is full while the file exists."""
+    """Restart the server with a disk that is full while the file exists."""
     library, full = folder / "full_disk.so", folder / "full"
     compile_to(library)
     ordinary = server.environment()

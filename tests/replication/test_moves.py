@@ -1,4 +1,5 @@
-"""Live moves of shards between real servers, under writers, with the mover killed on its way."""
+"""Live moves of shards between real servers, during writes, with the mover killed at several
+steps."""
 
 import asyncio
 import json
@@ -37,13 +38,13 @@ EVERY_KILL = [
     *(("move", word, follows) for word in THERE for follows in ("move", "rollback")),
     *(("rollback", word, "rollback") for word in BACK),
 ]
-"""The command that is killed, what it tells before, and the command that is run next.
+"""The command that is killed, the event after which it is killed, and the command that is run next.
 `EVERY_SEAM=1` tries all of them, in a quarter of an hour."""
 SOME_KILLS = [("move", "shards 0 are on", "move")]
 
 
 async def run(pairs: Pairs, *words: str) -> list[dict[str, Any]]:
-    """`pinway shards`, its lines of JSON."""
+    """Run `pinway shards`. Returns its lines of JSON."""
     status, output = await asyncio.to_thread(pairs.run, *words, "--json")
     assert status == 0, output
     return [json.loads(line) for line in output.splitlines()]
@@ -51,7 +52,7 @@ async def run(pairs: Pairs, *words: str) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def mover(pairs: Pairs, *words: str) -> AsyncIterator["Started"]:
-    """`pinway shards` in a process of its own, which is killed at the end."""
+    """`pinway shards` in a separate process, which is killed at the end."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "gateway", "shards", *words),
         *("--config", str(pairs.stack.settings_file)),
@@ -69,13 +70,13 @@ async def mover(pairs: Pairs, *words: str) -> AsyncIterator["Started"]:
 
 @dataclass
 class Started:
-    """A mover that runs, and the text that it has told."""
+    """A running mover, and its output so far."""
 
     process: asyncio.subprocess.Process
     told: str = ""
 
     async def tells(self, word: str) -> None:
-        """Wait until the mover tells `word`."""
+        """Wait until the mover prints `word`."""
         try:
             async with asyncio.timeout(MOVE_SECONDS):
                 while word not in self.told:
@@ -99,7 +100,7 @@ class Started:
 
 
 async def killed(pairs: Pairs, word: str, *words: str) -> None:
-    """`pinway shards` in a process of its own, killed when it tells `word`."""
+    """Run `pinway shards` in a separate process, and kill it when it prints `word`."""
     async with mover(pairs, *words) as started:
         await started.tells(word)
 
@@ -114,7 +115,7 @@ async def close(pairs: Pairs, without_copies: str) -> None:
 
 
 async def masters(pairs: Pairs) -> tuple[str, str]:
-    """The master of the shards, and the other pair's."""
+    """The master of the shards, and the other pair's master."""
     source = ZooKeeperTopology(pairs.zookeeper, "/pinway/topology")
     topology = await source.load()
     await source.close()
@@ -124,10 +125,10 @@ async def masters(pairs: Pairs) -> tuple[str, str]:
 
 @asynccontextmanager
 async def loaded(pairs: Pairs) -> AsyncIterator[Load]:
-    """Writers of a gateway that follows the topology, and the check of all they wrote."""
+    """Writers of a gateway that follows the topology, and a check of all their writes."""
     async with pairs.gateway(deadline=5.0) as shards:
-        # Without a pause the writers use all of the machine. A target on the same machine is then
-        # behind for as long as they write, and a move waits until it is not.
+        # Without a pause the writers use the whole machine. A target on the same machine is then
+        # behind as long as they write, and a move waits for it.
         load = Load(shards, pause=0.04)
         async with load.running(8):
             await load.acknowledge(50)
@@ -205,8 +206,8 @@ async def test_a_killed_mover_loses_and_doubles_nothing_and_is_continued_or_roll
 
 
 async def test_a_move_and_its_writers_outlive_a_restart_of_zookeeper(pairs: Pairs) -> None:
-    """ZooKeeper dies while the first group is handed over. The mover waits for it, or ends and says
-    what it misses; then the same command finishes the move."""
+    """ZooKeeper dies while the first group is handed over. The mover waits for it, or ends with an
+    error that names it. Then the same command finishes the move."""
     source, target = await masters(pairs)
     zookeeper = pairs.stack.services["zookeeper"]
     way = ("move", RANGE, "--to", target, "--group", "1", "--no-verify")
@@ -234,7 +235,7 @@ async def test_a_move_and_its_writers_outlive_a_restart_of_zookeeper(pairs: Pair
 
 
 async def exchange_data(admin: Admin, table: str) -> None:
-    """Give two rows each other's data, which is equally long."""
+    """Exchange the data of two rows, which have equal lengths."""
     rows = await admin.run(
         f"SELECT a.local_id, b.data, b.local_id, a.data FROM {table} a JOIN {table} b "
         "ON a.local_id < b.local_id AND LENGTH(a.data) = LENGTH(b.data) AND a.data != b.data "
@@ -281,7 +282,7 @@ async def test_sides_are_compared_while_the_follower_has_what_the_source_does_no
     slave, follower = pairs.admin(target[:-1] + "B"), pairs.admin(source)
     await slave.run("STOP SLAVE IO_THREAD")
     try:
-        await asyncio.sleep(1.2)  # a renewal of the lease waits for its receipt by now
+        await asyncio.sleep(1.2)  # by now, a renewal of the lease waits for its receipt
         comparison = asyncio.create_task(run(pairs, "verify", RANGE))
         while not comparison.done():
             [channel] = await follower.described("SHOW ALL SLAVES STATUS")
@@ -298,7 +299,7 @@ async def test_sides_are_compared_while_the_follower_has_what_the_source_does_no
 
 
 async def test_a_gateway_that_knows_nothing_of_the_move_answers_nothing_old(pairs: Pairs) -> None:
-    """A gateway that is cut off from ZooKeeper fails until ZooKeeper is back."""
+    """A gateway that is disconnected from ZooKeeper fails until ZooKeeper is back."""
     source, target = await masters(pairs)
     async with pairs.gateway() as shards:
         old = await pairs.lone_gateway()

@@ -16,11 +16,11 @@ pytestmark = pytest.mark.anyio
 
 
 class Killed(Exception):
-    """Stands for the end of the tool's process."""
+    """Represents the end of the tool's process."""
 
 
 async def read_for_ever(shards: MySqlShards, ids: list[int]) -> None:
-    """Read the pins again and again; the first read that fails or misses one raises."""
+    """Read the pins repeatedly. Raises at the first read that fails or misses a pin."""
     while True:
         assert (await shards.objects.get(ids)).keys() == set(ids)
 
@@ -113,7 +113,7 @@ async def test_a_promotion_that_was_killed_goes_on_when_it_is_run_again(
 
 
 async def test_a_slave_that_was_restarted_without_its_master_is_not_promoted(pairs: Pairs) -> None:
-    """The slave threw away what it had received, acknowledged writes perhaps."""
+    """The slave discarded its received events, perhaps with acknowledged writes."""
     master, slave = await pairs.both()
     pairs.server(master).kill(signal.SIGSTOP)
     try:
@@ -124,7 +124,7 @@ async def test_a_slave_that_was_restarted_without_its_master_is_not_promoted(pai
             try:
                 await admin.run("SELECT 1")
                 break
-            except Exception:  # it is not up yet
+            except Exception:  # it has not started yet
                 await asyncio.sleep(0.05)
         await admin.close()
         status, output = await asyncio.to_thread(pairs.run, "promote", slave)
@@ -162,7 +162,7 @@ async def test_a_holder_that_lost_the_lock_leaves_it_to_the_next_one(pairs: Pair
     )
     holding = lost.lock("a test")
     await holding.__aenter__()
-    # As when its session has ended, because the process was stopped for too long.
+    # As if its session had ended because the process was stopped for too long.
     await lost._call(lambda zk: zk.delete_async("/pinway/topology.lock"))
     async with other.lock("another"):
         await holding.__aexit__(None, None, None)

@@ -1,4 +1,4 @@
-"""Reads of a master that hangs, or that was deposed and does not know it."""
+"""Reads of a master that hangs, or that was deposed without knowing it."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Reader:
-    """A gateway that looks at the topology only when it has to."""
+    """A gateway that reads the topology only when necessary."""
 
     def __init__(self, pairs: Pairs, source: ZooKeeperTopology, shards: MySqlShards) -> None:
         self.source, self.shards = source, shards
@@ -58,7 +58,7 @@ async def set_pin(shards: MySqlShards, id: int, data: bytes) -> None:
 async def test_a_master_without_its_slave_is_read_after_a_look_at_the_topology(
     pairs: Pairs,
 ) -> None:
-    """Nobody can have become its successor while the topology names it."""
+    """No other server can have become its successor while the topology names it."""
     gateway = await reader(pairs)
     slave = gateway.shards.objects.topology().shards[0].slave
     assert slave is not None
@@ -95,7 +95,7 @@ async def test_while_a_master_hangs_its_slave_is_read_with_all_that_was_acknowle
     await set_pin(gateway.shards, id, b"2")  # received, and not applied
     pairs.server(ranges.master).kill(signal.SIGSTOP)
     try:
-        with pytest.raises(StoreTimeout):  # a slave that applies nothing is no help
+        with pytest.raises(StoreTimeout):  # a slave that applies nothing can't help
             await gateway.read(id)
         await slave.run("START SLAVE SQL_THREAD")
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""`pinway shards watch` on real servers: observers that promote a dead master's slave, once."""
+"""`pinway shards watch` on real servers: observers promote a dead master's slave exactly once."""
 
 import asyncio
 import signal
@@ -20,11 +20,11 @@ AFTER, EVERY = 2.0, 0.2
 
 
 class Killed(Exception):
-    """Stands for the end of an observer's process."""
+    """Represents the end of an observer's process."""
 
 
 class Watched:
-    """Observers in this process, and what they told."""
+    """Observers in this process, and their output."""
 
     def __init__(self, pairs: Pairs, rules: Rules) -> None:
         self.told: list[str] = []
@@ -62,7 +62,7 @@ async def watched(pairs: Pairs, rules: Rules, observers: int) -> AsyncIterator[W
 
 
 async def reattach(pairs: Pairs, dead: str) -> None:
-    """Start a dead server again, as the slave of the master that took its place."""
+    """Start a dead server again, as the slave of the new master."""
     pairs.server(dead).start()
     pairs.server(dead).wait_ready()
     await pairs.done("attach", dead)
@@ -88,7 +88,7 @@ async def test_a_quorum_of_observers_promotes_once_and_not_again_in_the_cool_dow
             assert await pairs.current() == (second, None)
             await reattach(pairs, first)
             await load.acknowledge(20)
-            # The new master hangs, and nobody promotes the old one again so soon.
+            # The new master hangs, and nobody promotes the old master again so soon.
             pairs.server(second).kill(signal.SIGSTOP)
             await observers.until(f"{second} was promoted less than 600 s ago", times=3)
             pairs.server(second).kill(signal.SIGCONT)
@@ -110,7 +110,7 @@ async def test_a_refused_promotion_is_not_tried_again_for_the_same_cause(pairs: 
             pairs.server(slave).kill()
             pairs.server(slave).start()
             await observers.until("its promotion was refused")
-            await asyncio.sleep(AFTER)  # several looks more
+            await asyncio.sleep(AFTER)  # several more rounds
             assert sum("is not promoted:" in line for line in observers.told) == 1
         finally:
             pairs.server(master).kill(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""The commands of README.md and docs, in their order, and how each is run in a test."""
+"""The commands in README.md and docs, in order, and how each is run in a test."""
 
 import os
 import re
@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"^    (.*)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:[A-Z_]+=\S+ )*(?:\.venv/bin/|pinway |make |zcat )")
 _DRY = {"test", "bench", "drill", "docs", "check", "lock", "dist"}
-"""Targets of the Makefile that take minutes, or don't end: make says what it would run."""
+"""Targets of the Makefile that take minutes, or don't end: only printed by make."""
 _SETTINGS = "stack/pinway.toml"
 
 
@@ -44,7 +44,7 @@ def documented() -> Iterator[Documented]:
 
 
 class Newcomer:
-    """A folder that looks like the checkout after `make run`, where commands are run."""
+    """A folder like the checkout after `make run`, in which commands are run."""
 
     def __init__(self, folder: Path, stack: Path) -> None:
         self.folder, self._port = folder, free_port()
@@ -54,7 +54,7 @@ class Newcomer:
         (folder / "stack").symlink_to(stack)
 
     def run(self, line: str) -> str:
-        """Run a command line to its end, or a server until it answers; "" or what went wrong."""
+        """Run a command line to its end, or a server until it answers. Returns "" or the error."""
         words = shlex.split(line.replace("FILE", _SETTINGS))
         assignments = [w for w in words if re.fullmatch(r"[A-Z_]+=.*", w)]
         if "make" in words:
@@ -68,7 +68,7 @@ class Newcomer:
             admin = ["--port"] if "serve" in words else ["--admin-port"]
             return self._answer([*words, *admin, str(self._port)], assignments)
         text = line.replace("FILE", _SETTINGS).replace("[--json]", "--json")
-        # By its own path: servers that run are known by it.
+        # By its own path, because running servers are recognized by it.
         text = text.replace("--dir stack", f"--dir {self._stack}")
         text = re.sub(r"(^|\| )pinway ", r"\1.venv/bin/pinway ", text)
         if "shards" in words and "show" not in words:

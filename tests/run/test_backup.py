@@ -42,11 +42,11 @@ async def test_a_backup_under_writes_has_one_moment_of_all_shards(tmp_path: Path
     last = -1
     async with embedded_gateway(tmp_path / "data") as gateway:
         await gateway.sign_up(*names)
-        assert len({id >> 46 for id in gateway.people.values()}) > 1  # shards
+        assert len({id >> 46 for id in gateway.people.values()}) > 1  # on several shards
 
         async def write() -> None:
             nonlocal last
-            for number in acknowledged:  # each write begins after the one before is acknowledged
+            for number in acknowledged:  # each write begins after the one before was acknowledged
                 await gateway.board(names[number % 3], str(number))
                 last = number
 
@@ -62,7 +62,7 @@ async def test_a_backup_under_writes_has_one_moment_of_all_shards(tmp_path: Path
             moments.append((before, last))
         writer.cancel()
         await asyncio.gather(writer, return_exceptions=True)
-    assert moments[0][1] > moments[0][0]  # writers went on meanwhile
+    assert moments[0][1] > moments[0][0]  # writers continued in between
 
     shutil.rmtree(tmp_path / "data")
     for name, (before, after) in zip(("one", "two"), moments, strict=True):
@@ -71,14 +71,14 @@ async def test_a_backup_under_writes_has_one_moment_of_all_shards(tmp_path: Path
         assert restored.exit_code == 0, restored.output
         async with embedded_gateway(data) as gateway:
             found = {n for person in names for n in await boards(gateway, person)}
-            assert found == set(range(max(found) + 1))  # no write without those before it
+            assert found == set(range(max(found) + 1))  # no write without the writes before it
             assert before <= max(found) <= after + 1
             await gateway.settle()
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory, and a backup of it beside it."""
+    """A data directory, and its backup."""
     folder = tmp_path_factory.mktemp("made")
     assert pinway("init", "--data-dir", str(folder / "data")).exit_code == 0
     done = pinway("backup", str(folder / "backup"), "--data-dir", str(folder / "data"), "--json")

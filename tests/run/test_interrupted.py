@@ -35,7 +35,7 @@ def test_an_import_that_waits_for_its_input_ends_at_once(tmp_path: Path) -> None
         text=True,
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # As a terminal starts it, also where the tests run in the background of a shell.
+        # As started by a terminal, even if the tests run in the background of a shell.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         assert process.stdin is not None
@@ -52,7 +52,7 @@ def test_an_import_that_waits_for_its_input_ends_at_once(tmp_path: Path) -> None
             assert process.wait(30) == 130
         finally:
             process.kill()
-        # A busy machine's end takes longer than the silence after which a command says so.
+        # On a busy machine, the end may take long enough for a message.
         rest = re.sub("still waiting for .*\n", "", process.stderr.read())
     assert rest == "pinway: stopped\n"
     assert processes_on(data) == []

@@ -1,4 +1,4 @@
-"""Data that was made and is missing: every command refuses, says what to do, and makes nothing."""
+"""Created data that is missing: every command refuses, says what to do, and creates nothing."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def data(made: Path, tmp_path: Path) -> Path:
-    """Embedded stores that were made."""
+    """Embedded stores that were created."""
     return Path(shutil.copytree(made, tmp_path / "data"))
 
 
@@ -55,7 +55,7 @@ def test_lost_data_stops_each_command_until_its_loss_is_accepted(
 
 
 def test_data_that_an_older_version_made_goes_onto_the_list(data: Path) -> None:
-    (data / "topology.json.switches").unlink()  # which the older version has not written
+    (data / "topology.json.switches").unlink()  # an older version has not written it
     assert pinway("export", "-", "--data-dir", str(data)).exit_code == 0
     (data / "shards/db00003.sqlite").unlink()
     refused = pinway("init", "--data-dir", str(data))

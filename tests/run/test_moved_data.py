@@ -1,4 +1,4 @@
-"""A data directory is whole: moved or copied, it is used where it is now."""
+"""A data directory is complete: it can be moved or copied, and used at its new place."""
 
 import shutil
 from pathlib import Path

@@ -114,7 +114,7 @@ def run(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def assert_one_line(done: subprocess.CompletedProcess[str], *named: str) -> None:
     lines = [line for line in done.stderr.splitlines() if line.strip()]
-    # A busy machine's start takes longer than the silence after which a command says so.
+    # On a busy machine, the start may take long enough for a message.
     lines = [line for line in lines if not line.startswith("still waiting for ")]
     assert done.returncode == 1, done.stderr
     assert len(lines) == 1, done.stderr
@@ -123,7 +123,7 @@ def assert_one_line(done: subprocess.CompletedProcess[str], *named: str) -> None
 
 
 def processes_on(data: Path) -> list[str]:
-    """The processes that name a data directory and have not ended."""
+    """The processes that name a data directory and are still running."""
     listed = subprocess.run(
         ["ps", "-ww", "-eo", "stat=,args="], capture_output=True, text=True, check=True
     )

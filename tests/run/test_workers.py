@@ -41,12 +41,12 @@ class Workers:
     log: Path
 
     def pids(self) -> set[int]:
-        """The processes it started that have not ended."""
+        """The processes that it started and that are still running."""
         listed = subprocess.run(
             ["ps", "-ww", "-o", "pid=,stat=,args=", "--ppid", str(self.process.pid)],
             capture_output=True,
             text=True,
-            check=False,  # none is an error of ps's
+            check=False,  # ps fails if there are none
         )
         rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
         return {
@@ -60,12 +60,12 @@ class Workers:
         return int(httpx.get(f"{self.url}/healthz", timeout=30).json()["process"])
 
     def numbered(self) -> dict[int, int]:
-        """The process of each worker, by the worker's number: the process started last."""
+        """The most recently started process of each worker, by the worker's number."""
         told = re.findall(r"worker (\d+) is process (\d+)", self.log.read_text())
         return {int(number): int(pid) for number, pid in told}
 
     def polling(self) -> set[int]:
-        """The numbers of the workers that have asked for due outbox rows."""
+        """The numbers of the workers that have read due outbox rows."""
         told = httpx.get(f"{self.url}/metrics", timeout=30).text
         lines = re.findall(r"^pinway_store_call_duration_seconds_count{(.*)} ", told, re.MULTILINE)
         return {
@@ -75,7 +75,7 @@ class Workers:
         }
 
     def ready(self) -> int:
-        """How often a worker said that it is ready."""
+        """How many times a worker reported that it is ready."""
         return self.log.read_text().count("is ready")
 
 
@@ -87,7 +87,7 @@ def settings(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Settings
 
 @pytest.fixture(scope="module")
 def config(settings: Settings) -> Path:
-    """The settings as a file, their stores made."""
+    """The settings as a file, with created stores."""
     path = settings.data_dir / "workers.toml"
     values = settings.model_dump(mode="json", exclude_unset=True, exclude={"allowed_hosts"})
     path.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
@@ -110,7 +110,8 @@ async def shards_of(settings: Settings) -> AsyncIterator[MySqlShards]:
 
 
 async def left_behind(shards: MySqlShards, served: Workers) -> None:
-    """Leave committed writes behind, as a process that dies does; wait until they are completed."""
+    """Leave committed writes unfinished, as a process that dies does. Wait until they are
+    completed."""
     first = shards.objects.topology().shards[0].range[0]
     for shard in range(first, first + 20):
         await shards.objects.transact(shard, lambda tx: tx.post(KIND, encode(Change())))
@@ -122,7 +123,7 @@ async def left_behind(shards: MySqlShards, served: Workers) -> None:
 
 @pytest.fixture
 def relaying(config: Path) -> Path:
-    """The settings of gateways that run jobs, and often look for work that was left behind."""
+    """The settings of gateways that run jobs, and often look for unfinished work."""
     path = config.with_name("relaying.toml")
     lines = [line for line in config.read_text().splitlines() if not line.startswith("run_jobs")]
     lines += ["run_jobs = true", "relay_seconds = 0.2", "mysql_processes = 20"]
@@ -144,7 +145,7 @@ def pinway(*arguments: str) -> subprocess.CompletedProcess[str]:
 def serving(
     config: Path, workers: int, *, sigint: signal.Handlers = signal.SIG_DFL
 ) -> Iterator[Workers]:
-    """Workers that are all ready; killed in the end if they still run."""
+    """Workers, all ready. They are killed at the end if they still run."""
     port = free_port()
     log = config.with_name(f"workers-{port}.log")
     with log.open("wb") as output:
@@ -362,7 +363,8 @@ async def test_a_rolling_restart_of_two_workers_under_load_fails_no_request(conf
         stopped = asyncio.Event()
 
         async def ask() -> int:
-            """Ask over one connection as long as it lasts, without retries; how often."""
+            """Send requests over one connection as long as it lasts, without retries. Returns their
+            number."""
             asked = 0
             async with httpx.AsyncClient(timeout=30) as client:
                 while not stopped.is_set():

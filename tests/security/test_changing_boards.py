@@ -1,5 +1,5 @@
-"""Pins that were on a board only while it was secret reach nobody else, wherever a reader is
-between two of its reads when the board becomes secret or public."""
+"""Pins that were on a board only while it was secret reach no other user, wherever a reader is
+between two reads when the board becomes secret or public."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -28,7 +28,7 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gat
 
 
 class Scene:
-    """A board of the owner's, and a pin of the hidden title on it."""
+    """A board of the owner, and a pin with the hidden title on it."""
 
     def __init__(self, gateway: Gateway, board: str, pin: str, drawer: str) -> None:
         self.gateway, self.board, self.pin, self.drawer = gateway, board, pin, drawer
@@ -96,7 +96,7 @@ async def at_each_seam(
     change: Callable[[Scene], Awaitable[None]],
 ) -> list[str]:
     """The answers of readers that stopped at their first seam, their second, and so on, while the
-    whole change was done."""
+    whole change was made."""
     answers: list[str] = []
     while True:
         scene, pause = await make(), Pause(len(answers))

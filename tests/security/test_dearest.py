@@ -1,4 +1,5 @@
-"""The dearest operations that a stranger may send make a bounded number of store calls."""
+"""The most expensive operations that an anonymous client may send make a bounded number of store
+calls."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -39,7 +40,7 @@ def times(count: int, field: str) -> str:
 
 
 def nested(depth: int) -> str:
-    """Covers of boards of covers, with a source and a count at each."""
+    """Covers of boards of covers, with a source and a count for each."""
     inner = "id"
     for _ in range(depth):
         inner = f"likeCount source {{ id }} board {{ cover {{ {inner} }} }}"

@@ -1,8 +1,8 @@
-"""Turns of the event loop stay short beside an attack: however many requests a client sends at the
-same time, all of them do about as much in one turn as one request does.
+"""Turns of the event loop stay short during an attack: however many requests a client sends at the
+same time, all of them together do about as much in one turn as one request does.
 
 The work is counted in store calls. `python -m bench.abuse` measures the time that an honest client
-waits, beside many more attacks.
+waits, during many more attacks.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
 ATTACKERS = 90
-"""Requests at the same time; beyond 100 they are refused at once."""
+"""Concurrent requests; beyond 100 they are refused at once."""
 PINS = "pins(first: 50) { edges { node { board { owner { id } } } } }"
 ATTACKS = {
     "operations as dear as allowed": "{ " + " ".join(f"a{n}: {PINS}" for n in range(30)) + " }",
@@ -55,8 +55,8 @@ class World:
         return answer
 
     async def crowded(self, attack: str, attackers: int) -> tuple[int, list[Answer]]:
-        """The most store calls that were made in one turn of the event loop, and the answers. Each
-        call stands for work that all other requests wait for."""
+        """The most store calls in one turn of the event loop, and the answers. Each call represents
+        work for which all other requests wait."""
         self.counts.clear()
         tasks = [asyncio.ensure_future(self.ask(attack, "10.0.0.66")) for _ in range(attackers)]
         most = before = 0

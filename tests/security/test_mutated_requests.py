@@ -1,4 +1,5 @@
-"""Mutated documents and bodies never meet a fault; `python -m bench.abuse` sends very many more."""
+"""Mutated documents and bodies never cause a fault; `python -m bench.abuse` sends very many
+more."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The default bounds refuse no operation of our own: samples, documentation, clients' tests."""
+"""The default limits refuse none of our own operations: samples, documentation, clients' tests."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ FRAGMENTS = re.compile(r"\$\{\w+\}")
 
 
 def operations() -> Iterator[tuple[str, str]]:
-    """Where each operation stands, and its document."""
+    """The place of each operation, and its document."""
     for path in sorted((ROOT / "gateway" / "samples").glob("*.graphql")):
         yield path.name, path.read_text()
     for path in sorted((ROOT / "tests" / "outside" / "node").glob("*.mjs")):

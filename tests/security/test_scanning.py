@@ -1,4 +1,5 @@
-"""Entries that a viewer can't see cost a bounded number of reads, and hide nothing behind them."""
+"""Entries that a viewer can't see cost a bounded number of reads, and hide no entries after
+them."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ STRANGERS = ["stranger", None]
 
 @dataclass
 class World:
-    """Public pins before and behind `HIDDEN` pins of a secret board, all liked by a fan."""
+    """Public pins before and after `HIDDEN` pins of a secret board, all liked by a fan."""
 
     gateway: Gateway
     counts: Counts = field(default_factory=Counts)
@@ -27,7 +28,7 @@ class World:
     late: str = ""
 
     async def spent(self, query: str, viewer: str | None, **given: Any) -> tuple[Any, int]:
-        """The data, and how many calls of stores it took."""
+        """The data, and the number of store calls."""
         self.counts.clear()
         data = await self.gateway.data(query, viewer, **given)
         return data, self.counts.reads

@@ -1,4 +1,4 @@
-"""A secret board and its pins exist for their owner alone, on every path."""
+"""A secret board and its pins exist for their owner only, on every path."""
 
 import re
 from collections.abc import AsyncIterator
@@ -14,7 +14,8 @@ STRANGERS = ["stranger", None]
 
 
 class World:
-    """The owner's secret board, liked and commented by a friend while it was still public."""
+    """The owner's secret board. A friend liked and commented on its pins while it was still
+    public."""
 
     gateway: Gateway
     secret: str
@@ -212,7 +213,7 @@ async def test_what_is_moved_to_a_secret_board_is_gone_for_strangers_at_once(wor
                 assert (pin in str(await gateway.data(path, viewer, **given))) == seen
             assert (await gateway.data(counts, viewer))["user"]["pinCount"] == int(seen)
         await gateway.settle()
-    # Nor does an own board tell of somebody else's secret one.
+    # An own board does not reveal another user's secret board either.
     refused = await gateway.try_to(
         "stranger", "movePin", "pin { id }", pinId=world.repin, boardId=world.secret
     )

@@ -1,4 +1,5 @@
-"""Accounts can't be made by the dozen, tokens of nobody write nothing, aliases share a visit."""
+"""Accounts can't be created in large numbers, tokens of unknown users write nothing, and aliases
+share a visit."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

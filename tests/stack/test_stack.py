@@ -1,4 +1,4 @@
-"""`pinway stack` on the real servers: one stack of its own, used in order and then taken down.
+"""`pinway stack` on the real servers: one separate stack, used in order and then removed.
 
 Only the last tests stop servers for good; each other test leaves all of them ready.
 """
@@ -49,7 +49,7 @@ def connect(own: Stack, server: str) -> "pymysql.Connection[pymysql.cursors.Curs
 
 
 def ask(own: Stack, server: str, *statements: str) -> tuple[tuple[object, ...], ...]:
-    """Runs the statements on one connection; the rows of the last."""
+    """Run the statements on one connection. Returns the rows of the last."""
     with connect(own, server) as connection, connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
@@ -210,7 +210,7 @@ def test_replication_goes_on_after_master_and_slave_were_killed(own: Stack) -> N
 def test_a_slave_that_was_killed_right_after_it_applied_something_goes_on(own: Stack) -> None:
     slave = own.services["mysql002b"]
     assert isinstance(slave, MariaDB)
-    # From now on nothing reaches its disk but what a commit itself writes.
+    # From now on only commits write to its disk.
     slave.query("SET GLOBAL innodb_flush_log_at_timeout = 2700")
     for word in ("one", "two"):
         ask(own, "mysql002a", f"INSERT INTO {DATABASE}.words VALUES ('{word}')")

@@ -1,4 +1,4 @@
-"""A Prometheus server with the project's configuration and alerts, which watches one gateway."""
+"""A Prometheus server with the project's configuration and alerts, which scrapes one gateway."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ class Prometheus:
     began: float  # epoch seconds
 
     def fired(self) -> dict[str, tuple[float, dict[str, str]]]:
-        """Each alert that fired: epoch seconds of when it first did, and its labels then."""
+        """Each alert that fired: epoch seconds of its first time, and its labels at that time."""
         query = urllib.parse.urlencode(
             {
                 "query": 'ALERTS{alertstate="firing"}',
@@ -53,7 +53,7 @@ class Prometheus:
 
 @contextmanager
 def watching(gateway_port: int, folder: Path) -> Iterator[Prometheus]:
-    """A Prometheus that watches the gateway on that port; its data goes into the folder."""
+    """A Prometheus that scrapes the gateway on that port. Its data is in the folder."""
     promtool()  # Debian's package has both programs
     settings = yaml.safe_load(CONFIGURATION.read_text())
     settings["global"] = dict.fromkeys(

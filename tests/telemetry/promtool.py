@@ -1,4 +1,4 @@
-"""Prometheus' checker of rules and configurations, which Debian's package `prometheus` has."""
+"""Prometheus' checker of rules and configurations, from Debian's package `prometheus`."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def promtool() -> str:
-    """The path of promtool; installs Debian's package if it is missing and we are root."""
+    """The path of promtool. Installs Debian's package if it is missing and the user is root."""
     found = shutil.which("promtool")
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

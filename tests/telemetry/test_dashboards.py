@@ -1,5 +1,5 @@
-"""Dashboards and alerts: each metric that they name is one of a running gateway's, Prometheus' own
-checker takes each rule, and each drill is told by an alert."""
+"""Dashboards and alerts: a running gateway has each metric that they name, Prometheus' own checker
+accepts each rule, and an alert reports each drill."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ DASHBOARDS = sorted((DEPLOY / "grafana" / "dashboards").glob("*.json"))
 METRIC = re.compile(r"\b(?:pinway|process|python)_[a-z0-9_]+\b")
 LABELS = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"")
 OF_PROMETHEUS = {"job", "instance", "le"}
-"""Labels that Prometheus adds itself, and the one of histograms."""
+"""Labels that Prometheus adds, and the label of histograms."""
 
 
 async def exposed() -> str:
@@ -78,7 +78,7 @@ def rules() -> list[dict[str, Any]]:
 
 
 def unknown(expression: str) -> set[str]:
-    """The metrics of the expression that no gateway has, and the labels that its metrics lack."""
+    """The metrics of the expression that no gateway has, and labels that its metrics lack."""
     named = set(METRIC.findall(expression))
     wrong = named - metrics().keys()
     known = OF_PROMETHEUS | set().union(*(metrics().get(name, set()) for name in named))

@@ -1,4 +1,4 @@
-"""The drills' judgement of requests: failed ones, the kept figures, the plots."""
+"""The drills' judgement of requests: failed requests, the kept figures, the plots."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ PLAN = Plan.of(100)
 
 
 def requests(*faulty: float) -> list[Seen]:
-    """One a second, all at 10 ms, with faults at these seconds."""
+    """One request a second, each at 10 ms, with faults at these seconds."""
     return [
         Seen(at, "following", 0.01, "lost" if at in faulty else "", sides=("PRIMARY",))
         for at in range(100)

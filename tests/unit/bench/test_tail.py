@@ -1,5 +1,5 @@
-"""The open-loop client answers and counts each arrival from its arrival time, and a share of the
-time is not a share of the requests."""
+"""The open-loop client answers each arrival and measures it from its arrival time; and a share of
+the time is not a share of the requests."""
 
 import os
 import socket
@@ -25,7 +25,7 @@ def _answer(connection: socket.socket) -> None:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """A server that answers each connection in a thread."""
+    """The port of a server that answers each connection in a thread."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def accept() -> None:

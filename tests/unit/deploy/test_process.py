@@ -132,7 +132,7 @@ def test_a_missing_pid_file_names_no_process(tmp_path: Path) -> None:
 
 
 def _wait_for(log: Path, word: str) -> str:
-    """Returns the log's text once it holds a whole line with `word`; bounded by the timeout."""
+    """The log's text as soon as it has a whole line with `word`; bounded by the timeout."""
     while True:
         text = log.read_text()
         if word in text and text.endswith("\n"):

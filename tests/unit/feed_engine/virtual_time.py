@@ -1,4 +1,4 @@
-"""An event loop whose clock jumps to the next timer when there is nothing else to do."""
+"""An event loop whose clock jumps to the next timer when no task can run."""
 
 import asyncio
 import selectors
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class _Selector(selectors.DefaultSelector):
-    """Polls; what the loop would have slept is added to the clock."""
+    """A selector that polls. The time that the loop would have slept is added to the clock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, and see that no task outlives it."""
+    """Run to the end. Checks that no task is left."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
 
         async def alone() -> T:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 class Kept(NamedTuple):
     """A value, the bytes that this version writes for it (None: only older versions wrote this
-    form), and how bytes are read."""
+    form), and the function that reads the bytes."""
 
     value: Any
     written: bytes | None

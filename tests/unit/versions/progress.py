@@ -1,5 +1,5 @@
-"""How far jobs came, visits, and the answers under idempotency keys: what one process leaves in the
-shards, and a process of another version continues from."""
+"""The progress of jobs, visits, and the answers under idempotency keys: what a process stores in
+the shards, and a process of another version reads."""
 
 from typing import Any
 
@@ -57,8 +57,9 @@ INPUTS: dict[str, inputs.Input] = {
 
 
 def _fingerprints() -> dict[str, str]:
-    """The inputs as an idempotency key is bound to them. With another fingerprint, a client that
-    sends its input again after an upgrade would hear that the key was used for another input."""
+    """The inputs in the form to which an idempotency key is bound. With another fingerprint, a
+    client that sends its input again after an upgrade would be told that the key was used for
+    another input."""
     return {
         name: Mutation(name, 3, USER, "key", given).fingerprint().hex()
         for name, given in INPUTS.items()

@@ -1,8 +1,8 @@
-"""Payloads of older versions are read by this one: a rolling upgrade meets them in its stores.
+"""This version reads the payloads of older versions, which a rolling upgrade finds in its stores.
 
-Each folder beside this file holds the payloads of one version. A payload is never changed. When
-this version writes something in another form, a folder for its number is added:
-`python -m tests.unit.versions.test_older_versions VERSION` writes one.
+Each folder beside this file has the payloads of one version. A payload is never changed. When this
+version writes a payload in another form, a folder for its number is added: `python -m
+tests.unit.versions.test_older_versions VERSION` writes one.
 """
 
 import sys
@@ -45,7 +45,7 @@ def test_every_form_has_a_payload() -> None:
 
 
 def test_every_input_has_a_fingerprint() -> None:
-    """Inputs of changes are inside of a Target."""
+    """Inputs of edits are inside a Target."""
     changes = {"BoardChange", "PinChange"}
     kept = {type(given).__name__ for given in INPUTS.values()} | changes
     assert kept == {input.__name__ for input in Input.__subclasses__()}

@@ -1,5 +1,5 @@
 """Objects, tasks, the topology and the switches: values that one version writes and the next must
-read, and the readers of each."""
+read, and the reader of each."""
 
 from typing import Any
 

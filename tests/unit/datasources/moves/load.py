@@ -1,4 +1,4 @@
-"""Gateways that write and read while shards move, and remember what was acknowledged."""
+"""Gateways that write and read while shards move, and remember which writes were acknowledged."""
 
 import asyncio
 import itertools
@@ -15,7 +15,8 @@ REFUSALS = (StaleTopology, StoreConflict, StoreUnavailable)
 
 @dataclass
 class Gateway:
-    """`watches`: it hears of topologies; else it reads them when it has to. `cut_off`: neither."""
+    """A gateway. `watches`: it receives topologies; otherwise it reads them when necessary.
+    `cut_off`: neither."""
 
     world: World
     watches: bool = True
@@ -87,7 +88,7 @@ class Gateway:
 
 
 def gateways(world: World, *, all_watch: bool) -> list[Gateway]:
-    """Two gateways, of which the first watches the topology, with their writers and readers."""
+    """Two gateways with their writers and readers. The first watches the topology."""
     made = [Gateway(world), Gateway(world, watches=all_watch)]
     numbers = itertools.count()
     world.start(world.flow())
@@ -101,7 +102,8 @@ def gateways(world: World, *, all_watch: bool) -> list[Gateway]:
 
 
 def check(world: World, made: list[Gateway]) -> None:
-    """Every acknowledged write is there, where its shard is; none that was refused; none twice."""
+    """Check that every acknowledged write exists on its shard's server, that no refused write
+    exists, and that no write exists twice."""
     found: dict[int, list[tuple[int, int]]] = {}
     for shard in SHARDS:
         [owner] = [s for s in world.servers.values() if s.owns(shard) and not s.dead]

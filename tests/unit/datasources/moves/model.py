@@ -1,6 +1,6 @@
 """A model of servers with logs and channels, of ZooKeeper, and of gateways with the real router.
 
-Everything happens in virtual time, so a run of seconds takes milliseconds, and a seed decides all.
+Everything runs in virtual time, so seconds take milliseconds, and a seed determines everything.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ LOCK_SECONDS = 0.5
 
 
 class Killed(BaseException):
-    """Stands for the end of the mover's process."""
+    """Represents the end of the mover's process."""
 
 
 class Written(NamedTuple):
-    """A row; or, without an id, a fence; or, without a value, the end of a shard's database."""
+    """A row; without an id, a fence; without a value, the end of a shard's database."""
 
     shard: int
     id: int | None
@@ -87,7 +87,7 @@ class Server:
 
 
 class World:
-    """Servers `s`, which has all shards, and `t`; and what ZooKeeper keeps."""
+    """Servers `s`, which has all shards at the start, and `t`; and ZooKeeper's data."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
@@ -115,22 +115,22 @@ class World:
                 raise done
 
     def server(self, name: str) -> Server:
-        """Raises StoreUnavailable for a dead server."""
+        """The server. Raises StoreUnavailable if it is dead."""
         if self.servers[name].dead:
             raise StoreUnavailable(f"{name}: it is dead")
         return self.servers[name]
 
     async def hang(self, server: str, source: str) -> None:
-        """Have a channel apply nothing for a while, in which a hand-over may be undone."""
+        """Make a channel apply nothing for a while, during which a hand-over may be undone."""
         channel = self.servers[server].channels[source]
         channel.stuck = True
-        # Often it goes on just when the hand-over is being undone.
+        # Often it continues just when the hand-over is being undone.
         often = self.random.uniform(APPLY_SECONDS, APPLY_SECONDS + 0.3)
         await asyncio.sleep(self.random.choice([often, self.random.uniform(0, 5.0)]))
         channel.stuck = False
 
     def promote(self) -> None:
-        """`s` dies, and its slave `s2`, which has received everything, takes its place."""
+        """Let `s` die, and its slave `s2`, which has received everything, take its place."""
         old = self.servers["s"]
         old.dead = True
         self.topology = topologies.promoted(self.topology, "s", "s2")
@@ -145,7 +145,7 @@ class World:
         await asyncio.sleep(self.random.uniform(0, most))
 
     async def flow(self) -> None:
-        """Apply everything that channels have to apply, one transaction after another."""
+        """Apply the received transactions of all channels, one after another."""
         while True:
             await self.delay(0.04)
             for server in self.servers.values():
@@ -172,7 +172,7 @@ class World:
             self.check_owners()
 
     def check_owners(self) -> None:
-        """No shard is open on two servers."""
+        """Check that no shard is open on two servers."""
         for shard in SHARDS:
             owners = [s.name for s in self.servers.values() if s.owns(shard) and not s.dead]
             assert len(owners) < 2, f"shard {shard} is open on {owners}"
@@ -350,7 +350,7 @@ class ModelEngine:
         return
 
     async def read(self, operation: str, parts: Sequence[Part]) -> list[list[Row]]:
-        """Rows (id, number) of each part's shard, as `MySqlEngine` reads them."""
+        """The rows (id, number) of each part's shard, as `MySqlEngine` reads them."""
         topology = self._topology
         answers: list[list[Row]] = []
         for part in parts:

@@ -21,14 +21,14 @@ Act = Callable[[Mover], Coroutine[Any, Any, Move]]
 
 
 class Tool:
-    """`pinway shards`, killed at the seams in `kills` by their numbers, and run again each time."""
+    """`pinway shards`, killed at the seams with the numbers in `kills`, and run again each time."""
 
     def __init__(self, world: World, kills: set[int]) -> None:
         self.world, self.kills = world, kills
         self.seams = 0
         self.told: list[str] = []
         self.killed_in: list[State] = []
-        self.slowest = 0.0  # s that a write took
+        self.slowest = 0.0  # seconds that a write took
         self.refused = 0
 
     def seam(self) -> None:
@@ -37,12 +37,12 @@ class Tool:
             raise Killed
 
     async def move(self) -> State:
-        """`move`, to its end, whatever happens."""
+        """Run `move` to its end, with restarts."""
         self.world.record = None
         return await self._again_and_again(Mover.run)
 
     async def move_once(self) -> State:
-        """`move` until it is killed."""
+        """Run `move` until it is killed."""
         self.world.record = None
         try:
             await self._mover().run()
@@ -105,7 +105,7 @@ Play = Callable[[Tool], Coroutine[Any, Any, State]]
 def played(
     seed: int, kills: set[int], play: Play, *, trouble: bool = False, promoted: bool = False
 ) -> Tool:
-    """One run, with what must hold at its end. `promoted`: the source dies during the move."""
+    """One run, with the checks at its end. `promoted`: the source dies during the move."""
 
     async def main() -> Tool:
         world = World(seed)
@@ -134,7 +134,7 @@ def played(
 
 
 async def troubles(world: World, made: list[Gateway]) -> None:
-    """Channels that stop, hang or break; ZooKeeper restarts; a gateway cut off from it."""
+    """Channels that stop, hang or break; ZooKeeper restarts; a gateway without ZooKeeper."""
     random = world.random
     while True:
         await world.delay(2.0)
@@ -162,7 +162,7 @@ async def troubles(world: World, made: list[Gateway]) -> None:
 
 
 async def settled(world: World, made: list[Gateway]) -> None:
-    """Until every gateway has written again."""
+    """Wait until every gateway has written again."""
     before = [len(gateway.acknowledged) for gateway in made]
     async with asyncio.timeout(100):
         while any(len(g.acknowledged) < n + 8 for g, n in zip(made, before, strict=True)):
@@ -171,7 +171,7 @@ async def settled(world: World, made: list[Gateway]) -> None:
 
 
 STEPS = {there: 3, there_back_and_there: 7, back_from_halfway: 7}
-"""Every third or seventh seam is tried; `EVERY_SEAM=1` tries all, in some minutes."""
+"""Only every third or seventh seam is tried; `EVERY_SEAM=1` tries all, in some minutes."""
 
 
 @pytest.mark.parametrize("play", STEPS)

@@ -1,4 +1,4 @@
-"""The record of a move, and what the fences on both sides say of it."""
+"""The record of a move, and the state of its shards according to the fences on both sides."""
 
 import pytest
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ def topology() -> Topology:
 
 
 def owners(text: str) -> dict[int, str | None]:
-    """Owners of the shards from 2 on: a letter each, `-` for a missing fence."""
+    """The owners of the shards from 2 on: a letter for each, `-` for a missing fence."""
     return {shard: None if name == "-" else name for shard, name in enumerate(text, 2)}
 
 

@@ -1,5 +1,5 @@
-"""Deliberate faults of the feeds which a test of one rule must find; the schedules find others
-(`tests/following/faults.py`). Each undoes one rule, and names a test that fails without it."""
+"""Deliberate faults of the feeds that a test of one rule must find; the schedules find others
+(`tests/following/faults.py`). Each fault breaks one rule, and names a test that then fails."""
 
 import math
 from collections.abc import Awaitable, Callable, Collection
@@ -36,12 +36,12 @@ Check = Callable[[Feeding], Awaitable[None]]
 
 
 def no_newer_ones_first(patch: pytest.MonkeyPatch) -> None:
-    """A fan-out to a side that was away does itself alone, however old it is."""
+    """A fan-out to a side that was unavailable does only itself, however old it is."""
     patch.setattr(newest_first._Listed, "newest", lambda *_: None)
 
 
 def stamps_are_the_clocks(patch: pytest.MonkeyPatch) -> None:
-    """A refill stamps its cells with the time, which may stand still or go back."""
+    """A refill's stamps are the time, which may stand still or go back."""
 
     async def now(self: Any, leap: int) -> int:
         stamp: int = max(1, self._clock())
@@ -51,7 +51,7 @@ def stamps_are_the_clocks(patch: pytest.MonkeyPatch) -> None:
 
 
 def edges_are_read_once(patch: pytest.MonkeyPatch) -> None:
-    """A refill does not look whether the follows changed while it wrote."""
+    """A refill does not check whether the follows changed during its writes."""
     edges = refill._edges
     told: dict[int, dict[int, int]] = {}
 
@@ -64,7 +64,7 @@ def edges_are_read_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def whole_lists_are_merged(patch: pytest.MonkeyPatch) -> None:
-    """A refill reads the cap's number of rows of each list."""
+    """A refill reads the cap's number of rows from each list."""
     patch.setattr(newest, "LEAST", 1000)
 
 
@@ -92,7 +92,7 @@ def popular_pins_share_a_row(patch: pytest.MonkeyPatch) -> None:
 
 
 def marks_of_shown_pins_stay(patch: pytest.MonkeyPatch) -> None:
-    """The marks of pins that were shown are never removed."""
+    """The marks of shown pins are never removed."""
 
     async def nothing(*_: Any) -> None: ...
 
@@ -111,12 +111,12 @@ def the_generator_has_no_deadline(patch: pytest.MonkeyPatch) -> None:
 
 
 def repins_are_pictures_of_their_own(patch: pytest.MonkeyPatch) -> None:
-    """A picture and each of its repins have a card of their own."""
+    """A picture and each of its repins have separate cards."""
     patch.setattr(Candidates, "_root", lambda _, candidate: candidate.pin_id)
 
 
 def a_card_has_its_own_cause_alone(patch: pytest.MonkeyPatch) -> None:
-    """A card does not tell what brought other repins of its picture."""
+    """A card does not name the causes of other repins of its picture."""
 
     def own(self: Any, chosen: Collection[Any]) -> dict[int, tuple[tuple[int, int], ...]]:
         return {c.pin_id: ((c.cause_id, c.pin_id),) for c in chosen}
@@ -125,23 +125,23 @@ def a_card_has_its_own_cause_alone(patch: pytest.MonkeyPatch) -> None:
 
 
 def all_jobs_are_equal(patch: pytest.MonkeyPatch) -> None:
-    """Batches of large fan-outs have the priority of everything else."""
+    """Batches of large fan-outs have normal priority."""
     patch.setattr(priorities, "OF_TASKS", {})
 
 
 def a_fan_out_is_planned_anew(patch: pytest.MonkeyPatch) -> None:
-    """A fan-out that is run again does not know its plan, and posts its batches again."""
+    """A repeated fan-out does not know its plan, and posts its batches again."""
     patch.setattr(batches, "planned", lambda _: set())
     patch.setattr(fanout, "_places", lambda *_: {})
 
 
 def nothing_is_set_aside(patch: pytest.MonkeyPatch) -> None:
-    """Work that no retry cures is tried again and again."""
+    """Work that retries don't help is tried again and again."""
     patch.setattr(jobs, "SET_ASIDE_AFTER", 1_000_000)
 
 
 def retries_are_not_drawn(patch: pytest.MonkeyPatch) -> None:
-    """Jobs that failed together are tried again together."""
+    """Jobs that failed together are retried together."""
 
     def longest(first: float, tries: int, last: float, _: Any) -> float:
         return backoff(first, tries, last, max)
@@ -150,13 +150,13 @@ def retries_are_not_drawn(patch: pytest.MonkeyPatch) -> None:
 
 
 def small(feeding: Feeding) -> Feeding:
-    """Feeds of a few pins."""
+    """Feeds with caps of a few pins."""
     feeding.settings = refilled.SMALL
     return feeding
 
 
 async def forgets(feeding: Feeding) -> None:
-    """Checks that marks of shown pins are forgotten in time."""
+    """Checks that marks of shown pins are removed in time."""
     with pytest.MonkeyPatch.context() as patch:
         await handover.test_marks_of_shown_pins_are_kept_for_a_stated_time_and_then_forgotten(
             feeding, patch
@@ -164,13 +164,13 @@ async def forgets(feeding: Feeding) -> None:
 
 
 async def catches_up(feeding: Feeding) -> None:
-    """Checks that a side which was away gets the newest pins first."""
+    """Checks that a side that was unavailable gets the newest pins first."""
     with pytest.MonkeyPatch.context() as patch:
         await away.test_a_side_that_was_away_catches_up_newest_first(feeding, patch, 1, 500)
 
 
 async def sets_aside(feeding: Feeding) -> None:
-    """Checks that a row which can't be read is tried eight times."""
+    """Checks that a row that can't be read is tried eight times."""
     place: Any = SimpleNamespace(stores=feeding.stores)
     await completion.test_a_row_that_this_version_cannot_read_is_parked_longer_from_time_to_time(
         place, "weather", b"{}"
@@ -178,7 +178,7 @@ async def sets_aside(feeding: Feeding) -> None:
 
 
 async def draws_retries(feeding: Feeding) -> None:
-    """Checks that jobs which failed together don't come back together."""
+    """Checks that jobs that failed together are not retried together."""
     retries.test_jobs_that_failed_together_do_not_come_back_together()
 
 

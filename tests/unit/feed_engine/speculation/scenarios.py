@@ -1,4 +1,5 @@
-"""Latency scenarios for simulations of the race: add one here, for the tests and the benchmark.
+"""Latency scenarios for simulations of the race. Add scenarios for the tests and the benchmark
+here.
 
 A scenario describes both sides and the calls made to them. All randomness is seeded, so that a
 simulation in virtual time gives the same counts in each run.
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 from tests.unit.feed_engine.speculation.scripted import Act, Asked
 
-MEDIAN, SIGMA = 0.003, 0.5  # of a store in good health, in seconds
+MEDIAN, SIGMA = 0.003, 0.5  # of a healthy store, in seconds
 
 
 def lognormal(seed: int, median: float = MEDIAN, sigma: float = SIGMA) -> Act:
@@ -19,7 +20,7 @@ def lognormal(seed: int, median: float = MEDIAN, sigma: float = SIGMA) -> Act:
 
 
 def slower(act: Act, share: float, times: float, seed: int) -> Act:
-    """A share of the calls takes some times as long."""
+    """A share of the calls takes `times` as long."""
     rng = random.Random(seed)
     return lambda now: _seconds(act, now) * (times if rng.random() < share else 1)
 
@@ -43,7 +44,8 @@ def cold(
 def stalling_together(
     act: Act, *, every: float = 7.0, lasting: float = 0.4, seconds: float = 1.2
 ) -> Act:
-    """Every call of a short burst stalls, as in a long pause of a region server's collector."""
+    """Every call of a short burst stalls, as during a long pause of a region server's garbage
+    collector."""
     return lambda now: seconds if now % every > every - lasting else _seconds(act, now)
 
 
@@ -54,12 +56,13 @@ def _seconds(act: Act, now: float) -> float:
 
 
 def steadily(rate: float, seconds: float) -> Iterator[Asked]:
-    """A call each 1/rate s."""
+    """A call every 1/rate s."""
     return (Asked(call / rate) for call in range(int(rate * seconds)))
 
 
 def two_kinds(rate: float, seconds: float, *, named: bool) -> Iterator[Asked]:
-    """30% of the calls need 11 times as long on either side; `named`: the race is told the kind."""
+    """30% of the calls take 11 times as long on either side. `named`: the race is told the kind of
+    each call."""
     rng = random.Random(7)
     for call in steadily(rate, seconds):
         heavy = rng.random() < 0.3
@@ -77,7 +80,8 @@ def in_bursts(seconds: float, *, every: float = 60.0, calls: int = 40) -> Iterat
 
 @dataclass(frozen=True)
 class Scenario:
-    """`equal`: both sides behave alike, so that leaving the primary would be a false outage."""
+    """A scenario. `equal`: both sides behave alike, so that leaving the primary would be a false
+    outage."""
 
     name: str
     sides: Callable[[], tuple[Act, Act]]

@@ -1,4 +1,4 @@
-"""A store whose every call is decided by a function, in virtual time."""
+"""A store whose every call is controlled by a function, in virtual time."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from feed_engine.speculation import ADAPTIVE, Policy, Race, Raced
 
 NEVER = float("inf")
 Act = Callable[[float], float | StoreError]
-"""From the loop's time to how long the call takes, or what it raises at once."""
+"""Takes the loop's time. Returns the duration of the call, or the error that it raises at once."""
 
 QUIET = replace(ADAPTIVE, warm=0.0, run_on=0.0)
 
@@ -23,7 +23,7 @@ class Store:
         self.asked, self.running = 0, 0
 
     async def ask(self, times: float = 1.0) -> str:
-        """`times`: how much longer than an ordinary call this one takes."""
+        """`times`: how many times longer than an ordinary call this call takes."""
         loop = asyncio.get_running_loop()
         self.asked += 1
         self.running += 1
@@ -54,7 +54,7 @@ async def ask(store: WideColumnStore) -> str:
 def race(
     primary: Store, standby: Store, policy: Policy = QUIET, *, seed: int = 1, deadline: float = 1.0
 ) -> Race:
-    """Measured by the loop's own clock. To be made inside the loop."""
+    """A race with the event loop's own clock. Must be called inside the loop."""
     return Race(
         Sides(cast(WideColumnStore, primary), cast(WideColumnStore, standby)),
         cutoff=0.05,
@@ -66,7 +66,8 @@ def race(
 
 
 class Asked(NamedTuple):
-    """A call of a load: when, how much longer than an ordinary call it takes, and its kind."""
+    """A call of a load: its time, how many times longer than an ordinary call it takes, and its
+    kind."""
 
     at: float
     times: float = 1.0
@@ -74,7 +75,7 @@ class Asked(NamedTuple):
 
 
 class Rule(Protocol):
-    """A race, or another rule that chooses which side answers."""
+    """A race, or another rule that chooses the side that answers."""
 
     def __call__(
         self, ask: Callable[[WideColumnStore], Awaitable[str]], *, kind: Hashable = None
@@ -84,14 +85,16 @@ class Rule(Protocol):
 async def load(
     race: Rule, *, rate: float, seconds: float
 ) -> list[tuple[float, float, Raced[str] | StoreError]]:
-    """Open loop: a call each 1/rate s whatever became of those before. Began, took, answer."""
+    """Open-loop load: a call every 1/rate s, without waiting for earlier calls. Returns (start,
+    duration, answer) for each."""
     return await make(race, (Asked(call / rate) for call in range(int(rate * seconds))))
 
 
 async def make(
     race: Rule, calls: Iterable[Asked]
 ) -> list[tuple[float, float, Raced[str] | StoreError]]:
-    """Make each call at its time, whatever became of the earlier calls. Began, took, answer."""
+    """Make each call at its time, without waiting for earlier calls. Returns (start, duration,
+    answer) for each."""
     loop, seen = asyncio.get_running_loop(), []
 
     async def one(call: Asked) -> None:

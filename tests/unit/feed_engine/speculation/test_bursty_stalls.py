@@ -1,9 +1,9 @@
-"""Bursts of stalls that lose to the standby weigh as much in the estimate as they should.
+"""Bursts of stalls that lose to the standby have the right weight in the estimate.
 
-Only four losers at a time run on to be measured. A burst of long stalls fills that room at once: of
-200 losers of one second some four are measured, whereas of 200 losers of 60 ms spread over the
-window all that were drawn are. With one weight for all losers of the window, the estimate of the
-stalls' share was a fifth of the truth here. A drawn loser without room now adds to the weight of a
+Only four losers at a time run on to be measured. A burst of long stalls fills this room at once: of
+200 losers of one second about four are measured, but of 200 losers of 60 ms spread over the window,
+all drawn losers are. With one weight for all losers of the window, the estimate of the stalls'
+share was a fifth of the true share here. Now a drawn loser without room adds to the weight of a
 loser that is running on.
 """
 
@@ -14,7 +14,7 @@ import pytest
 from feed_engine.speculation.cutoff import Cutoff, RunOn
 from feed_engine.speculation.policy import ADAPTIVE
 
-SHORT, LONG = 0.06, 1.0  # seconds that a lone loser and a burst's loser take
+SHORT, LONG = 0.06, 1.0  # seconds that a single loser and a burst's loser take
 
 
 def estimated(seed: int, *, counted: bool = True) -> tuple[float, float]:

@@ -37,7 +37,7 @@ def fed(
     run_on: float = 0.1,
     room: Callable[[int], bool] = lambda call: True,
 ) -> Cutoff:
-    """An estimator after calls that are beaten once they take longer than `losing_after`."""
+    """An estimator after calls that lose if they take longer than `losing_after`."""
     rng, cutoff = random.Random(1), Cutoff(0.05, QUANTILE_ALONE)
     for call in range(calls):
         now, took = call * 0.001, draw(rng)

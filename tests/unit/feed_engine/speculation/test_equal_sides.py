@@ -1,4 +1,4 @@
-"""Slow stores do not fool the race: what counts is a side's lateness relative to the other."""
+"""Slow stores do not mislead the race: a side's lateness counts relative to the other side."""
 
 import random
 from dataclasses import replace
@@ -97,7 +97,8 @@ def test_when_more_calls_are_late_than_the_budget_pays_for_the_longest_are_hedge
     stats = report.stats
     assert stats.refused <= 0.1 * stats.hedges
     assert stats.hedges <= ADAPTIVE.extra * stats.calls + ADAPTIVE.burst
-    # The longest 2% are cut off; a cutoff below refused most of them: p99.9 was the store's own.
+    # The longest 2% are cut off. With a lower cutoff most of them were refused, and p99.9 was the
+    # store's own.
     assert percentile(seen, 0.999) < 0.14
     store = exponential_tail(1)
     alone = sorted(cast(float, store(0.0)) for _ in seen)
@@ -128,7 +129,7 @@ def test_without_budget_late_calls_tell_nothing_against_a_side_that_is_not_slowe
 
 
 def test_a_primary_that_hangs_is_noticed_also_when_the_budget_is_spent() -> None:
-    """A refused call cannot lose; a side that answers no call is hedged from the other budget."""
+    """A refused call can't lose. A side that answers no call is hedged from the other budget."""
     calls = lognormal(1)
     scenario = Scenario(
         "hangs",

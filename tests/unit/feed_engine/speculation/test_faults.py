@@ -1,4 +1,4 @@
-"""Deliberate faults of the race, each of which a test of one rule must find."""
+"""Deliberate faults of the race. A test of one rule must find each."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ def one_estimate_for_all_kinds(patch: pytest.MonkeyPatch) -> None:
 
 
 def late_probes_count_as_good(patch: pytest.MonkeyPatch) -> None:
-    """A side that was left returns when its probes are answered, however late."""
+    """A side that requests have left returns when its probes are answered, however late."""
     apart = Contender.answered_apart
 
     def in_time(self: Contender, cutoff: Cutoff, began: float, *, late: bool) -> None:
@@ -39,7 +39,7 @@ def late_probes_count_as_good(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_cutoff_ignores_the_budget(patch: pytest.MonkeyPatch) -> None:
-    """More calls are late than the budget can hedge: the tokens go to the first of them."""
+    """More calls are late than the budget can hedge: the first of them get the tokens."""
     begin = Cutoff.__init__
 
     def unbounded(self: Cutoff, *args: Any, **options: Any) -> None:
@@ -50,7 +50,7 @@ def the_cutoff_ignores_the_budget(patch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_goes_by_time(patch: pytest.MonkeyPatch) -> None:
-    """Probes and warm calls are made beside calls alone."""
+    """Probes and warm calls are only made together with other calls."""
     patch.setattr(Upkeep, "asked", lambda *_: None)
 
 
@@ -60,13 +60,13 @@ def losers_without_room_do_not_count(patch: pytest.MonkeyPatch) -> None:
 
 
 def at_60_ms() -> None:
-    """Checks that two sides at 60 ms are no outage."""
+    """Checks that two sides at 60 ms don't count as an outage."""
     [scenario] = [one for one in EQUAL_SIDES if one.name == "both sides at 60 ms"]
     equal_sides.test_equal_sides_are_no_outage_and_the_standby_answers_few_calls(scenario)
 
 
 def recovers() -> None:
-    """Checks that a primary is soon trusted again at a call a minute."""
+    """Checks that a primary is trusted again soon with a call a minute."""
     quiet_times.test_a_primary_is_trusted_half_a_minute_after_it_recovered_at_a_call_a_minute(down)
 
 

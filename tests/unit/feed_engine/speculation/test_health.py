@@ -1,4 +1,4 @@
-"""When a side is left, and how it is come back to."""
+"""When requests leave a side, and how they return."""
 
 import random
 
@@ -11,7 +11,7 @@ from feed_engine.speculation.policy import ADAPTIVE
 def driven(
     bad_share: float, calls: int, health: Health | None = None, start: float = 0.0
 ) -> Health:
-    """A side whose calls, live or probes, go wrong at random; a hundred a second."""
+    """A side whose calls, live or probes, fail at random; a hundred a second."""
     health = health or Health(ADAPTIVE)
     rng = random.Random(5)
     for call in range(calls):

@@ -1,4 +1,5 @@
-"""Recovery and warming go by time: a gateway that gets a call a minute needs no thousand calls."""
+"""Recovery and warming depend on time: a gateway with a call a minute doesn't need a thousand
+calls."""
 
 import asyncio
 from dataclasses import replace

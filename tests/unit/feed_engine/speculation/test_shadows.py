@@ -1,4 +1,4 @@
-"""Calls besides the answer: losers that run on, warm calls, probes; and what bounds them."""
+"""Calls without an awaited answer: losers that run on, warm calls, probes; and their limits."""
 
 import asyncio
 import logging
@@ -385,7 +385,7 @@ def test_a_standby_that_fails_once_while_the_primary_is_left_is_asked_again(outa
 
 
 def test_a_standby_that_was_left_is_probed_until_it_is_trusted_again() -> None:
-    """Otherwise the standby would be no help when the primary fails next."""
+    """Otherwise the standby could not help when the primary fails next."""
 
     async def main() -> None:
         primary, standby = Store(down), Store(down)

@@ -1,4 +1,4 @@
-"""Every interleaving of a race, forced by a clock that stands still while anything can run."""
+"""Every interleaving of a race, forced by a clock that stands still while any task can run."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ TABLE = Table("feed")
 
 
 class Script:
-    """One side, driven by hand: when it answers (seconds after it is asked), and what."""
+    """One side, controlled by hand: when it answers (seconds after the call), and with what."""
 
     def __init__(self, name: str, after: float = 0.0, fails: Exception | None = None) -> None:
         self.name, self.after, self.fails = name, after, fails
@@ -58,7 +58,7 @@ def read(store: WideColumnStore) -> Awaitable[list[Cell]]:
 
 
 def outcome(primary: Script, standby: Script) -> tuple[str, Side, float]:
-    """The side that answered, according to the value and to the race, and when."""
+    """The side that answered, according to the value and to the race, and the time."""
 
     async def ask() -> tuple[str, Side, float]:
         raced = await race(primary, standby)(read)
@@ -215,7 +215,7 @@ def test_any_pair_of_answers_gives_the_first_good_one(
 
 
 class Stubborn(Script):
-    """A side whose cancellation takes a while, like a connection that is closed first."""
+    """A side whose cancellation takes a while, like a connection that must be closed first."""
 
     async def read(
         self, table: Table, row: bytes, *, after: bytes | None = None, limit: int

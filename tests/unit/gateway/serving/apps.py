@@ -1,4 +1,4 @@
-"""An application to serve in tests, by a running server or on connections moved by hand."""
+"""An application for tests, on a running server or on connections that are driven by hand."""
 
 import asyncio
 import re
@@ -27,23 +27,23 @@ ORIGIN = "https://app.example"
 
 
 class App:
-    """Answers `BODY` (/whole) by its function where it is asked for that. By ASGI alone: `BODY` in
-    steps (/steps, /stream), before the request's body has come (/early), or much (/big, /endless).
-    """
+    """Answers `BODY` (/whole) with its function, if asked for that. Only by ASGI: `BODY` in steps
+    (/steps, /stream), before the request's body has arrived (/early), or large answers (/big,
+    /endless)."""
 
     def __init__(self) -> None:
         self.ways: list[str] = []
-        """How each request was answered: "whole" or "asgi"."""
+        """The way in which each request was answered: "whole" or "asgi"."""
         self.bodies: list[bytes] = []
         self.peers: list[str] = []
-        """The address that each request answered the short way came from."""
+        """The address of each request that was answered without ASGI."""
         self.fields: Headers = {}
         self.wait = asyncio.Event()
-        """An event that an answer, and the end of a streamed one, waits for."""
+        """An event that an answer, and the end of a streamed answer, waits for."""
         self.wait.set()
         self.answering_now = asyncio.Event()
         self.sent = 0
-        """Parts of the endless response that could be sent."""
+        """The parts of the endless response that were sent."""
         self.answers: list[weakref.ref[Any]] = []
 
     def answering(self, target: bytes, headers: Headers) -> Answering | None:
@@ -119,7 +119,7 @@ async def running(
 
 
 def usual(application: Any) -> uvicorn.Server:
-    """uvicorn's own."""
+    """A server of plain uvicorn."""
     return uvicorn.Server(
         uvicorn.Config(application, lifespan="off", log_config=None, access_log=False)
     )
@@ -132,7 +132,7 @@ def request(path: str, *headers: str, body: str = "{}", version: str = "1.1") ->
 
 
 async def answers(port: int, *requests: bytes) -> bytes:
-    """The bytes that the server sends for these requests, sent in one packet, until it closes."""
+    """The bytes that the server sends, until it closes, for these requests in one packet."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"".join(requests))
     found = await asyncio.wait_for(reader.read(), 30)
@@ -147,12 +147,12 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 async def one(reader: asyncio.StreamReader) -> bytes:
-    """The next response, whose body is `BODY`."""
+    """The next response, whose body must be `BODY`."""
     return await asyncio.wait_for(reader.readuntil(BODY), 30)
 
 
 class Clock:
-    """An event loop's time, moved by hand."""
+    """An event loop's time, set by hand."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -181,7 +181,7 @@ class Clock:
 
 
 class Transport:
-    """An open connection, from `peer`."""
+    """An open connection from `peer`."""
 
     def __init__(self, peer: str = "") -> None:
         self.peer = peer
@@ -221,7 +221,7 @@ class Transport:
 
 @asynccontextmanager
 async def connected(app: App, **settings: Any) -> AsyncIterator[tuple[Protocol, Transport, Clock]]:
-    """A connection by hand; kept open for five seconds, if the settings say nothing else."""
+    """A connection driven by hand. It is kept open for five seconds, unless the settings differ."""
     clock = Clock()
     protocol, transport = connect(Server(app, Settings(**settings)), clock)
     yield protocol, transport, clock
@@ -230,7 +230,7 @@ async def connected(app: App, **settings: Any) -> AsyncIterator[tuple[Protocol, 
 
 
 def connect(server: Server, clock: Clock, peer: str = "") -> tuple[Protocol, Transport]:
-    """Open one more connection of a server that doesn't run."""
+    """Open another connection of a server that isn't running."""
     transport = Transport(peer)
     config: Any = server.config
     if not config.loaded:

@@ -1,4 +1,4 @@
-"""Tests of connections, in each event loop that people run."""
+"""Runs tests of connections in each supported event loop."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from gateway.serving.loops import fast_loop
 
 
 def in_each_loop(test: Callable[[], Awaitable[None]]) -> Any:
-    """Run it in uvloop, and in asyncio's own event loop."""
+    """Run the test in uvloop, and in asyncio's own event loop."""
 
     @pytest.mark.parametrize("new_loop", [fast_loop, asyncio.new_event_loop])
     def run(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
