@@ -9,26 +9,41 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from graphql import (
     ASTValidationRule,
     DocumentNode,
     FieldNode,
+    FragmentDefinitionNode,
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
     Lexer,
     Node,
     OverlappingFieldsCanBeMergedRule,
+    ParallelVisitor,
     Source,
     Token,
     TokenKind,
+    TypeInfo,
+    TypeInfoVisitor,
     ValidationContext,
+    Visitor,
     specified_rules,
-    validate,
+    visit,
 )
 from graphql.language.parser import Parser, nested_too_deeply_error
+from graphql.validation.validate import (
+    FragmentNestingVisitor,
+    ValidationAbortedError,
+    query_document_keys_to_validate,
+)
+from graphql.validation.validation_context import (
+    NodeWithSelectionSet,
+    VariableUsage,
+    VariableUsageVisitor,
+)
 
 from gateway.execution.hiding import Hiding, Sent
 from gateway.execution.limits import Limits, measured
@@ -85,6 +100,21 @@ class _Pausing(ASTValidationRule):
         self._pause()
 
 
+class _Context(ValidationContext):
+    """A context of validation that leaves no reference cycles."""
+
+    def get_variable_usages(self, node: NodeWithSelectionSet) -> list[VariableUsage]:
+        usages = self._variable_usages.get(node)
+        if usages is None:
+            fragment = node if isinstance(node, FragmentDefinitionNode) else None
+            visitor = VariableUsageVisitor(self._type_info, fragment)
+            with_types = TypeInfoVisitor(self._type_info, visitor)
+            visit(node, with_types)
+            _break_cycles(visitor, with_types)
+            usages = self._variable_usages[node] = visitor.usages
+        return usages
+
+
 class Reader:
     """Reads documents for one schema."""
 
@@ -116,17 +146,44 @@ class Reader:
         except GraphQLSyntaxError as error:
             return self._refused(text, [error], "GRAPHQL_PARSE_FAILED")
         counts = measured(ast)
-        errors = counts.errors(limits) or validate(
-            self._schema,
-            ast,
-            cast(Sequence[type[ASTValidationRule]], rules),
-            max_errors=ERRORS,
-            hide_suggestions=self.hiding is not None,
-        )
+        errors = counts.errors(limits) or self._validated(ast, rules)
         fields, nodes = _without_tokens(ast)  # validation leaves refused trees to the collector too
         if errors:
             return self._refused(text, errors, "GRAPHQL_VALIDATION_FAILED")
         return Read(ast, [], counts.selections, fields, nodes)
+
+    def _validated(self, ast: DocumentNode, rules: Sequence[NewRule]) -> list[GraphQLError]:
+        """Returns the errors of graphql-core's `validate`, and leaves no reference cycles to the
+        collector, as that function does: frozen ones stay for long (`gateway/collector.py`)."""
+        errors: list[GraphQLError] = []
+
+        def report(error: GraphQLError) -> None:
+            if len(errors) >= ERRORS:
+                raise ValidationAbortedError(
+                    "Too many validation errors, error limit reached. Validation aborted."
+                )
+            errors.append(error)
+
+        type_info = TypeInfo(self._schema)
+        context = _Context(
+            self._schema, ast, type_info, report, hide_suggestions=self.hiding is not None
+        )
+        visitors: list[Visitor] = [rule(context) for rule in rules]
+        fragments = [one for one in ast.definitions if isinstance(one, FragmentDefinitionNode)]
+        if fragments:
+            visitors.insert(0, FragmentNestingVisitor({one.name.value: one for one in fragments}))
+        together = ParallelVisitor(visitors)
+        with_types = TypeInfoVisitor(type_info, together)
+        try:
+            visit(ast, with_types, query_document_keys_to_validate)
+        except ValidationAbortedError as error:
+            error.__context__ = None  # it and the traceback would keep the frames alive
+            errors.append(error.with_traceback(None))
+        except RecursionError:
+            errors.append(ValidationAbortedError("Validation aborted."))
+        finally:
+            _break_cycles(*visitors, together, with_types)
+        return errors
 
     def _refused(self, text: str, errors: list[GraphQLError], code: str) -> Read:
         sent = Sent(text)
@@ -151,6 +208,12 @@ def _parsed(parser: Parser) -> DocumentNode:
     except RecursionError:
         pass
     raise nested_too_deeply_error(parser)
+
+
+def _break_cycles(*visitors: Visitor) -> None:
+    """Drop the methods that visitors keep of themselves."""
+    for visitor in visitors:
+        visitor.enter_leave_map.clear()
 
 
 def _unlink(last: Token) -> None:
