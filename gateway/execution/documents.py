@@ -10,7 +10,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 from graphql import (
     DocumentNode,
@@ -27,6 +26,7 @@ from gateway.execution.compile.engine import Engine, Plan
 from gateway.execution.hiding import Hiding
 from gateway.execution.limits import Limits
 from gateway.execution.reading import Reader
+from gateway.execution.two_queues import TwoQueues, digest_of
 
 BYTES_A_NODE = 400
 """The size of a syntax tree's node without its tokens, in bytes, as measured."""
@@ -69,19 +69,18 @@ class Document:
     """The number of selections of each operation, by name. A fragment's selections count at each
     spread."""
     bytes: int = BYTES_A_DOCUMENT
-    kept: "Documents | None" = None
-    """The cache that has the document, if any."""
+    grown: Callable[[int], None] | None = None
+    """Tells the cache that has the document, if any, that it grew by so many bytes."""
     _operations: dict[str | None, "PreparedOperation"] = field(default_factory=dict)
 
     def charge(self, taken: int) -> None:
         """Add `taken` bytes to the document's size; a negative number if bytes were freed."""
         self.bytes += taken
-        if self.kept is not None:
-            self.kept.grown(taken)
+        if self.grown is not None:
+            self.grown(taken)
 
     def forget(self) -> None:
         """Break the reference cycles of the plans. The document left the cache."""
-        self.kept = None
         for operation in self._operations.values():
             operation.plan.forget()
         self._operations.clear()
@@ -133,8 +132,8 @@ class PreparedOperation:
 
 
 class Documents:
-    """The cache of documents, limited in number and in bytes. The least recently used document is
-    evicted first."""
+    """The cache of documents, limited in number and in bytes. Documents that were used once are
+    evicted first (`two_queues`)."""
 
     def __init__(
         self,
@@ -145,10 +144,9 @@ class Documents:
         limits: Limits,
         suggestions: bool = True,
     ) -> None:
-        self._size, self._max_bytes = size, max_bytes
         self._engine = Engine(schema)
         self._reader = Reader(schema, limits, suggestions=suggestions)
-        self._documents: OrderedDict[str, Document] = OrderedDict()
+        self._documents: TwoQueues[Document] = TwoQueues(size, max_bytes)
         self._refused: OrderedDict[bytes, Document] = OrderedDict()
         self._reading: dict[str, _Reading] = {}
         self._stats = Stats()
@@ -160,9 +158,10 @@ class Documents:
 
     @property
     def stats(self) -> Stats:
-        self._stats.documents = len(self._documents)
-        self._stats.fallbacks = self._engine.fallbacks
-        return self._stats
+        stats, documents = self._stats, self._documents
+        stats.documents, stats.bytes = len(documents), documents.bytes
+        stats.evictions, stats.fallbacks = documents.evictions, self._engine.fallbacks
+        return stats
 
     def found(self, text: str) -> Document | None:
         """Returns the document of this text if it is cached, else None."""
@@ -171,7 +170,6 @@ class Documents:
             self._stats.misses += 1
             return None
         self._stats.hits += 1
-        self._documents.move_to_end(text)
         return document
 
     def get(self, text: str) -> Document:
@@ -179,9 +177,12 @@ class Documents:
         return self.found(text) or self._now(text)
 
     async def read(self, text: str) -> Document:
-        """Read a text that is not cached. A long text is read beside the event loop; concurrent
+        """Read a text that was not cached. A long text is read beside the event loop; concurrent
         requests with the same text share that reading."""
-        remembered = self._refused.get(_digest(text))
+        kept = self._documents.get(text)
+        if kept is not None:  # another request read it, while this one waited to be charged
+            return kept
+        remembered = self._refused.get(digest_of(text))
         if remembered is not None:
             return remembered
         if len(text) <= SMALL:
@@ -229,27 +230,12 @@ class Documents:
     def _kept(self, text: str, document: Document) -> Document:
         if document.ast is None:
             self._stats.refused += 1
-            self._refused[_digest(text)] = document
+            self._refused[digest_of(text)] = document
             if len(self._refused) > REFUSED:
                 self._refused.popitem(last=False)
             return document
-        if document.bytes <= self._max_bytes:
-            self._documents[text], document.kept = document, self
-            self.grown(document.bytes)
+        self._documents.put(text, document)
         return document
-
-    def grown(self, taken: int) -> None:
-        """A cached document takes `taken` more bytes: evict documents if the limit is exceeded."""
-        self._stats.bytes += taken
-        self._trim()
-
-    def _trim(self) -> None:
-        stats = self._stats
-        while len(self._documents) > self._size or stats.bytes > self._max_bytes:
-            _, dropped = self._documents.popitem(last=False)
-            stats.bytes -= dropped.bytes
-            dropped.forget()
-            stats.evictions += 1
 
 
 @dataclass(slots=True)
@@ -258,10 +244,6 @@ class _Reading:
 
     task: "asyncio.Future[Document]"
     waiting: int = 0
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _bad(message: str) -> GraphQLError:

@@ -25,7 +25,7 @@ from tests.unit.test_architecture import ROOT
 SAMPLES = sorted((ROOT / "gateway/samples").glob("*.graphql"))
 
 
-def documents(size: int = 10, max_bytes: int = 10**9) -> Documents:
+def documents(size: int = 100, max_bytes: int = 10**9) -> Documents:
     return Documents(schema._schema, size=size, max_bytes=max_bytes, limits=limits_of(Settings()))
 
 
@@ -38,8 +38,8 @@ def test_a_text_is_read_once() -> None:
 def test_the_least_recently_used_document_is_evicted_first() -> None:
     cache = documents(size=2)
     kept = cache.get("{a:__typename}")
-    cache.get("{b:__typename}")
     cache.get("{a:__typename}")
+    cache.get("{b:__typename}")
     cache.get("{c:__typename}")
     assert cache.get("{a:__typename}") is kept
     assert (cache.stats.evictions, cache.stats.documents) == (1, 2)
@@ -48,7 +48,7 @@ def test_the_least_recently_used_document_is_evicted_first() -> None:
 def test_the_cache_is_limited_in_bytes() -> None:
     one = documents().get("{a:__typename}").bytes
     cache = documents(max_bytes=one * 3)
-    for name in "abcdefgh":
+    for name in "abcdefgh" * 2:
         cache.get(f"{{{name}:__typename}}")
     assert cache.stats.bytes == one * 3
     assert cache.stats.documents == 3
@@ -77,6 +77,16 @@ async def test_requests_for_one_new_text_share_a_reading(monkeypatch: pytest.Mon
     assert {id(document) for document in found} == {id(found[0]), id(found[1])}
     assert cache.found(long_text("a")) is found[0]
     assert not cache._reading
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("text", ["{ a: __typename }", long_text("a")], ids=["short", "long"])
+async def test_a_text_that_was_read_since_it_was_missed_is_not_read_again(text: str) -> None:
+    cache = documents()
+    assert cache.found(text) is cache.found(text) is None  # two requests, which then wait
+    document = await cache.read(text)
+    assert await cache.read(text) is document
+    assert cache.stats.bytes == document.bytes
 
 
 @pytest.mark.parametrize("name", ["viewer", "nothing"])
@@ -181,6 +191,29 @@ def test_no_tokens_are_left_to_the_collector(text: str) -> None:
         gc.enable()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        SAMPLES[0].read_text(),
+        "query A($a: ID!) { node(id: $a) { ...F } } fragment F on User { id } query B { viewer }",
+        "{ viewer { unknown } }",
+        "{" + "".join(f" unknown{n}" for n in range(2 * ERRORS)) + " }",
+    ],
+    ids=["valid", "two operations", "invalid", "many errors"],
+)
+def test_a_reading_leaves_nothing_to_the_collector(text: str) -> None:
+    reader = documents()._reader
+    reader.read(text)
+    gc.collect()
+    gc.disable()
+    try:
+        read = reader.read(text)
+        assert gc.collect() == 0
+        assert read.errors or read.ast
+    finally:
+        gc.enable()
+
+
 def test_a_syntax_tree_is_cached_without_its_tokens() -> None:
     document = documents().get("{ viewer { id ...F } } fragment F on User { a: username }")
     assert document.ast is not None
@@ -256,11 +289,12 @@ def test_compiled_parts_are_charged_and_make_documents_be_evicted() -> None:
     cache = documents(max_bytes=1_500_000)
     kept = []
     for n in range(4):
-        kept.append(compiled(cache, MANY_FIELDS + " " * n))
+        compiled(cache, MANY_FIELDS + " " * n)
+        kept.append(cache.get(MANY_FIELDS + " " * n))
         assert kept[-1].bytes > 400_000
         assert cache.stats.bytes <= 1_500_000
     assert cache.stats.evictions >= 1
-    assert cache.stats.bytes == sum(document.bytes for document in kept if document.kept)
+    assert cache.stats.bytes == sum(document.bytes for document in kept if document.grown)
 
 
 def test_a_plan_is_charged_for_the_variants_that_it_keeps() -> None:
@@ -300,7 +334,7 @@ def test_an_evicted_document_is_freed_without_the_collector() -> None:
 
 
 def selections_of(cache: Documents) -> list[Any]:
-    (document,) = cache._documents.values()
+    (document,) = cache._documents._new.entries.values()
     (operation,) = document._operations.values()
     variant = operation.plan._variant({})
     assert variant is not None
