@@ -1,0 +1,74 @@
+"""The protocols of the stores: each protocol's contract, and the errors that its calls may raise.
+
+All calls may raise StoreTimeout, StoreUnavailable or StoreCorrupt (`datasources.errors`). Each call
+names its other errors. A call with many keys takes one round trip for each *server* (not for each
+shard), whatever the number of keys. A cancelled call leaves nothing behind: later calls get their
+own answers. `tests/contract/` tests every backend against this page.
+"""
+
+from datasources.protocols.caches import Lease, LocalObjects, MappingCache, ObjectCache
+from datasources.protocols.expiry import Expiry, Forgotten
+from datasources.protocols.mappings import MappingStore, Window
+from datasources.protocols.mod import ModStore
+from datasources.protocols.objects import Listed, ObjectStore
+from datasources.protocols.operators import Operations, Switches
+from datasources.protocols.outbox import (
+    Backlog,
+    Due,
+    Outbox,
+    OutboxEntry,
+    OutboxRow,
+    Parked,
+    Places,
+)
+from datasources.protocols.queue import BULK, NORMAL, PRIORITIES, URGENT, Job, JobQueue, Lane
+from datasources.protocols.shards import ShardStore
+from datasources.protocols.stores import Stores
+from datasources.protocols.topology import FollowedTopology, TopologySource
+from datasources.protocols.transactions import RESPACINGS_KEPT, RESPACINGS_KEPT_MS, Answer, ShardTx
+from datasources.protocols.visits import Visit, VisitStore
+from datasources.protocols.wide_columns import Cell, Sides, Table, WideColumnStore
+
+__all__ = [
+    "BULK",
+    "NORMAL",
+    "PRIORITIES",
+    "RESPACINGS_KEPT",
+    "RESPACINGS_KEPT_MS",
+    "URGENT",
+    "Answer",
+    "Backlog",
+    "Cell",
+    "Due",
+    "Expiry",
+    "FollowedTopology",
+    "Forgotten",
+    "Job",
+    "JobQueue",
+    "Lane",
+    "Lease",
+    "Listed",
+    "LocalObjects",
+    "MappingCache",
+    "MappingStore",
+    "ModStore",
+    "ObjectCache",
+    "ObjectStore",
+    "Operations",
+    "Outbox",
+    "OutboxEntry",
+    "OutboxRow",
+    "Parked",
+    "Places",
+    "ShardStore",
+    "ShardTx",
+    "Sides",
+    "Stores",
+    "Switches",
+    "Table",
+    "TopologySource",
+    "Visit",
+    "VisitStore",
+    "WideColumnStore",
+    "Window",
+]

@@ -1,0 +1,21 @@
+"""All stores of a process."""
+
+from typing import NamedTuple
+
+from datasources.protocols.caches import MappingCache, ObjectCache
+from datasources.protocols.queue import JobQueue
+from datasources.protocols.shards import ShardStore
+from datasources.protocols.topology import FollowedTopology
+from datasources.protocols.wide_columns import Sides
+
+
+class Stores(NamedTuple):
+    """The stores of Pinway, opened by `datasources.factory`."""
+
+    shards: ShardStore
+    object_cache: ObjectCache
+    mapping_cache: MappingCache
+    queue: JobQueue
+    topology: FollowedTopology
+    pools: Sides
+    feeds: Sides

@@ -1,0 +1,121 @@
+"""Transactions on one shard: what a write may read and change, and the answers that it saves."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from datasources.ids import Kind
+from datasources.mappings import Edge, EdgeKey, ListHead, ListKey
+from datasources.mappings import Mapping as MappingName
+from datasources.protocols.outbox import OutboxRow
+from datasources.protocols.visits import Visit
+
+RESPACINGS_KEPT_MS = 7 * 24 * 3600 * 1000
+
+RESPACINGS_KEPT = 1_000
+
+
+class Answer(NamedTuple):
+    """The saved answer of an earlier mutation with the same idempotency key."""
+
+    # of the input; a different input with the same key is an error of the client
+    fingerprint: bytes
+    answer: bytes
+    outbox_id: int | None  # the work after the commit, which may be finished
+
+
+class ShardTx(Protocol):
+    """A transaction on one shard: either all of it is committed, or none. It locks the rows that it
+    reads."""
+
+    shard: int
+
+    async def insert(self, kind: Kind, data: bytes) -> int:
+        """Store a new object's JSON. Returns its id."""
+
+    async def insert_many(
+        self, kind: Kind, data: Sequence[bytes], keys: Sequence[str] | None = None
+    ) -> list[int]:
+        """Store many new objects in few statements. Returns their ids, in order. With `keys`
+        (unique for a kind on this shard), an object whose key exists is not stored again, and the
+        existing id is returned, so a repeated import stores nothing twice."""
+
+    async def known_keys(self, kind: Kind, keys: Sequence[str]) -> set[str]:
+        """The given keys for which objects of this kind exist, stored by earlier calls of
+        `insert_many`."""
+
+    async def get(self, id: int) -> bytes | None:
+        """The object's JSON. Locks the object (SELECT ... FOR UPDATE)."""
+
+    async def update(self, id: int, data: bytes) -> None:
+        """Replace the object's JSON. Raises StoreConflict if there is no such object."""
+
+    async def head(self, key: ListKey) -> ListHead:
+        """The list's head. Locks the list against every other transaction that changes it. (0, 0)
+        for a list that was never written."""
+
+    async def edge(self, key: EdgeKey) -> Edge | None:
+        """The row, active or not. Locks the row."""
+
+    async def edges(self, keys: Sequence[EdgeKey]) -> dict[EdgeKey, Edge]:
+        """The rows of `keys` that exist, active or not. Locks them. Takes few statements for many
+        rows."""
+
+    async def put_edge(self, mapping: MappingName, edge: Edge) -> bool:
+        """Write the row if there is none, or if `edge.version` is newer. Returns whether it was
+        written. Updates the list's count and raises its version. Raises StoreConflict if another
+        row of an ordered list has the same sequence."""
+
+    async def top(self, key: ListKey) -> Edge | None:
+        """The row with the highest sequence, active or not."""
+
+    async def below(self, key: ListKey, sequence: int) -> Edge | None:
+        """The row with the next lower sequence, active or not."""
+
+    async def above(self, key: ListKey, sequence: int) -> Edge | None:
+        """The row with the next higher sequence, active or not."""
+
+    async def rows_below(self, key: ListKey, sequence: int, limit: int) -> list[Edge]:
+        """Up to `limit` rows with lower sequences, nearest first, active or not."""
+
+    async def rows_above(self, key: ListKey, sequence: int, limit: int) -> list[Edge]:
+        """Up to `limit` rows with higher sequences, nearest first, active or not."""
+
+    async def era(self, key: ListKey) -> int:
+        """The number of respacings of an ordered list; 0 for other lists."""
+
+    async def respaced(self, key: ListKey, moves: Sequence[tuple[int, int]]) -> int:
+        """Begin the list's next era, and store which sequences changed: (old, new), both ascending,
+        of rows whose order stays the same. Returns the era. The respacing is kept for
+        RESPACINGS_KEPT_MS, as one of the list's last RESPACINGS_KEPT; older ones are removed now.
+        """
+
+    async def post(self, kind: str, payload: bytes) -> int:
+        """Add an outbox row. Returns its id on this shard."""
+
+    async def hold(self, keys: Sequence[ListKey]) -> None:
+        """From the commit on, keep these ordered lists out of the caches, until each is released as
+        many times as it was held. Readers see that a list is held."""
+
+    async def release(self, keys: Sequence[ListKey]) -> None:
+        """Release lists that were held."""
+
+    async def owed(self, outbox_id: int) -> OutboxRow | None:
+        """An outbox row of this shard. Locks the row. None when its work is finished."""
+
+    async def advance(self, outbox_id: int, cursor: bytes) -> None:
+        """Store the progress of an outbox row's work, in this transaction."""
+
+    async def finish_row(self, outbox_id: int) -> None:
+        """Remove an outbox row whose work this transaction finishes."""
+
+    async def answered(self, viewer_id: int, key: str) -> Answer | None:
+        """The answer stored under the viewer's idempotency key."""
+
+    async def save_answer(self, viewer_id: int, key: str, answer: Answer) -> None:
+        """Store the answer of this mutation. Raises StoreConflict if the key has one."""
+
+    async def visits(self, user_id: int, after_generation: int) -> list[Visit]:
+        """The user's visits after a generation, oldest first. Locks the user's visits."""
+
+    async def add_visit(self, visit: Visit) -> None:
+        """Store a visit. Raises StoreConflict if its generation or its name is taken."""
