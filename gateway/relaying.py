@@ -1,8 +1,9 @@
-"""Lets one process of a host relay the outbox: the process that holds a lock file.
+"""Lets one process of a host relay the outbox and remove expired rows: the process that holds a
+lock file.
 
 Each relay reads the outboxes of all shards again and again. With 512 shards on a server, each round
-of each relay takes 30 to 40 ms of the server's time, so all processes of a host share one relay.
-Hosts don't know each other: each host has a relay.
+of each relay takes 30 to 40 ms of the server's time, and a look for expired rows takes as much. So
+all processes of a host share one relay. Hosts don't know each other: each host has a relay.
 """
 
 import asyncio
@@ -17,6 +18,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from datasources.factory import mask
+from datasources.protocols import Stores
+from feed_engine.outbox.expiry import expire
+from feed_engine.outbox.relay import relay
 from gateway.settings import EMBEDDED, Settings
 
 log = logging.getLogger("pinway.relay")
@@ -28,6 +32,24 @@ the lock. A relay whose stores fail waits at most 60 s between two rounds."""
 Sleep = Callable[[float], Awaitable[None]]
 
 
+async def work_for_host(stores: Stores, settings: Settings) -> None:
+    """Relay the outbox and remove expired rows, while no other process of this host does both."""
+    seconds = settings.relay_seconds
+
+    async def work(sleep: Sleep) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(relay(stores, every=seconds, older_than=seconds, sleep=sleep))
+            tasks.create_task(
+                expire(stores, answers_days=settings.answers_days, visits_days=settings.visits_days)
+            )
+
+    path = lock_file(settings)
+    if path is None:
+        await work(asyncio.sleep)
+    else:
+        await work_alone(path, work, every=seconds)
+
+
 def lock_file(settings: Settings) -> Path | None:
     """The lock file for relaying these shards to this queue. None for embedded stores, which only
     one process has open."""
@@ -37,20 +59,20 @@ def lock_file(settings: Settings) -> Path | None:
     return settings.data_dir.resolve() / f"relay-{hashlib.sha256(stores).hexdigest()[:16]}.lock"
 
 
-async def relay_alone(
+async def work_alone(
     path: Path,
-    relay: Callable[[Sleep], Awaitable[None]],
+    work: Callable[[Sleep], Awaitable[None]],
     *,
     every: float,
     sleep: Sleep = asyncio.sleep,
     clock: Callable[[], float] = time.time,
 ) -> None:
-    """Run `relay` while this process holds the file's lock; until then, try to get the lock every
-    `every` seconds. `relay` gets the function with which it waits between two rounds.
+    """Run `work` while this process holds the file's lock; until then, try to get the lock every
+    `every` seconds. `work` gets the function with which the relay waits between two rounds.
 
     When a process ends, in whatever way, the kernel frees its lock. A process that hangs keeps its
-    lock. So the time of its last round is the file's time of modification, and when that is long
-    ago, another process relays without the lock. A process that can't lock the file also relays.
+    lock. So the time of its relay's last round is the file's time of modification, and when that is
+    long ago, another process works without the lock. A process that can't lock the file also works.
     Two relays only take time; without any relay, work would remain undone.
     """
     try:
@@ -58,7 +80,7 @@ async def relay_alone(
         file = path.open("ab")
     except OSError as error:
         _tell_without(path, error)
-        await relay(sleep)
+        await work(sleep)
         return
     with file:
 
@@ -67,7 +89,7 @@ async def relay_alone(
             await sleep(seconds)
 
         is_ours = await _wait_for_lock(file, path, every, sleep, clock)
-        await relay(end_round if is_ours else sleep)
+        await work(end_round if is_ours else sleep)
 
 
 async def _wait_for_lock(

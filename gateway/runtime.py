@@ -14,14 +14,12 @@ from datasources.protocols import Job, Sides, Stores, Switches
 from datasources.recording import OK, Recording, outcome_of, recorded
 from feed_engine.feeds.settings import Feeds, FeedSettings
 from feed_engine.outbox.completion import settle
-from feed_engine.outbox.expiry import expire
 from feed_engine.outbox.jobs import run_job
-from feed_engine.outbox.relay import relay
 from feed_engine.speculation import ADAPTIVE, FIXED, Race
 from gateway import made
 from gateway.embedded import embedded
 from gateway.feed_routes import follow_routes
-from gateway.relaying import lock_file, relay_alone
+from gateway.relaying import work_for_host
 from gateway.settings import Settings
 from gateway.telemetry.stores import Jobs
 from gateway.telemetry.tracing import Tracer, tracing
@@ -78,14 +76,7 @@ async def running(settings: Settings, *, jobs: bool | None = None) -> AsyncItera
             if settings.run_jobs if jobs is None else jobs:
                 tasks += [
                     asyncio.create_task(_work(runtime, settings)),
-                    asyncio.create_task(_relay(stores, settings)),
-                    asyncio.create_task(
-                        expire(
-                            stores,
-                            answers_days=settings.answers_days,
-                            visits_days=settings.visits_days,
-                        )
-                    ),
+                    asyncio.create_task(work_for_host(stores, settings)),
                 ]
             yield runtime
         finally:
@@ -126,20 +117,6 @@ def _race(settings: Settings, sides: Sides) -> Race:
             finish_most=settings.feed_finish,
         )
     return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
-
-
-async def _relay(stores: Stores, settings: Settings) -> None:
-    """Relay the outbox while no other process of this host does."""
-    seconds = settings.relay_seconds
-    path = lock_file(settings)
-    if path is None:
-        await relay(stores, every=seconds, older_than=seconds)
-        return
-    await relay_alone(
-        path,
-        lambda sleep: relay(stores, every=seconds, older_than=seconds, sleep=sleep),
-        every=seconds,
-    )
 
 
 async def _work(runtime: Runtime, settings: Settings) -> None:

@@ -1,15 +1,16 @@
-"""One process of a host relays the outbox, by a lock on a file."""
+"""One process of a host relays the outbox and removes expired rows, by a lock on a file."""
 
 import asyncio
 import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from gateway.relaying import SILENT, Sleep, lock_file, relay_alone
+from datasources.protocols import Due, Forgotten, Parked, Stores
+from gateway.relaying import SILENT, Sleep, lock_file, work_alone, work_for_host
 from gateway.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +26,7 @@ class Process:
         self._again = asyncio.Event()
         self._tries = asyncio.Semaphore(0)
         self.task = asyncio.create_task(
-            relay_alone(path, self._relay, every=SECONDS, sleep=self._sleep, clock=clock)
+            work_alone(path, self._relay, every=SECONDS, sleep=self._sleep, clock=clock)
         )
 
     async def tried(self) -> None:
@@ -117,6 +118,49 @@ async def test_without_a_file_to_lock_each_process_relays(
             await process.end()
     assert len(caplog.messages) == 2
     assert "each process of this host relays the outbox" in caplog.messages[0]
+
+
+class Seen:
+    """Shards without rows, which remember that they were read for the relay and for the expiry."""
+
+    def __init__(self) -> None:
+        self.relayed, self.expired = asyncio.Event(), asyncio.Event()
+        self.shards = self.outbox = self.expiry = self
+
+    async def due(self, *args: Any, **kwargs: Any) -> Due:
+        self.relayed.set()
+        return Due([], {}, {})
+
+    async def parked(self) -> Parked:
+        return Parked(0, "")
+
+    async def answers(self, *args: Any) -> Forgotten:
+        return Forgotten(0, {})
+
+    async def visits(self, *args: Any) -> Forgotten:
+        self.expired.set()
+        return Forgotten(0, {})
+
+
+async def test_the_process_that_relays_removes_expired_rows_and_another_process_does_neither(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(data_dir=tmp_path, topology="zookeeper://h:1/t", relay_seconds=0.01)
+    first, second = Seen(), Seen()
+    works = asyncio.create_task(work_for_host(cast(Stores, first), settings))
+    await first.expired.wait()
+    await first.relayed.wait()
+    waits = asyncio.create_task(work_for_host(cast(Stores, second), settings))
+    for _ in range(3):
+        first.relayed.clear()
+        await first.relayed.wait()
+    assert not second.expired.is_set()
+    assert not second.relayed.is_set()
+    works.cancel()
+    await second.expired.wait()
+    await second.relayed.wait()
+    waits.cancel()
+    await asyncio.gather(works, waits, return_exceptions=True)
 
 
 def test_processes_on_the_same_stores_lock_the_same_file(tmp_path: Path) -> None:
