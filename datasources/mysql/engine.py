@@ -264,6 +264,6 @@ def _stale_since(slave: str, results: Sequence[Result]) -> int:
     if len(results) != 3 or results[0].rows != [(0,)] or not results[2].rows:
         raise StoreUnavailable(f"{slave}: it has not applied all that it received")
     [(age, uptime)] = results[2].rows
-    if age >= uptime * 1_000_000:
+    if age >= (uptime - 1) * 1_000_000:  # in whole seconds: it may have been up for a second less
         raise StoreUnavailable(f"{slave}: it has received nothing since it was restarted")
     return now_ms() - int(age) // 1000

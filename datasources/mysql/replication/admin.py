@@ -22,7 +22,7 @@ class Role(NamedTuple):
     id: int  # its server id
     read_only: bool
     semi_sync: bool
-    booted: float  # epoch s, on its clock
+    booted: int  # epoch s, on its clock: the latest time at which it may have booted
     epoch: int  # of the row `pinway.server`
     owner: int  # the server id in that row
     waits: bool
@@ -47,8 +47,8 @@ class Admin:
         """The rows of a statement. Raises StoreError."""
         return await self._on_link(lambda link: _rows(link, sql, args), within)
 
-    async def described(self, sql: str) -> list[dict[str, Any]]:
-        return await self._on_link(lambda link: link.described(sql), PATIENCE)
+    async def described(self, sql: str, *, within: float = PATIENCE) -> list[dict[str, Any]]:
+        return await self._on_link(lambda link: link.described(sql), within)
 
     async def script(self, statements: Sequence[str]) -> None:
         for statement in statements:
@@ -64,21 +64,23 @@ class Admin:
             )
         [row] = await self.run(
             "SELECT @@server_id, @@read_only, @@rpl_semi_sync_master_enabled, "
-            "UNIX_TIMESTAMP(NOW(6)) - (SELECT variable_value FROM information_schema.global_status "
-            "WHERE variable_name = 'UPTIME'), epoch, CAST(owner AS UNSIGNED), waits, "
+            # A server counts its uptime from one whole second to another.
+            "UNIX_TIMESTAMP() + 1 - CAST((SELECT variable_value FROM "
+            "information_schema.global_status WHERE variable_name = 'UPTIME') AS SIGNED), "
+            "epoch, CAST(owner AS UNSIGNED), waits, "
             "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', lease_ts) / 1e6 "
             "FROM pinway.server WHERE id = 1",
             within=CONNECT_SECONDS,
         )
         id, read_only, semi_sync, booted, epoch, owner, waits, lease = row
         return Role(
-            id, bool(read_only), bool(semi_sync), float(booted), epoch, int(owner), bool(waits),
+            id, bool(read_only), bool(semi_sync), int(booted), epoch, int(owner), bool(waits),
             float(lease),
         )  # fmt: skip
 
-    async def slave(self, channel: str = "") -> dict[str, Any] | None:
+    async def slave(self, channel: str = "", *, within: float = PATIENCE) -> dict[str, Any] | None:
         """The row of SHOW SLAVE STATUS for a channel; None if the server is not a slave there."""
-        found = await self.described(f"SHOW SLAVE '{channel}' STATUS")
+        found = await self.described(f"SHOW SLAVE '{channel}' STATUS", within=within)
         return found[0] if found else None
 
     async def close(self) -> None:

@@ -45,6 +45,7 @@ class FakeServer:
     ) -> None:
         """`part` is the number of the part of a read that this server has."""
         self.data, self.answers, self.lease_age, self.part = data, answers, lease_age, part
+        self.uptime = 100  # s
         self.is_slave, self.step = True, nothing
         self.asked = 0
 
@@ -63,7 +64,7 @@ class FakeServer:
         if not self.answers:
             raise StoreTimeout("no answer")
         of_slave = [_result((0,))] if operation.endswith(".slave") else []
-        checks = _result((age, 100)) if of_slave else _result((1, age))
+        checks = _result((age, self.uptime)) if of_slave else _result((1, age))
         return [*of_slave, _result((self.part, data)), checks]
 
 
@@ -118,6 +119,18 @@ async def test_a_read_fails_as_its_master_did_while_the_slave_is_lost_too(cut_of
         await world.read()
     assert world.reloads == 1
     assert (old.asked, new.asked) == (1, 0)
+
+
+async def test_a_slave_that_may_have_received_nothing_since_its_start_is_not_read() -> None:
+    """Servers count their uptime in whole seconds: one of 3 s may have been up for 2.1 s, and a
+    lease of 2.5 s ago may be from before its start."""
+    old, slave = FakeServer(b"old", answers=False), FakeServer(b"slave", lease_age=2_500_000)
+    world = World(old, slave)
+    slave.uptime = 4
+    assert await world.read() == [(b"slave",)]
+    slave.uptime = 3
+    with pytest.raises(StoreTimeout):
+        await world.read()
 
 
 async def test_a_slave_that_was_detached_during_the_read_is_not_believed() -> None:
