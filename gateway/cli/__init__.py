@@ -15,6 +15,7 @@ from gateway.cli.feed import feed
 from gateway.cli.jobs import jobs
 from gateway.cli.moves import close_command, move_command, rollback_command, verify_command
 from gateway.cli.operating import config, doctor_command, plan_command
+from gateway.cli.resuming import resume_command
 from gateway.cli.serving import init_command, run_command, serve_command, worker_command
 from gateway.cli.shards import shards
 from gateway.cli.tools import schema, token_command
@@ -49,7 +50,7 @@ def main() -> None:
 
 for command in (
     *(move_command, verify_command, rollback_command, close_command),
-    *(watch_command, shard_backups.backup_command),
+    *(resume_command, watch_command, shard_backups.backup_command),
     *(shard_backups.restore_command, shard_backups.replay_command),
 ):
     shards.add_command(command)

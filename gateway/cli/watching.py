@@ -1,5 +1,5 @@
-"""`pinway shards watch`: observes the masters and, with --promote, promotes a dead master's
-slave."""
+"""`pinway shards watch`: observes the masters; with --promote, promotes a dead master's slave; with
+--resume, resumes restarted servers."""
 
 import asyncio
 import os
@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from typing import Any
 
 import click
@@ -22,6 +23,7 @@ from datasources.together import together
 from datasources.topology import Topology
 from gateway.cli.options import with_settings
 from gateway.cli.promoting import promoted
+from gateway.cli.resuming import Resumer
 from gateway.cli.working import Work, means
 from gateway.settings import Settings
 
@@ -137,18 +139,30 @@ async def _recorded(operations: Operations, pair: Pair) -> tuple[Record | None, 
 
 
 async def watch(
-    settings: Settings, rules: Rules, every: float, tell: Callable[[str], None], end: asyncio.Event
+    settings: Settings,
+    rules: Rules,
+    every: float,
+    tell: Callable[[str], None],
+    end: asyncio.Event,
+    *,
+    resumes: bool = False,
 ) -> None:
     """Observe until `end` is set. Raises StoreError when the topology can't be read at the start;
     later the observer waits for ZooKeeper to be back."""
     async with AsyncExitStack() as opened:
         work = await opened.enter_async_context(means(settings, None))
-        observer = Observer(settings, rules, _looks(opened, settings), tell)
-        tell(f"watching; {'promotes' if rules.promotes else 'only tells'}")
+        admins = _admins(opened, settings)
+        observer = Observer(settings, rules, _looks(admins), tell)
+        resumer = Resumer(settings, tell)
+        does = [*(["promotes"] if rules.promotes else []), *(["resumes"] if resumes else [])]
+        tell(f"watching; {' and '.join(does) or 'only tells'}")
         told = ""
         while not end.is_set():
             try:
                 await observer.round(work)
+                if resumes:
+                    topology = await work.source.load()
+                    await resumer.round(topology, partial(admins, topology))
                 fault = ""
             except StoreError as error:
                 fault = str(error)
@@ -160,10 +174,9 @@ async def watch(
                     await end.wait()
 
 
-def _looks(opened: AsyncExitStack, settings: Settings) -> Look:
-    """A function that looks at pairs over connections that stay open."""
+def _admins(opened: AsyncExitStack, settings: Settings) -> Callable[[Topology, str], Any]:
+    """A function that gives connections to servers, which stay open."""
     from datasources.mysql.replication.admin import Admin
-    from datasources.mysql.replication.states import look
 
     known: dict[tuple[str, str], Admin] = {}
 
@@ -175,14 +188,22 @@ def _looks(opened: AsyncExitStack, settings: Settings) -> Look:
             opened.push_async_callback(known[name, url].close)
         return known[name, url]
 
+    return admin
+
+
+def _looks(admins: Callable[[Topology, str], Any]) -> Look:
+    """A function that looks at pairs."""
+    from datasources.mysql.replication.states import look
+
     async def both(topology: Topology, pair: Pair) -> Sight:
-        return await look(admin(topology, pair.master), admin(topology, pair.slave))
+        return await look(admins(topology, pair.master), admins(topology, pair.slave))
 
     return both
 
 
 @click.command("watch")
-@click.option("--promote", is_flag=True, help="Promote; without it the watch only tells.")
+@click.option("--promote", is_flag=True, help="Promote the slave of a silent master.")
+@click.option("--resume", is_flag=True, help="Bring restarted servers back, like `resume`.")
 @click.option(
     "--quorum",
     type=click.IntRange(min=1),
@@ -213,7 +234,13 @@ def _looks(opened: AsyncExitStack, settings: Settings) -> Look:
 )
 @with_settings
 def watch_command(
-    settings: Settings, promote: bool, quorum: int, after: float, cool_down: float, every: float
+    settings: Settings,
+    promote: bool,
+    resume: bool,
+    quorum: int,
+    after: float,
+    cool_down: float,
+    every: float,
 ) -> None:
     """Observe all masters until it is stopped; with --promote, promote the slave of a dead one.
 
@@ -225,6 +252,6 @@ def watch_command(
         end = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, end.set)
-        await watch(settings, rules, every, click.echo, end)
+        await watch(settings, rules, every, click.echo, end, resumes=resume)
 
     asyncio.run(observe())

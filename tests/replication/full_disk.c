@@ -1,7 +1,7 @@
 /* Preloaded into a server, makes the disk of its logs full while the file that FULL_DISK names exists:
-   a write that makes a file longer fails. Tables reserve their room before they write, and still grow:
-   without room for them MariaDB 10.11 ends itself. A server that waits a minute for room looks again
-   after a second. */
+   a write that makes a file longer fails. Tables reserve their room before they write, so they still
+   grow, unless the file that FULL_TABLES names exists: without room for them MariaDB 10.11 ends itself.
+   A server that waits a minute for room looks again after a second. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,12 +15,17 @@
 
 #define MINUTE 60
 
+static int exists(const char *variable)
+{
+    const char *flag = getenv(variable);
+    return flag != NULL && access(flag, F_OK) == 0;
+}
+
 static int grows(int fd, off_t end)
 {
     struct stat found;
-    const char *flag = getenv("FULL_DISK");
-    return flag != NULL && fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && end > found.st_size
-        && access(flag, F_OK) == 0;
+    return fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && end > found.st_size
+        && exists("FULL_DISK");
 }
 
 static int refused(void)
@@ -48,6 +53,14 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at)
     if (real == NULL)
         real = dlsym(RTLD_NEXT, "pwrite64");
     return grows(fd, at + (off_t)size) ? refused() : real(fd, data, size, at);
+}
+
+int fallocate64(int fd, int mode, off64_t at, off64_t size)
+{
+    static int (*real)(int, int, off64_t, off64_t);
+    if (real == NULL)
+        real = dlsym(RTLD_NEXT, "fallocate64");
+    return exists("FULL_TABLES") ? refused() : real(fd, mode, at, size);
 }
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,

@@ -1,18 +1,21 @@
-"""A master or a slave whose disk has no room for logs: an answer in time, no loss, and automatic
-recovery when there is room again."""
+"""A master or a slave whose disk has no room for logs or tables: an answer in time, no loss, and
+automatic recovery when there is room again."""
 
 import asyncio
 import shutil
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from datasources.errors import StoreTimeout
+from datasources.errors import StoreError, StoreTimeout
+from datasources.mysql import MySqlShards
+from datasources.replication.watching import Rules
 from deploy.stack.mariadb import MariaDB
 from tests.pairs import Load, Pairs, insert_pin
+from tests.replication.watched import watched
 
 pytestmark = pytest.mark.anyio
 SOURCE = Path(__file__).with_name("full_disk.c")
@@ -27,21 +30,30 @@ def compile_to(library: Path) -> None:
 @asynccontextmanager
 async def disk(server: MariaDB, folder: Path) -> AsyncIterator[Path]:
     """Restart the server with a disk that is full while the file exists."""
+    with preloaded(server, folder, "FULL_DISK") as full:
+        try:
+            await asyncio.to_thread(again, server)
+            yield full
+        finally:
+            full.unlink(missing_ok=True)
+    await asyncio.to_thread(again, server)
+
+
+@contextmanager
+def preloaded(server: MariaDB, folder: Path, variable: str) -> Iterator[Path]:
+    """Preload the library, which looks for the file, whenever the server starts in here."""
     library, full = folder / "full_disk.so", folder / "full"
     compile_to(library)
     ordinary = server.environment()
     server.environment = lambda: {  # type: ignore[method-assign]
         **ordinary,
         "LD_PRELOAD": str(library),
-        "FULL_DISK": str(full),
+        variable: str(full),
     }
     try:
-        await asyncio.to_thread(again, server)
         yield full
     finally:
-        full.unlink(missing_ok=True)
         del server.environment
-        await asyncio.to_thread(again, server)
 
 
 def again(server: MariaDB) -> None:
@@ -72,3 +84,39 @@ async def test_a_full_disk_is_told_in_time_loses_nothing_and_is_over_when_there_
             await load.acknowledge(50)
         await load.check()
     assert await pairs.current() == (master, slave)
+
+
+async def test_a_master_that_ends_itself_without_room_for_tables_is_back_when_it_is_restarted(
+    pairs: Pairs, tmp_path: Path
+) -> None:
+    """MariaDB 10.11 ends itself when a small table can't grow. The test restarts it, as systemd
+    does, and the watch opens it."""
+    master, slave = await pairs.both()
+    server = pairs.server(master)
+    with preloaded(server, tmp_path, "FULL_TABLES") as full:
+        await asyncio.to_thread(again, server)
+        async with (
+            pairs.gateway(deadline=5.0) as shards,
+            watched(pairs, Rules(), 1, resumes=True) as observers,
+        ):
+            load = Load(shards)
+            async with load.running():
+                await load.acknowledge(50)
+                full.touch()
+                await until_ended(server, shards)
+                full.unlink()
+                server.start()
+                await observers.until(f"{master} was restarted, and takes writes again")
+                await load.acknowledge(50)
+            await load.check()
+    assert await pairs.both() == (master, slave)
+    await asyncio.to_thread(again, server)
+
+
+async def until_ended(server: MariaDB, shards: MySqlShards) -> None:
+    """Write pins that need further pages, until the server has ended itself."""
+    async with asyncio.timeout(60):
+        while server.pid is not None:
+            with suppress(StoreError):
+                await insert_pin(shards, b"-821" + b" " * 60_000)
+            await asyncio.sleep(0.01)

@@ -2,8 +2,6 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
@@ -11,54 +9,15 @@ from datasources.mysql.replication.promotion import Promotion
 from datasources.replication import watching
 from datasources.replication.watching import Pair, Record, Rules
 from datasources.zookeeper import ZooKeeperOperations
-from gateway.cli.watching import watch
-from gateway.settings import read_settings
 from tests.pairs import Load, Pairs
+from tests.replication.watched import watched
 
 pytestmark = pytest.mark.anyio
-AFTER, EVERY = 2.0, 0.2
+AFTER = 2.0
 
 
 class Killed(Exception):
     """Represents the end of an observer's process."""
-
-
-class Watched:
-    """Observers in this process, and their output."""
-
-    def __init__(self, pairs: Pairs, rules: Rules) -> None:
-        self.told: list[str] = []
-        self._pairs, self._rules = pairs, rules
-        self._end = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
-
-    def add(self) -> None:
-        settings = read_settings(self._pairs.stack.settings_file)
-        self._tasks.append(
-            asyncio.create_task(watch(settings, self._rules, EVERY, self.told.append, self._end))
-        )
-
-    async def until(self, text: str, times: int = 1) -> None:
-        async with asyncio.timeout(60):
-            while sum(text in line for line in self.told) < times:
-                for task in self._tasks:
-                    assert not task.done(), task.exception()
-                await asyncio.sleep(0.05)
-
-    async def stop(self) -> None:
-        self._end.set()
-        await asyncio.gather(*self._tasks)
-
-
-@asynccontextmanager
-async def watched(pairs: Pairs, rules: Rules, observers: int) -> AsyncIterator[Watched]:
-    made = Watched(pairs, rules)
-    for _ in range(observers):
-        made.add()
-    try:
-        yield made
-    finally:
-        await made.stop()
 
 
 async def reattach(pairs: Pairs, dead: str) -> None:
