@@ -2,6 +2,7 @@
 steps."""
 
 import asyncio
+import itertools
 import json
 import os
 import signal
@@ -139,7 +140,7 @@ async def loaded(pairs: Pairs) -> AsyncIterator[Load]:
 
 @asynccontextmanager
 async def long_transactions(load: Load) -> AsyncIterator[asyncio.Task[None]]:
-    """Insert pins on shard 0 in transactions of two seconds, one after another."""
+    """Insert pins on shard 0 in transactions of five seconds and of one, one after another."""
     task = asyncio.create_task(_insert_slowly(load))
     try:
         yield task
@@ -150,14 +151,14 @@ async def long_transactions(load: Load) -> AsyncIterator[asyncio.Task[None]]:
 
 async def _insert_slowly(load: Load) -> None:
 
-    async def insert(data: bytes, tx: ShardTx) -> int:
+    async def insert(data: bytes, seconds: float, tx: ShardTx) -> int:
         id = await tx.insert(Kind.PIN, data)
-        await asyncio.sleep(2)
+        await asyncio.sleep(seconds)
         return id
 
-    for number in numbers:
+    for number, seconds in zip(numbers, itertools.cycle((5, 1)), strict=False):
         data = b"%d" % number
-        id = await load.shards.objects.transact(0, partial(insert, data))
+        id = await load.shards.objects.transact(0, partial(insert, data, seconds))
         load.acknowledged[number] = id
 
 
@@ -205,33 +206,47 @@ async def test_a_killed_mover_loses_and_doubles_nothing_and_is_continued_or_roll
         assert (await masters(pairs))[0] == source
 
 
-async def test_a_move_and_its_writers_outlive_a_restart_of_zookeeper(pairs: Pairs) -> None:
-    """ZooKeeper dies while the first group is handed over. The mover waits for it, or ends with an
-    error that names it. Then the same command finishes the move."""
-    source, target = await masters(pairs)
+async def until_zookeeper_is_restarted(pairs: Pairs, load: Load, state: str, *words: str) -> bool:
+    """Run `pinway shards`. Kill ZooKeeper when the mover tells `state`, and start it again after
+    100 writes. Return whether the mover finished; else it ended with an error that names
+    ZooKeeper."""
     zookeeper = pairs.stack.services["zookeeper"]
+    async with mover(pairs, *words) as started:
+        await started.tells(state)
+        zookeeper.kill()
+        try:
+            await load.acknowledge(100)
+            ids = list(load.acknowledged.values())
+            assert (await load.shards.objects.get(ids)).keys() == set(ids)
+        finally:
+            zookeeper.start()
+            await asyncio.to_thread(zookeeper.wait_ready)
+        if await started.ends() == 0:
+            return True
+        assert f"ZooKeeper at {pairs.zookeeper}" in started.told
+        return False
+
+
+async def test_a_move_its_rollback_and_the_writers_outlive_restarts_of_zookeeper(
+    pairs: Pairs,
+) -> None:
+    """ZooKeeper dies while the first group is handed over. The mover waits for it, or ends with an
+    error that names it. Then the same command finishes the move, or the rollback."""
+    source, target = await masters(pairs)
     way = ("move", RANGE, "--to", target, "--group", "1", "--no-verify")
     async with loaded(pairs) as load:
-        async with mover(pairs, *way) as started:
-            await started.tells("HANDING")
-            zookeeper.kill()
-            try:
-                await load.acknowledge(100)
-                ids = list(load.acknowledged.values())
-                assert (await load.shards.objects.get(ids)).keys() == set(ids)
-            finally:
-                zookeeper.start()
-                await asyncio.to_thread(zookeeper.wait_ready)
-            if await started.ends():
-                assert f"ZooKeeper at {pairs.zookeeper}" in started.told
+        await until_zookeeper_is_restarted(pairs, load, "HANDING", *way)
         [*_, end] = await run(pairs, *way)
         assert end["move"]["state"] == "MOVED"
         assert (await masters(pairs))[0] == target
         await load.acknowledge(50)
-        [*_, end] = await run(pairs, "rollback", RANGE)
-        assert end["move"]["state"] == "BACK"
+        way = ("rollback", RANGE)
+        if not await until_zookeeper_is_restarted(pairs, load, "ROLLING_BACK", *way):
+            [*_, end] = await run(pairs, *way)
+            assert end["move"]["state"] == "BACK"
+        assert (await masters(pairs))[0] == source
+        await load.acknowledge(50)
         assert load.refused == load.unknown == set()
-    assert (await masters(pairs))[0] == source
 
 
 async def exchange_data(admin: Admin, table: str) -> None:
