@@ -1,18 +1,19 @@
-"""`python -m bench.data [--quick]`: moves under load, a master that hangs, reads of 50 pins, and
-comparisons, on real servers. Prints a table at the end, and writes bench/results/data.json."""
+"""`python -m bench.data [--quick]`: moves under load, a master that hangs, reads of 50 pins,
+comparisons, and 512 shards on one server, on real servers. Prints a table at the end, and writes
+bench/results/data.json."""
 
 import argparse
 import asyncio
 import json
 import signal
-import statistics
-import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.data.many import many_shards, say
+from bench.data.turns import in_turn
 from bench.machine import machine
 from bench.rows import Row, table, write
 from datasources.errors import StoreError
@@ -38,20 +39,20 @@ class Effort(NamedTuple):
     hung: float  # seconds
     rounds: int
     rows: int  # in a shard
+    many: int  # shards on one server
 
 
-FULL, QUICK = Effort(20, 10.0, 1_000, 50_000), Effort(2, 4.0, 200, 2_000)
+FULL, QUICK = Effort(20, 10.0, 1_000, 50_000, 512), Effort(2, 4.0, 200, 2_000, 128)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.data", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="2 moves, fewer rows")
+    parser.add_argument("--quick", action="store_true", help="2 moves, fewer rows and shards")
     effort = QUICK if parser.parse_args().quick else FULL
-    with (
-        tempfile.TemporaryDirectory(prefix="pinway-bench-") as folder,
-        started(Path(folder) / "stack") as pairs,
-    ):
-        rows = asyncio.run(measure(pairs, effort))
+    with tempfile.TemporaryDirectory(prefix="pinway-bench-") as folder:
+        with started(Path(folder) / "stack") as pairs:
+            rows = asyncio.run(measure(pairs, effort))
+        rows += asyncio.run(many_shards(Path(folder) / "many", effort.many, effort.rounds))
     write("data", rows)
     print(machine())
     print(table(rows))
@@ -180,19 +181,6 @@ async def statement_of(gateway: MySqlShards, ids: Sequence[int]) -> tuple[str, t
     return statement
 
 
-async def in_turn(
-    one: Callable[[], Awaitable[object]], other: Callable[[], Awaitable[object]], rounds: int
-) -> tuple[float, float]:
-    """The median seconds of both."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        for work, taken in zip((one, other), times, strict=True):
-            began = time.perf_counter()
-            await work()
-            taken.append(time.perf_counter() - began)
-    return statistics.median(times[0]), statistics.median(times[1])
-
-
 async def verify(pairs: Pairs, rows: int) -> list[Row]:
     """The rows a second at which both sides are compared."""
     say("verify")
@@ -223,10 +211,6 @@ async def insert_pins(gateway: MySqlShards) -> list[int]:
         await gateway.objects.transact(n % SHARDS, lambda tx: tx.insert(Kind.PIN, data))
         for n in range(PAGE)
     ]
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

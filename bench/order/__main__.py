@@ -1,6 +1,6 @@
 """`python -m bench.order [--quick]`: the cost of a reorder on large boards and under adversaries,
-compared with peers. Prints a table at the end, and writes bench/results/order.json and growth.svg.
-"""
+compared with peers, and of a page deep in a large board. Prints a table at the end, and writes
+bench/results/order.json and growth.svg."""
 
 import argparse
 import asyncio
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.order import growth, measures
+from bench.order.pages import depth_rows
 from bench.order.peers import Peers
 from bench.order.real import adversaries_on
 from bench.order.servers import BigBoard, Rig, mariadb, sqlite
 from bench.order.simulation import ADVERSARIES, OTHERS, Adversary, Tally, simulate
-from bench.rows import Row, table, write
+from bench.rows import Row, replace, table, write
 from feed_engine.ordering.spacing import SPACING
 
 
@@ -52,7 +53,14 @@ QUICK = Effort(
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.order", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under three minutes, smaller boards")
-    effort = QUICK if parser.parse_args().quick else FULL
+    parser.add_argument("--pages", action="store_true", help="pages alone, into the kept results")
+    chosen = parser.parse_args()
+    effort = QUICK if chosen.quick else FULL
+    if chosen.pages:
+        found = asyncio.run(_pages(effort))
+        replace("order", tuple(row.measure for row in found), found)
+        print(table(found))
+        return
     rows = asyncio.run(_real(effort))
     rows += _simulated(effort)
     longest = growth.draw(min(effort.moves, 10_000))
@@ -78,6 +86,17 @@ async def _real(effort: Effort) -> list[Row]:
     return rows
 
 
+async def _pages(effort: Effort) -> list[Row]:
+    rows = list[Row]()
+    for make, pins in ((mariadb, effort.large), (sqlite, effort.sqlite_large)):
+        with tempfile.TemporaryDirectory(prefix="pinway-bench-") as folder:
+            async with make(Path(folder)) as rig:
+                say(f"{rig.name}: loading {pins:,} pins")
+                board = await rig.board(await rig.user(), pins)
+                rows += await depth_rows(rig, board, pins // 2, effort.rounds)
+    return rows
+
+
 async def _on(rig: Rig, pins: int, effort: Effort) -> list[Row]:
     owner = await rig.user()
     say(f"{rig.name}: loading {pins:,} pins")
@@ -97,6 +116,8 @@ async def _on(rig: Rig, pins: int, effort: Effort) -> list[Row]:
     )
     if rig.master is not None:
         rows += await _costs(rig, large, small, effort)
+    say(f"{rig.name}: pages")
+    rows += await depth_rows(rig, large, pins // 2, effort.rounds)
     say(f"{rig.name}: adversaries")
     rows += await adversaries_on(rig, owner, MIDDLE, effort.real_moves)
     say(f"{rig.name}: reorders at once")
