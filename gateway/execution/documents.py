@@ -71,6 +71,8 @@ class Document:
     bytes: int = BYTES_A_DOCUMENT
     grown: Callable[[int], None] | None = None
     """Tells the cache that has the document, if any, that it grew by so many bytes."""
+    users: int = 0
+    """The number of requests that use the document."""
     _operations: dict[str | None, "PreparedOperation"] = field(default_factory=dict)
 
     def charge(self, taken: int) -> None:
@@ -80,10 +82,23 @@ class Document:
             self.grown(taken)
 
     def forget(self) -> None:
-        """Break the reference cycles of the plans. The document left the cache."""
+        """Break the reference cycles of the plans, when no request uses the document any more. The
+        document left the cache."""
+        if self.users:
+            return
         for operation in self._operations.values():
             operation.plan.forget()
         self._operations.clear()
+
+    def begin(self) -> None:
+        """A request begins to use the document."""
+        self.users += 1
+
+    def end(self) -> None:
+        """A request that used the document ended."""
+        self.users -= 1
+        if self.grown is None:  # evicted meanwhile, or too large for the cache
+            self.forget()
 
     def operation(self, name: str | None) -> "PreparedOperation | GraphQLError":
         """Returns the operation with this name (None: the only operation of the document), or an

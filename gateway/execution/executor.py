@@ -116,34 +116,38 @@ class Executor:
                 return refused(self._late())
         if document.errors:
             return refused(*document.errors)
-        found = document.operation(operation)
-        if isinstance(found, GraphQLError):
-            return refused(found)
-        if read_only and found.type is not OperationType.QUERY:
-            return _only_by_post(found.type)
-        cost = found.estimate.cost(variables)
-        if 0 < self.max_cost < cost:
-            self.refusals.cost += 1
-            return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
-        context.asked = document.fields
-        if client is None:
-            return _costing(found, cost, await self._run(found, query, variables, context))
-        if seconds := await _charged(client, cost):
-            self.refusals.rate += 1
-            return _costing(found, cost, waiting(seconds, too_often(seconds)))
-        if not client.enter(cost):
-            try:
-                with self._deadlines.begin():
-                    await client.wait(cost)
-            except TimeoutError:
-                return _costing(found, cost, refused(self._late()))
-        compiled = found.plan.compiled
+        document.begin()
         try:
-            result = await self._run(found, query, variables, context)
+            found = document.operation(operation)
+            if isinstance(found, GraphQLError):
+                return refused(found)
+            if read_only and found.type is not OperationType.QUERY:
+                return _only_by_post(found.type)
+            cost = found.estimate.cost(variables)
+            if 0 < self.max_cost < cost:
+                self.refusals.cost += 1
+                return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
+            context.asked = document.fields
+            if client is None:
+                return _costing(found, cost, await self._run(found, query, variables, context))
+            if seconds := await _charged(client, cost):
+                self.refusals.rate += 1
+                return _costing(found, cost, waiting(seconds, too_often(seconds)))
+            if not client.enter(cost):
+                try:
+                    with self._deadlines.begin():
+                        await client.wait(cost)
+                except TimeoutError:
+                    return _costing(found, cost, refused(self._late()))
+            compiled = found.plan.compiled
+            try:
+                result = await self._run(found, query, variables, context)
+            finally:
+                client.leave(cost)
+            client.owe(context.scanning.used + A_SELECTION * (found.plan.compiled - compiled))
+            return _costing(found, cost, result)
         finally:
-            client.leave(cost)
-        client.owe(context.scanning.used + A_SELECTION * (found.plan.compiled - compiled))
-        return _costing(found, cost, result)
+            document.end()
 
     async def _run(
         self,

@@ -6,6 +6,7 @@ import tracemalloc
 import weakref
 from collections.abc import Callable
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from gateway.execution import limits_of
 from gateway.execution.compile.plan import VARIANTS
 from gateway.execution.compile.variant import BYTES_A_FIELD, LARGE
 from gateway.execution.documents import REFUSED, SMALL, Document, Documents, PreparedOperation
+from gateway.execution.executor import Executor
+from gateway.execution.model.selection import Selection
 from gateway.execution.reading import ERRORS, MESSAGE, Read
 from gateway.settings import Settings
 from schema import schema
@@ -329,6 +332,42 @@ def test_an_evicted_document_is_freed_without_the_collector() -> None:
         assert all(one() for one in alive)
         cache.get("{ __typename }")
         assert sum(1 for one in alive if one()) == 0
+    finally:
+        gc.enable()
+
+
+def test_an_evicted_document_is_freed_when_its_last_request_ends() -> None:
+    cache = documents(size=1)
+    document = compiled(cache, MANY_FIELDS)
+    alive = [weakref.ref(field) for one in selections_of(cache) for field in one.fields]
+    document.begin()
+    document.begin()
+    gc.disable()
+    try:
+        cache.get("{ __typename }")
+        document.end()
+        assert cache.found(MANY_FIELDS) is None
+        assert all(one() for one in alive)
+        document.end()
+        assert not any(one() for one in alive)
+    finally:
+        gc.enable()
+
+
+@pytest.mark.anyio
+async def test_a_document_that_is_too_large_for_the_cache_is_freed_after_its_request() -> None:
+    def count() -> int:
+        return sum(isinstance(found, Selection) for found in gc.get_objects())
+
+    executor = Executor(documents(max_bytes=1), timeout=60)
+    context: Any = SimpleNamespace(again=None, fault=None)
+    gc.collect()
+    before = count()
+    gc.disable()
+    try:
+        result = await executor.run("{ __schema { types { name } } }", None, None, context)
+        assert result.started
+        assert count() == before
     finally:
         gc.enable()
 
