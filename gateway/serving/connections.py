@@ -67,9 +67,8 @@ class Connections:
     def admit(self, connection: Connection) -> str | None:
         """Take a new connection; or say why not."""
         client = self.client(connection.peer)
-        if client and self._of_site[client] >= self._most_of_client:
-            self.refused["connections of the client"] += 1
-            return f"a client may have {self._most_of_client} connections open"
+        if client and (why_not := self.full(client)):
+            return why_not
         if self.open >= self.most and not self._make_room():
             self.refused["connections"] += 1
             return "the server has as many connections as it can serve: try again"
@@ -77,6 +76,18 @@ class Connections:
         if client:
             self._of_site[client] += 1
         return None
+
+    def full(self, client: str, waiting: int = 0) -> str | None:
+        """Why the client may have no further connection, if so many more of its connections wait;
+        None if it may."""
+        if self.open_of(client) + waiting < self._most_of_client:
+            return None
+        self.refused["connections of the client"] += 1
+        return f"a client may have {self._most_of_client} connections open"
+
+    def open_of(self, client: str) -> int:
+        """The client's open connections; 0 for trusted proxies."""
+        return self._of_site.get(client, 0)
 
     def used(self, connection: Connection) -> None:
         """The connection has sent its first request."""

@@ -31,11 +31,13 @@ from gateway.operating.requests import perform
 from gateway.peers import Proxies
 from gateway.progress import Bars
 from gateway.runtime import Runtime, running
+from gateway.serving.arriving import Accepting
 from gateway.serving.bounds import bounds_of
 from gateway.serving.connections import Connections
 from gateway.serving.descriptors import room_for
 from gateway.serving.protocol import Protocol
 from gateway.serving.reading import Reading
+from gateway.serving.refusals import Refusal, refusal
 from gateway.serving.siblings import Siblings
 from gateway.settings import EMBEDDED, Settings
 from gateway.telemetry.process import ProcessHealth
@@ -172,7 +174,8 @@ class Server(uvicorn.Server):
             most_bytes=settings.max_bodies_bytes,
         )
         self.connections.most, backlog = room_for(self.connections.most)
-        reading = Reading(shares or Shares(0), self.connections.client)
+        self._shares = shares or Shares(0)
+        reading = Reading(self._shares, self.connections.client)
         protocol = partial(
             Protocol, bounds=bounds_of(settings), connections=self.connections, reading=reading
         )
@@ -202,7 +205,20 @@ class Server(uvicorn.Server):
                 server.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        """Take connections, in place of uvicorn's own servers (`gateway/serving/arriving.py`)."""
+        config, state = self.config, self.server_state
+
+        def protocol() -> Any:
+            new: Any = config.http_protocol_class
+            return new(config=config, server_state=state, app_state=self.lifespan.state)
+
+        def refused(why: str) -> bytes:
+            return refusal(Refusal(503, why), state.default_headers)
+
+        for listener in sockets or ():
+            arguments = (listener, config.backlog, protocol, self.connections, self._shares)
+            self.servers.append(cast(Any, Accepting(*arguments, refused)))
+        self.started = True
         self._on_ready()
 
 

@@ -1,0 +1,233 @@
+"""New connections: how many are taken and served in a turn of the event loop, and whose come first.
+
+uvloop's own server takes one connection in each turn, in the order of their arrival: a client that
+opens connections as fast as it can puts thousands of its own before everyone else's. asyncio's own
+takes all that wait in one turn, which holds up the requests in progress. This server takes many
+connections in a turn, closes the ones that their clients closed already, and begins to serve a few:
+first those of the clients with the fewest connections. Connections of a client in debt
+(`gateway.cost.shares`) wait until it may go on.
+"""
+
+import asyncio
+import errno
+import logging
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from gateway.cost.shares import A_CONNECTION, SOON, Shares
+from gateway.serving.connections import Connections
+
+log = logging.getLogger("pinway")
+
+TAKEN = 32
+"""Connections that are taken from the listener in a turn. Taking and closing one takes about 10
+microseconds."""
+SERVED = 4
+"""Connections that the server begins to serve in a turn: each takes about 100 microseconds."""
+OVER = 1 / 8
+"""A connection that its client closed meanwhile counts as this part of a served one."""
+LOOKED_AT = 64
+"""Clients among which a turn looks for those with the fewest connections. The next turn begins with
+other clients."""
+A_CLOSED = A_CONNECTION / 4
+"""Seconds that are charged for a connection that ends before it is served."""
+SHORT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+RETRY_SECONDS = 1.0
+"""How long the server takes no connections after the system had no descriptor for one."""
+FULL = "the server has as many connections as it can serve: try again"
+
+
+class Arrivals:
+    """Connections that were taken and wait to be served, by client."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        shares: Shares,
+        serve: Callable[[socket.socket], object],
+        refusal: Callable[[str], bytes],
+        most: int,
+    ) -> None:
+        """`serve` begins to serve a connection. `refusal` makes the response to a refused one of
+        the reason. `most` connections wait: beyond them, the client with the most waiting ones
+        loses its oldest."""
+        self._connections, self._shares, self._most = connections, shares, most
+        self._serve, self._refusal = serve, refusal
+        self._waiting: dict[str, deque[socket.socket]] = {}
+        """By client; the connections of trusted proxies under the empty name."""
+        self._count = 0
+        self._soon: asyncio.Handle | None = None
+        self._later: asyncio.TimerHandle | None = None
+
+    def take(self, sock: socket.socket, peer: str) -> None:
+        """A connection from this address was taken."""
+        client = self._connections.client(peer)
+        waiting = self._waiting.get(client)
+        if client:
+            if is_over(sock):
+                self._close(sock, client)
+                return
+            if why_not := self._connections.full(client, len(waiting or ())):
+                self._refuse(sock, client, why_not)
+                return
+        if waiting is None:
+            waiting = self._waiting[client] = deque()
+        waiting.append(sock)
+        self._count += 1
+        if self._count > self._most:
+            self._make_room()
+        self._arm()
+
+    def close(self) -> None:
+        """Close the connections that wait."""
+        for handle in (self._soon, self._later):
+            if handle is not None:
+                handle.cancel()
+        self._soon = self._later = None
+        for waiting in self._waiting.values():
+            for sock in waiting:
+                sock.close()
+        self._waiting.clear()
+        self._count = 0
+
+    def _arm(self) -> None:
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        """Begin to serve the next connections."""
+        self._soon = None
+        may: list[str] = []
+        until = 1.0
+        for client in list(islice(self._waiting, LOOKED_AT)):
+            if seconds := self._shares.wait(client) if client else 0.0:
+                until = min(until, seconds)
+            else:
+                may.append(client)
+            self._waiting[client] = self._waiting.pop(client)
+        may.sort(key=self._connections.open_of)
+        served = 0.0
+        while may and served < SERVED:
+            for client in may:
+                served += 1 if self._serve_one(client) else OVER
+                if served >= SERVED:
+                    break
+            may = [client for client in may if client in self._waiting]
+        if may:
+            self._arm()
+        elif self._waiting and self._later is None:
+            seconds = until if len(self._waiting) <= LOOKED_AT else SOON
+            self._later = asyncio.get_running_loop().call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        """See whether clients that were in debt may go on."""
+        self._later = None
+        self._arm()
+
+    def _serve_one(self, client: str) -> bool:
+        """Serve the client's oldest connection; False if the client closed it meanwhile."""
+        sock = self._pop(client)
+        if client and is_over(sock):
+            self._close(sock, client)
+            return False
+        self._serve(sock)
+        return True
+
+    def _make_room(self) -> None:
+        """Refuse a connection of the client with the most waiting ones. Trusted proxies carry many
+        clients: theirs stay."""
+        sizes = {client: len(waiting) for client, waiting in self._waiting.items() if client}
+        if sizes:
+            client = max(sizes, key=sizes.__getitem__)
+            self._connections.refused["connections"] += 1
+            self._refuse(self._pop(client), client, FULL)
+
+    def _pop(self, client: str) -> socket.socket:
+        waiting = self._waiting[client]
+        sock = waiting.popleft()
+        self._count -= 1
+        if not waiting:
+            del self._waiting[client]
+        return sock
+
+    def _refuse(self, sock: socket.socket, client: str, why: str) -> None:
+        with suppress(OSError):
+            sock.send(self._refusal(why))
+        self._close(sock, client)
+
+    def _close(self, sock: socket.socket, client: str) -> None:
+        sock.close()
+        self._shares.charge(client, A_CLOSED)
+
+
+class Accepting:
+    """Takes the connections of a listener; to uvicorn, what an asyncio server is."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        backlog: int,
+        protocol: Callable[[], asyncio.Protocol],
+        connections: Connections,
+        shares: Shares,
+        refusal: Callable[[str], bytes],
+    ) -> None:
+        """Begins to take connections. `protocol` makes the protocol of one."""
+        self._listener, self._protocol = listener, protocol
+        self._loop = asyncio.get_running_loop()
+        self.arrivals = Arrivals(connections, shares, self._serve, refusal, backlog)
+        self._beginning: set[asyncio.Task[Any]] = set()
+        listener.setblocking(False)
+        listener.listen(backlog)
+        self._accepting = self._loop.create_task(self._accept())
+
+    def close(self) -> None:
+        """Take no more connections. The ones that are served stay open."""
+        self._accepting.cancel()
+        self.arrivals.close()
+
+    async def wait_closed(self) -> None:
+        """Wait until no more are taken."""
+        await asyncio.wait([self._accepting])
+
+    async def _accept(self) -> None:
+        while True:
+            try:
+                sock, address = await self._loop.sock_accept(self._listener)
+                self.arrivals.take(sock, address[0])
+                for _ in range(TAKEN - 1):
+                    sock, address = self._listener.accept()
+                    sock.setblocking(False)
+                    self.arrivals.take(sock, address[0])
+                await asyncio.sleep(0)
+            except BlockingIOError:
+                continue  # no more wait
+            except OSError as error:
+                if error.errno in SHORT_OF_DESCRIPTORS:
+                    log.warning("no connections are taken for a second: %s", error.strerror)
+                    await asyncio.sleep(RETRY_SECONDS)
+
+    def _serve(self, sock: socket.socket) -> None:
+        task = self._loop.create_task(self._begin(sock))
+        self._beginning.add(task)
+        task.add_done_callback(self._beginning.discard)
+
+    async def _begin(self, sock: socket.socket) -> None:
+        try:
+            await self._loop.connect_accepted_socket(self._protocol, sock)
+        except OSError:
+            sock.close()  # its client closed it
+
+
+def is_over(sock: socket.socket) -> bool:
+    """Whether the client closed the connection, and sent nothing before."""
+    try:
+        return not sock.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
