@@ -46,8 +46,8 @@ def set_aside() -> None:
 @contextmanager
 def no_passes(*, collect: bool = False) -> Iterator[None]:
     """Disable the collector in the block, because a pass would freeze cycles that the block makes
-    and leaves. Blocks of several threads may overlap. With `collect`, collect the youngest
-    generation at the end of the block."""
+    and leaves. Blocks of several threads may overlap. With `collect`, the block's garbage is
+    collected at its end."""
     global _blocks, _enabled
     with _LOCK:
         if not _blocks:
@@ -62,7 +62,15 @@ def no_passes(*, collect: bool = False) -> Iterator[None]:
             if not _blocks and _enabled:
                 gc.enable()
         if collect and _enabled:
-            gc.collect(0)
+            _collect()
+
+
+def _collect() -> None:
+    """Collect the youngest generation. Its objects that are in use go to the middle one, where they
+    would wait for one long pass: collect the middle one before it has many."""
+    gc.collect(0)
+    if len(gc.get_objects(generation=1)) > THRESHOLDS[0]:
+        gc.collect(1)
 
 
 @contextmanager

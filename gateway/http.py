@@ -193,6 +193,8 @@ class GraphQLEndpoint:
         if result.started:
             assert result.operation is not None
             self._served.ran(result.operation.type.value, result.operation.name, seconds)
+        if request.wants_trace:
+            await self._requests.show(request, result)
         about = self._requests.end(request, result, status, seconds)
         parts = result.parts()
         return Answer(status, media, parts, sum(map(len, parts)), extra, about)

@@ -83,17 +83,22 @@ class Requests:
         else:
             request.place = came_from
 
+    async def show(self, request: Observed, result: Result) -> None:
+        """The request is answered: add its recording to the response, if the client wants it."""
+        recording = request.recording
+        if recording is not None and request.wants_trace:
+            stop()
+            _close(recording, result)
+            result.extend(b'{"trace":%b}' % await described(recording))
+
     def end(self, request: Observed, result: Result, status: int, seconds: float) -> bytes:
         """End the request. Returns additional header lines for the response."""
         recording, place = request.recording, request.place
         head = b"x-request-id: %b\r\n" % request.id.encode()
         if recording is not None:
             stop()
-            recording.close("ok" if result.started and not result.codes else "errors")
-            if request.wants_trace:
-                shown = b'"trace":' + described(recording)
-                so_far = result.extensions
-                result.extensions = b"%b,%b}" % (so_far[:-1], shown) if so_far else b"{%b}" % shown
+            if recording.is_open:
+                _close(recording, result)
             if self._tracer is not None and place is not None and place.sampled:
                 self._tracer.export(recording, *_as_span(request, result, status))
         if self._tracer is not None and place is not None:
@@ -132,6 +137,10 @@ def slowest(recording: Recording) -> list[str]:
             together[name] = number + 1, seconds + span.ended - span.began
     longest = sorted(together.items(), key=lambda item: -item[1][1])[:SLOWEST]
     return [f"{name} x{number} {seconds * 1000:.1f} ms" for name, (number, seconds) in longest]
+
+
+def _close(recording: Recording, result: Result) -> None:
+    recording.close("ok" if result.started and not result.codes else "errors")
 
 
 def _came_from(headers: Headers) -> TraceContext | None:

@@ -1,11 +1,15 @@
 """`extensions.trace`: the batches, calls and caches of one response, for developers alone."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import httpx
+import orjson
 import pytest
 
+from datasources.recording import Recording
+from gateway.telemetry.extension import SLICE, described
 from tests.http.test_admin import SIGN_UP, client, site
 
 pytestmark = pytest.mark.anyio
@@ -54,3 +58,24 @@ async def test_in_production_nobody_gets_one(tmp_path: Path) -> None:
     async with site(tmp_path, **values) as found, client(found.public) as c:
         await asked(c, SIGN_UP)
         assert "extensions" not in await asked(c, x_pinway_trace="1")
+
+
+async def test_other_requests_go_on_while_a_long_recording_is_described() -> None:
+    recording = Recording("request", "")
+    for _ in range(10 * SLICE):
+        recording.root.begin("store", "pins.get").end()
+    recording.close()
+    turns, done = 0, asyncio.Event()
+
+    async def other() -> None:
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            await asyncio.sleep(0)
+
+    going_on = asyncio.create_task(other())
+    trace = orjson.loads(await described(recording))
+    done.set()
+    await going_on
+    assert turns >= 10
+    assert [span["id"] for span in trace["spans"]] == list(range(10 * SLICE + 1))

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from gateway.collector import no_passes, short_passes
+from gateway.collector import THRESHOLDS, no_passes, short_passes
 
 
 class Node:
@@ -125,3 +125,15 @@ def test_a_block_that_raises_leaves_the_collector_as_it_was() -> None:
         raise LookupError
     assert gc.isenabled()
     assert found() is None
+
+
+def test_objects_that_blocks_leave_are_not_collected_in_one_long_pass() -> None:
+    gc.enable()
+    with short_passes():
+        gc.set_threshold(0)  # no pass but the blocks' own
+        kept = []
+        for _ in range(40):
+            with no_passes(collect=True):
+                kept.append([Node() for _ in range(1_000)])
+        assert len(kept) == 40
+        assert len(gc.get_objects(generation=1)) < 2 * THRESHOLDS[0]

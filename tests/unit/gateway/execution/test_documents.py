@@ -430,3 +430,18 @@ def test_no_pass_of_the_collector_freezes_a_document_that_is_being_read(
         gc.unfreeze()
         left = sum(isinstance(one, ValidationContext) for one in gc.get_objects())
     assert left == 0
+
+
+def test_a_document_that_is_read_on_the_loop_leaves_no_garbage() -> None:
+    text = "{ " + " ".join(f"a{n}: __typename" for n in range(20)) + " }"
+    assert len(text) <= SMALL
+    thresholds = gc.get_threshold()
+    gc.set_threshold(0)  # no pass but the reading's own
+    try:
+        cache = documents()
+        cache.get("{ __typename }")
+        gc.collect()
+        cache.get(text)
+        assert gc.collect(0) < 20
+    finally:
+        gc.set_threshold(*thresholds)

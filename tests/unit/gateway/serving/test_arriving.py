@@ -166,7 +166,7 @@ async def test_a_client_in_debt_is_served_when_its_debt_is_worked_off(door: Door
     assert door.served == [HONEST]
     door.clock.now += 2 * BURST / 0.25 + WINDOW
     async with asyncio.timeout(30):
-        while len(door.served) < 2:  # noqa: ASYNC110 nobody tells
+        while len(door.served) < 2:
             await turn()
 
 
@@ -182,8 +182,8 @@ async def test_too_many_connections_of_a_client_are_refused(door: Door) -> None:
         first.recv(1)
 
 
-@each
-async def test_the_client_with_the_most_connections_makes_room(_: Door) -> None:
+@in_each_loop
+async def test_the_client_with_the_most_connections_makes_room() -> None:
     door = Door(most=5)
     first = door.arrive(FLOOD)
     for _ in range(3):
