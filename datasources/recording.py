@@ -159,6 +159,11 @@ class Recording:
         self.is_open = False
         self.root.end(outcome)
 
+    def forget(self) -> None:
+        """Drop the spans of a closed recording. Each refers to its recording: otherwise, only the
+        garbage collector would free them."""
+        self.spans.clear()
+
     @property
     def sampled(self) -> str:
         """The `traceparent` to pass on with later work; empty if no trace is collected."""

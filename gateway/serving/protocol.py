@@ -32,7 +32,7 @@ from gateway.http import Answering
 from gateway.requests import Headers, headers_of
 from gateway.serving.bounds import Bounds
 from gateway.serving.connections import Connections
-from gateway.serving.reading import Reading
+from gateway.serving.reading import MUCH, Reading
 from gateway.serving.refusals import Refusal, refusal
 from gateway.serving.sending import Sending
 
@@ -60,13 +60,13 @@ IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
 
 
 class Flow(FlowControl):
-    """Reads nothing more while requests wait for their turn (`held`), or their client is in debt
-    (`in_debt`)."""
+    """Reads nothing more while requests wait for their turn (`held`), their client is in debt
+    (`in_debt`), or it is not the connection's turn to be read (`in_turn`)."""
 
-    held = in_debt = False
+    held = in_debt = in_turn = False
 
     def resume_reading(self) -> None:
-        if not self.held and not self.in_debt:
+        if not self.held and not self.in_debt and not self.in_turn:
             super().resume_reading()
 
 
@@ -164,6 +164,10 @@ class Protocol(HttpToolsProtocol):
         began = clock()
         self._read(data)
         self._charge(clock() - began + len(data) * A_BYTE)
+        if len(data) >= MUCH and not self.flow.in_turn and not self.transport.is_closing():
+            self.flow.in_turn = True
+            self.flow.pause_reading()
+            self._reading.wait(self._client, self)
 
     def _charge(self, seconds: float) -> None:
         """Charge the client for reading; in debt, it is read later."""
@@ -177,6 +181,12 @@ class Protocol(HttpToolsProtocol):
     def go_on(self) -> None:
         """Read again: the client's debt is worked off."""
         self.flow.in_debt = False
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+
+    def next_part(self) -> None:
+        """Read again: it is the connection's turn."""
+        self.flow.in_turn = False
         if not self.transport.is_closing():
             self.flow.resume_reading()
 

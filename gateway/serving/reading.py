@@ -1,5 +1,10 @@
-"""Connections of clients in debt (`gateway.cost.shares`) are not read until the client may go on.
+"""How much of one client is read in a turn of the event loop, and which clients are read later.
 
+A connection that sends much at once is read again when it is its turn: in each turn of the event
+loop, one such connection of each client. Otherwise, a client that sends bodies on 240 connections
+would have megabytes read between two steps of another client's request.
+
+Connections of clients in debt (`gateway.cost.shares`) are not read until the client may go on.
 Headers without end, chunks of one byte or connections that end at once take time before there is a
 request. That time is charged to the address at the other end. Trusted proxies are always read: they
 carry many clients, and their requests wait by the addresses that they name.
@@ -12,12 +17,19 @@ from typing import Protocol
 
 from gateway.cost.shares import SOON, Shares
 
+MUCH = 65_536
+"""Bytes of one read after which a connection waits for its turn to be read again."""
+
 
 class Connection(Protocol):
     """The part of an HTTP connection that this module uses."""
 
     def go_on(self) -> None:
-        """Read again."""
+        """Read again: the client's debt is worked off."""
+        ...
+
+    def next_part(self) -> None:
+        """Read again: it is the connection's turn."""
         ...
 
 
@@ -29,6 +41,7 @@ class Reading:
         self.shares, self._client_of = shares, client_of
         self._paused: dict[str, deque[Connection]] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._in_turn: dict[str, deque[Connection]] = {}
 
     def client(self, peer: str) -> str:
         """The client that is charged for a connection from this address; empty for none."""
@@ -44,6 +57,21 @@ class Reading:
         self._paused.setdefault(client, deque()).append(connection)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(SOON, self._look)
+
+    def wait(self, client: str, connection: Connection) -> None:
+        """Have the connection read again when it is its turn."""
+        if not self._in_turn:
+            asyncio.get_running_loop().call_soon(self._turn)
+        self._in_turn.setdefault(client, deque()).append(connection)
+
+    def _turn(self) -> None:
+        """Have one connection of each client read again."""
+        for client, waiting in list(self._in_turn.items()):
+            waiting.popleft().next_part()
+            if not waiting:
+                del self._in_turn[client]
+        if self._in_turn:
+            asyncio.get_running_loop().call_soon(self._turn)
 
     def _look(self) -> None:
         """Have one connection of each client read again that may go on."""

@@ -105,6 +105,8 @@ class Requests:
             head += b"traceresponse: %b\r\n" % place.traceparent.encode()
         if self._lines is not None:
             self._tell(self._lines, request, result, status, seconds)
+        if recording is not None:
+            recording.forget()
         return head
 
     def _tell(

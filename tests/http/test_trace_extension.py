@@ -1,6 +1,7 @@
 """`extensions.trace`: the batches, calls and caches of one response, for developers alone."""
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import httpx
 import orjson
 import pytest
 
-from datasources.recording import Recording
+from datasources.recording import Recording, Span
 from gateway.telemetry.extension import SLICE, described
 from tests.http.test_admin import SIGN_UP, client, site
 
@@ -79,3 +80,22 @@ async def test_other_requests_go_on_while_a_long_recording_is_described() -> Non
     await going_on
     assert turns >= 10
     assert [span["id"] for span in trace["spans"]] == list(range(10 * SLICE + 1))
+
+
+async def test_the_spans_of_a_request_are_freed_with_it(tmp_path: Path) -> None:
+    async with site(tmp_path) as found, client(found.public) as c:
+        await asked(c, SIGN_UP)
+        await asked(c, x_pinway_trace="1")
+        gc.collect()
+        gc.disable()
+        try:
+            before = spans_alive()
+            for _ in range(10):
+                await asked(c, x_pinway_trace="1")
+            assert spans_alive() - before <= 10 + 1  # the requests' own: one of each
+        finally:
+            gc.enable()
+
+
+def spans_alive() -> int:
+    return sum(isinstance(one, Span) for one in gc.get_objects())

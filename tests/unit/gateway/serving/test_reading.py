@@ -1,7 +1,10 @@
 """Connections of a client that is in debt are read later; other clients' are read at once."""
 
+import asyncio
+
 from gateway.cost.shares import A_CONNECTION, BURST, WINDOW, Shares
 from gateway.serving.process import Server
+from gateway.serving.reading import MUCH
 from gateway.settings import Settings
 from tests.unit.gateway.serving.apps import App, Clock, connect, request, until
 from tests.unit.gateway.serving.loops import in_each_loop
@@ -58,3 +61,31 @@ async def test_a_connection_that_closed_while_it_was_not_read_is_left_alone() ->
     clock.now += 2 * BURST / 0.25 + WINDOW
     await until(lambda: not second.paused)
     assert transport.paused
+
+
+@in_each_loop
+async def test_one_connection_of_a_client_that_sends_much_is_read_in_a_turn() -> None:
+    clock = Clock()
+    server = Server(App(), Settings(trusted_proxies=(PROXY,)), shares=Shares(0.25))
+    head = request("/steps", body="x" * 500_000)[:MUCH]
+    several = [connect(server, clock, FLOOD) for _ in range(4)]
+    other, proxied = connect(server, clock, HONEST), connect(server, clock, PROXY)
+    for protocol, _ in (*several, other, proxied):
+        protocol.data_received(head)
+    assert not proxied[1].paused, "a proxy carries many clients"
+    for read in range(5):
+        assert [transport.paused for _, transport in several] == [n >= read for n in range(4)]
+        assert other[1].paused == (read == 0)
+        await asyncio.sleep(0)
+    for protocol, _ in (*several, other, proxied):
+        protocol.connection_lost(None)
+
+
+@in_each_loop
+async def test_a_small_part_of_a_request_takes_no_turn() -> None:
+    clock = Clock()
+    server = Server(App(), Settings(), shares=Shares(0.25))
+    protocol, transport = connect(server, clock, FLOOD)
+    protocol.data_received(request("/steps", body="x" * 500_000)[: MUCH - 1])
+    assert not transport.paused
+    protocol.connection_lost(None)
