@@ -45,6 +45,8 @@ class Window:
     """The honest client's answers in one window. Times are in seconds."""
 
     took: list[float] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
+    """By how much the client began each request after it was due."""
     failed: list[str] = field(default_factory=list)
     slowest: tuple[str, float] = ("", 0.0)
 
@@ -62,7 +64,9 @@ class Window:
 
     def __add__(self, other: Window) -> Window:
         slowest = max(self.slowest, other.slowest, key=lambda each: each[1])
-        return Window(self.took + other.took, self.failed + other.failed, slowest)
+        return Window(
+            self.took + other.took, self.late + other.late, self.failed + other.failed, slowest
+        )
 
 
 @dataclass
@@ -80,6 +84,7 @@ class Beside:
         details = (
             f"p50 {self.attacked.p50 * 1e3:.1f} ms over {calm.p50 * 1e3:.1f}, p99 "
             f"{self.attacked.p99 * 1e3:.1f} over {calm.p99 * 1e3:.1f}; "
+            f"client late by {percentile(self.attacked.late, 0.99) * 1e3:.1f} (p99); "
             f"{len(self.attacked.failed)} failed; +{self.grown / 2**20:.0f} MiB"
         )
         goals = (f"<= {RATIO:g}", f"<= {WORST:g}") if judged else ("", "")
@@ -152,7 +157,7 @@ class Course:
         process = self._spawn("bench.abuse.honest", *arguments, nice=-20)
         printed, _ = process.communicate()
         found: dict[str, Any] = json.loads(printed)
-        return Window(found["took"], found["failed"], tuple(found["slowest"]))
+        return Window(found["took"], found["late"], found["failed"], tuple(found["slowest"]))
 
     def _spawn(self, module: str, *arguments: str, nice: int) -> Any:
         environment = {**os.environ, **self.environment}

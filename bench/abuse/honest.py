@@ -1,9 +1,10 @@
 """The honest clients: the project's own operations at a fixed rate, without waiting for answers.
 Each viewer has its own address, as people have.
 
-`python -m bench.abuse.honest FACTS RATE SECONDS` prints {"took": [seconds, ...], "failed": [text,
-...], "slowest": [operation, seconds]}. Each running request has its own connection, so that a late
-answer delays no other request.
+`python -m bench.abuse.honest FACTS RATE SECONDS` prints {"took": [seconds, ...], "late": [seconds,
+...], "failed": [text, ...], "slowest": [operation, seconds]}. Each running request has its own
+connection, so that a late answer delays no other request. `late` is by how much the process began
+each request after the request was due, because another process had the core.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ class Honest:
 
     port: int
     took: list[float] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     slowest: tuple[str, float] = ("", 0.0)
     _idle: dict[str, list[tuple[float, Connection]]] = field(default_factory=dict)
@@ -136,7 +138,9 @@ async def drive(requests: Iterator[Asked], port: int, rate: float, seconds: floa
     clock = asyncio.get_running_loop().time
     began, tasks = clock(), []
     for number in range(int(rate * seconds)):
-        await asyncio.sleep(max(0.0, began + number / rate - clock()))
+        due = began + number / rate
+        await asyncio.sleep(max(0.0, due - clock()))
+        honest.late.append(clock() - due)
         tasks.append(asyncio.create_task(honest.send(*next(requests))))
     await asyncio.gather(*tasks)
     return honest
@@ -149,7 +153,8 @@ def main() -> None:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         requests = feeds() if PEER in os.environ else operations(facts)
         found = runner.run(drive(requests, facts.port, float(rate), float(seconds)))
-    print(json.dumps({"took": found.took, "failed": found.failed, "slowest": found.slowest}))
+    names = ("took", "late", "failed", "slowest")
+    print(json.dumps({name: getattr(found, name) for name in names}))
 
 
 if __name__ == "__main__":

@@ -25,10 +25,11 @@ allowed."""
 class Client:
     """The client of one request."""
 
-    __slots__ = ("_clients", "name", "rate")
+    __slots__ = ("_clients", "_headers", "_peer", "name", "rate")
 
-    def __init__(self, clients: "Clients", name: str) -> None:
+    def __init__(self, clients: "Clients", name: str, headers: Headers, peer: str) -> None:
         self._clients, self.name, self.rate = clients, name, clients.rate
+        self._headers, self._peer = headers, peer
 
     @property
     def most_running(self) -> int:
@@ -72,6 +73,12 @@ class Client:
     async def take(self, cost: int) -> float:
         """Spend cost; otherwise the seconds to wait."""
         return 0.0 if self.rate is None else await self.rate.take(self.name, cost)
+
+    def worked(self, seconds: float) -> None:
+        """Charge the request's address for time that a thread worked on the request."""
+        address = self._clients.name(self._headers, self._peer)
+        if address:
+            self._clients.shares.charge(address, seconds)
 
     def owe(self, cost: int) -> None:
         """Charge costs that the estimate does not contain."""
@@ -153,5 +160,6 @@ class Clients:
         if self.rate is None and not self.most_running and not self.room.most:
             return None
         if viewer_id is not None:
-            return Client(self, f"v{viewer_id}")
-        return Client(self, f"a{site(self._proxies.client(peer, headers))}")
+            return Client(self, f"v{viewer_id}", headers, peer)
+        address = site(self._proxies.client(peer, headers))
+        return Client(self, f"a{address}", headers, peer)

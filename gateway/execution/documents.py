@@ -10,6 +10,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import thread_time
 
 from graphql import (
     DocumentNode,
@@ -191,9 +192,10 @@ class Documents:
         """Returns the document of this text. A new text is read on the event loop."""
         return self.found(text) or self._now(text)
 
-    async def read(self, text: str) -> Document:
+    async def read(self, text: str, worked: Callable[[float], None] | None = None) -> Document:
         """Read a text that was not cached. A long text is read beside the event loop; concurrent
-        requests with the same text share that reading."""
+        requests with the same text share that reading. `worked` gets the processor time of the
+        first one's reading beside the loop, in seconds."""
         kept = self._documents.get(text)
         if kept is not None:  # another request read it, while this one waited to be charged
             return kept
@@ -204,7 +206,9 @@ class Documents:
             return self._now(text)
         reading = self._reading.get(text)
         if reading is None:
-            reading = self._reading[text] = _Reading(asyncio.ensure_future(self._beside(text)))
+            reading = self._reading[text] = _Reading(
+                asyncio.ensure_future(self._beside(text, worked))
+            )
         reading.waiting += 1
         try:
             return await asyncio.shield(reading.task)
@@ -214,14 +218,24 @@ class Documents:
                 self._reading.pop(text, None)
                 reading.task.cancel()
 
-    async def _beside(self, text: str) -> Document:
-        own = self._reading.get(text)
+    async def _beside(self, text: str, worked: Callable[[float], None] | None) -> Document:
+        own, aside, seconds = self._reading.get(text), self._engine.aside, 0.0
+
+        def work() -> Document:
+            nonlocal seconds
+            began = thread_time()
+            try:
+                return self._new(text, aside.pause)
+            finally:
+                seconds = thread_time() - began
+
         try:
-            aside = self._engine.aside
-            document = await aside.do(len(text), lambda: self._new(text, aside.pause))
+            document = await aside.do(len(text), work)
         except Overloaded as overloaded:
             return Document(self._engine, None, [overloaded.error()])
         finally:
+            if worked is not None:
+                worked(seconds)
             if self._reading.get(text) is own:
                 self._reading.pop(text, None)
         return self._kept(text, document)

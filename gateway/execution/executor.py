@@ -111,7 +111,7 @@ class Executor:
                 return waiting(seconds, too_often(seconds))
             try:
                 with self._deadlines.begin():
-                    document = await self.documents.read(query)
+                    document = await self.documents.read(query, client and client.worked)
             except TimeoutError:
                 return refused(self._late())
         if document.errors:

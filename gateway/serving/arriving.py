@@ -1,11 +1,11 @@
-"""New connections: how many are taken and served in a turn of the event loop, and whose come first.
+"""New connections: how many are taken and served in a turn of the event loop, and which come first.
 
 uvloop's own server takes one connection in each turn, in the order of their arrival: a client that
-opens connections as fast as it can puts thousands of its own before everyone else's. asyncio's own
-takes all that wait in one turn, which holds up the requests in progress. This server takes many
-connections in a turn, closes the ones that their clients closed already, and begins to serve a few:
-first those of the clients with the fewest connections. Connections of a client in debt
-(`gateway.cost.shares`) wait until it may go on.
+opens connections as fast as it can puts thousands of its own before all other clients' connections.
+asyncio's own server takes all waiting connections in one turn, which holds up the requests in
+progress. This server takes many connections in a turn, closes each that its client has closed
+already, and begins to serve a few. The connections of the clients with the fewest open ones come
+first. Connections of a client in debt (`gateway.cost.shares`) wait until it may go on.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ SERVED = 4
 OVER = 1 / 8
 """A connection that its client closed meanwhile counts as this part of a served one."""
 LOOKED_AT = 64
-"""Clients among which a turn looks for those with the fewest connections. The next turn begins with
-other clients."""
+"""Waiting clients that a turn looks at, to find the ones with the fewest connections. The next turn
+begins with other clients."""
 A_CLOSED = A_CONNECTION / 4
 """Seconds that are charged for a connection that ends before it is served."""
 SHORT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)

@@ -89,3 +89,19 @@ async def test_the_bytes_of_an_answer_are_charged() -> None:
     scope = {"type": "http", "path": "/", "headers": [], "client": ("10.0.0.1", 1)}
     await InTurn(large, clients)(scope, no, send)
     assert clients.shares.wait("10.0.0.1") > 0
+
+
+async def test_the_time_of_a_thread_is_charged_to_the_address_of_its_request() -> None:
+    page = Page()
+    shares = Shares(0.25, clock=lambda: page.now, used=lambda: page.now)
+    clients = Clients(Proxies(()), None, 1, shares=shares)
+    shares.begin("10.0.0.3")
+    for viewer_id, address in ((None, "10.0.0.1"), (7, "10.0.0.2")):
+        client = clients.of(viewer_id, {}, address)
+        assert client is not None
+        client.worked(MOST_DEBT)
+        assert shares.wait(address) > 0
+    unnamed = clients.of(7, {}, "")  # a proxy's own request
+    assert unnamed is not None
+    unnamed.worked(MOST_DEBT)
+    assert shares.wait("") == 0

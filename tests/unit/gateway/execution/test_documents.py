@@ -445,3 +445,13 @@ def test_a_document_that_is_read_on_the_loop_leaves_no_garbage() -> None:
         assert gc.collect(0) < 20
     finally:
         gc.set_threshold(*thresholds)
+
+
+@pytest.mark.anyio
+async def test_the_time_of_a_reading_beside_the_loop_is_told_once() -> None:
+    cache, told = documents(), list[float]()
+    await asyncio.gather(*[cache.read(long_text("a"), told.append) for _ in range(3)])
+    assert len(told) == 1
+    assert told[0] > 0
+    await cache.read("{ __typename }", told.append)  # a step of the request has this time
+    assert len(told) == 1

@@ -1,4 +1,4 @@
-"""New connections are served a few in a turn of the event loop, and those of a crowd come last."""
+"""New connections are served a few in a turn of the event loop, and the connections of a crowd come last."""
 
 import asyncio
 import logging
