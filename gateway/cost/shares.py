@@ -109,6 +109,11 @@ class Shares:
         account.spent += charged
         self._charged += seconds
 
+    @property
+    def in_progress(self) -> int:
+        """The number of requests in progress."""
+        return self._running
+
     def wait(self, client: str) -> float:
         """The seconds after which to ask again whether the client may go on; 0 if it may now."""
         account = self._accounts.get(client) if self.share else None

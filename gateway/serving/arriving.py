@@ -23,11 +23,12 @@ from gateway.serving.connections import Connections
 
 log = logging.getLogger("pinway")
 
-TAKEN = 32
+TAKEN = 8
 """Connections that are taken from the listener in a turn. Taking and closing one takes about 10
 microseconds."""
-SERVED = 4
-"""Connections that the server begins to serve in a turn: each takes about 100 microseconds."""
+SERVED, SERVED_BESIDE = 4, 1
+"""Connections that the server begins to serve in a turn while no request is in progress, and while
+one is: each takes about 100 microseconds, and lengthens each step of the request."""
 OVER = 1 / 8
 """A connection that its client closed meanwhile counts as this part of a served one."""
 LOOKED_AT = 64
@@ -110,11 +111,11 @@ class Arrivals:
                 may.append(client)
             self._waiting[client] = self._waiting.pop(client)
         may.sort(key=self._connections.open_of)
-        served = 0.0
-        while may and served < SERVED:
+        served, most = 0.0, SERVED_BESIDE if self._shares.in_progress else SERVED
+        while may and served < most:
             for client in may:
                 served += 1 if self._serve_one(client) else OVER
-                if served >= SERVED:
+                if served >= most:
                     break
             may = [client for client in may if client in self._waiting]
         if may:

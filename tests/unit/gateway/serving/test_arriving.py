@@ -1,4 +1,4 @@
-"""A few new connections are served in a turn of the event loop, and a crowd is served last."""
+"""New connections are served a few in a turn of the event loop, and those of a crowd come last."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ import pytest
 
 from gateway.cost.shares import BURST, WINDOW, Shares
 from gateway.serving import arriving
-from gateway.serving.arriving import LOOKED_AT, OVER, SERVED, Arrivals
+from gateway.serving.arriving import LOOKED_AT, OVER, SERVED, SERVED_BESIDE, Arrivals
 from gateway.serving.connections import Connections
 from tests.unit.gateway.serving.apps import BODY, CLOSE, App, Clock, answers, request, running
 from tests.unit.gateway.serving.loops import in_each_loop
@@ -99,6 +99,19 @@ async def test_a_few_connections_are_served_in_a_turn(door: Door) -> None:
     for number in range(1, 4):
         await turn()
         assert len(door.served) == number * SERVED
+
+
+@each
+async def test_one_connection_is_served_in_a_turn_beside_a_request(door: Door) -> None:
+    begun = door.shares.begin(PROXY)
+    for _ in range(3 * SERVED):
+        door.arrive(FLOOD)
+    for number in range(1, 4):
+        await turn()
+        assert len(door.served) == number * SERVED_BESIDE
+    door.shares.end(PROXY, begun)
+    await turn()
+    assert len(door.served) == 3 * SERVED_BESIDE + SERVED
 
 
 @each
