@@ -403,11 +403,12 @@ class Protocol(HttpToolsProtocol):
         if reading == BODY and self._answering is None:  # the cycle is this request's
             answered = cycle.response_started or bool(self.pipeline)
             cycle.disconnected = True  # its application waits for the rest no longer
+            cycle.body = bytearray()  # the connection lingers
             cycle.message_event.set()
             if answered:
                 self.transport.close()
                 return
-        self._answering = None
+        self._answering, self._body = None, []
         self._send_refusal(why)
         self._deadline = self.loop.time() + LINGER_SECONDS
         if self.transport.can_write_eof():

@@ -1,4 +1,4 @@
-"""New connections are served a few in a turn of the event loop, and those of a crowd come last."""
+"""A few new connections are served in a turn of the event loop, and a crowd is served last."""
 
 import asyncio
 import logging

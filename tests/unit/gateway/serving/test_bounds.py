@@ -480,3 +480,18 @@ async def test_a_connection_that_ended_leaves_its_place() -> None:
         protocol.connection_lost(None)
         protocol.connection_lost(None)
     assert server.connections.open == 0
+
+
+@in_each_loop
+async def test_the_body_of_a_refused_request_is_dropped_while_its_connection_lingers() -> None:
+    async with connected(App(), max_body_bytes=100_000, max_bodies_bytes=400_000) as opened:
+        protocol, transport, _ = opened
+        protocol.peer = "192.0.2.1"
+        assert protocol._all.hold(protocol.peer, 90_000)  # of 100,000, by other connections
+        protocol.data_received(HEAD + b"content-length: 90000\r\n\r\n" + b" " * 5_000)
+        for _ in range(6):
+            protocol.data_received(b" " * 5_000)
+        status, words = await refusal(transport)
+        assert (status, "too many bytes" in words) == (503, True)
+        assert not protocol.cycle.body
+        assert protocol._all.held == 90_000
