@@ -111,7 +111,8 @@ class Executor:
                 return waiting(seconds, too_often(seconds))
             try:
                 with self._deadlines.begin():
-                    document = await self.documents.read(query, client and client.worked)
+                    worked = client.worked if client is not None else None
+                    document = await self.documents.read(query, worked)
             except TimeoutError:
                 return refused(self._late())
         if document.errors:
