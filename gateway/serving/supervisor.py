@@ -17,8 +17,9 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
+from pathlib import Path
 
+from datasources.socket_folder import SocketFolder
 from gateway.settings import Settings
 
 log = logging.getLogger("pinway.workers")
@@ -42,7 +43,7 @@ async def supervise(
 ) -> None:
     """Keep `settings.workers` workers running until cancelled; all of them answer operators too, if
     there is a listener for that. Raises WorkerFailed when the first worker can't be started."""
-    with TemporaryDirectory(prefix="pinway-") as folder:
+    with SocketFolder() as folder:
         await _supervise(_Start(settings, listener, operators, folder), sleep)
 
 
@@ -54,7 +55,7 @@ class _Start:
     settings: Settings
     listener: socket.socket
     operators: socket.socket | None
-    folder: str
+    folder: Path
 
 
 async def _supervise(start: _Start, sleep: Callable[[float], Awaitable[None]]) -> None:
@@ -118,7 +119,7 @@ async def _start(number: int, start: _Start) -> Process:
     listeners = [start.listener, *([start.operators] if start.operators else [])]
     descriptors = [listener.fileno() for listener in listeners]
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "gateway.serving.worker", str(number), start.folder),
+        *(sys.executable, "-m", "gateway.serving.worker", str(number), str(start.folder)),
         *map(str, descriptors),
         stdin=PIPE,
         stdout=PIPE,

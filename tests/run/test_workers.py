@@ -278,12 +278,23 @@ def test_the_supervisor_stays_until_its_slowest_worker_has_stopped(config: Path)
         assert not alive(slow)
 
 
-def test_workers_end_when_their_supervisor_is_killed(config: Path) -> None:
+def test_workers_end_when_their_supervisor_is_killed_and_its_folder_with_the_next_start(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with serving(config, 2) as served:
         pids = served.pids()
+        [left] = tmp_path.glob("pinway-*")
         served.process.kill()
         served.process.wait()
         until(lambda: not any(alive(pid) for pid in pids), served)
+        assert left.exists()
+    with serving(config, 2) as served:
+        [own] = tmp_path.glob("pinway-*")
+        assert own != left
+        served.process.terminate()
+        served.process.wait(60)
+        assert not own.exists()
 
 
 def test_what_keeps_the_first_worker_from_starting_is_said_once(config: Path) -> None:

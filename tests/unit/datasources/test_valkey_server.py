@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -179,6 +180,27 @@ async def test_a_killed_pinway_leaves_no_server_behind(tmp_path: Path) -> None:
     async with ValkeyServer(tmp_path) as server:
         assert server.pid != pid
     await ended
+
+
+async def test_a_killed_pinway_leaves_a_folder_only_until_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary, data = tmp_path / "temporary", tmp_path / ("x" * 150)
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    parent = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", PARENT, str(data)), stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout
+    await parent.stdout.readline()
+    [left] = temporary.iterdir()
+    parent.kill()
+    await parent.wait()
+    async with ValkeyServer(data):
+        [own] = temporary.iterdir()
+        assert own != left
+    assert not list(temporary.iterdir())
 
 
 async def test_a_server_left_behind_is_ended(tmp_path: Path) -> None:
