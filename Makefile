@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BOOTSTRAP = $(PYTHON) bootstrap.py
 
-.PHONY: help run test drill check bench docs lock dist stack-up stack-down stack-status graphiql web pictures
+.PHONY: help run test drill check bench docs lock dist pythons stack-up stack-down stack-status graphiql web pictures
 
 help:
 	@echo "make run         start Pinway with demo content on http://127.0.0.1:8000"
@@ -16,7 +16,8 @@ help:
 	@echo "make stack-up    start the real servers: MariaDB, Redis, memcached, ZooKeeper, HBase"
 	@echo "make stack-down  stop them (stack-status says what runs)"
 	@echo "make lock        write requirements/*.lock anew (ARGS=--upgrade for newer versions)"
-	@echo "make dist        build the wheel and the source distribution, try them on every Python here"
+	@echo "make dist        build the wheel and the source distribution, try them on every Python"
+	@echo "make pythons     run the tests of units and the executor on every other Python (ARGS=3.14)"
 	@echo "make graphiql    build gateway/static/graphiql anew from gateway/graphiql"
 	@echo "make web         build gateway/static/web anew from gateway/web"
 	@echo "make pictures    photograph the web client for the README, in Chromium"
@@ -53,6 +54,9 @@ stack-status:
 
 dist:
 	@$(BOOTSTRAP) exec python -m tests.packaging
+
+pythons:
+	@$(BOOTSTRAP) exec python -m tests.packaging.suites $(ARGS)
 
 graphiql:
 	@$(BOOTSTRAP) exec python -m tests.outside.node_tools graphiql

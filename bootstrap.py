@@ -172,17 +172,22 @@ def ensure_uv() -> bool:
     return subprocess.run([*pip, *options], stderr=subprocess.DEVNULL).returncode == 0
 
 
+def uv_environment() -> dict:
+    """The environment's variables, with uv's names for pip's settings."""
+    environment = dict(os.environ)
+    for name, own in PIP_SETTINGS.items():
+        if name in environment:
+            environment.setdefault(own, environment[name])
+    return environment
+
+
 def install_locked(level: str) -> bool:
     """Install a lock file with uv, in a few seconds and with its progress shown; where that fails,
     with pip, which reads its own configuration (an index, a proxy) and takes minutes."""
     if ensure_uv():
-        environment = dict(os.environ)
-        for name, own in PIP_SETTINGS.items():
-            if name in environment:
-                environment.setdefault(own, environment[name])
         uv = [command_of("uv"), "pip", "install", "--python", command_of("python")]
         options = ["--require-hashes", "-r", lock_file(level)]
-        if subprocess.run([*uv, *options], cwd=ROOT, env=environment).returncode == 0:
+        if subprocess.run([*uv, *options], cwd=ROOT, env=uv_environment()).returncode == 0:
             return True
     say("uv can't install them here: pip does, which takes some minutes")
     pip = [command_of("python"), "-m", "pip", "--disable-pip-version-check", "--no-input"]

@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.builds import ROOT, environment, run, sdist, wheel
-from tests.serving import serving
-
-HOME = "{ viewer { username } homeFeed(first: 3) { edges { node { image { url } } } } }"
-WHICH = (
-    "import gateway.serving.protocol, sys; print(*sorted(name for name, module in "
-    "sys.modules.items() if str(getattr(module, '__file__', '')).endswith('.so') "
-    "and name.startswith(('gateway.', 'loaders.'))))"
-)
+from tests.packaging.attempts import attempt
+from tests.packaging.builds import ROOT, environment, sdist, wheel
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +39,7 @@ def test_a_wheel_runs_in_an_empty_directory(source: Path, tmp_path: Path, compil
     for folder in ("gateway/static", "deploy/hbase"):
         assert files(folder) <= set(held)
     python = environment(tmp_path / "environment", made)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert bool(run(str(python), "-c", WHICH, cwd=empty).split()) is compiled
-    with serving(tmp_path / "data", python=str(python), cwd=empty) as served:
-        answer = served.ask(HOME)
-        assert "errors" not in answer
-        assert len(answer["data"]["homeFeed"]["edges"]) == 3
-        assert served.stop() == 0
-    assert not list(empty.iterdir())
+    attempt(python, tmp_path, compiled=compiled)
 
 
 def files(folder: str) -> set[str]:
