@@ -98,3 +98,15 @@ def test_a_folder_that_is_being_made_is_left_alone(
         assert (folder / "lock").exists()
         remove_abandoned()
         assert (folder / "lock").exists()
+
+
+def test_the_folder_of_another_user_is_left_alone(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with owner(temporary) as (process, left):
+        process.kill()
+        process.wait()
+        own = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+        remove_abandoned()
+        assert left.exists()
