@@ -86,7 +86,7 @@ def test_what_has_no_lock_or_leads_elsewhere_is_left_alone(temporary: Path) -> N
 def test_a_folder_that_is_being_made_is_left_alone(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever looks just before the lock's file has its name finds nothing to take."""
+    """The file has no name before the lock is taken, so a look then finds nothing to take."""
     rename = Path.rename
 
     def looked_at_first(path: Path, target: Path) -> Path:
