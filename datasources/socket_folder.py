@@ -1,8 +1,8 @@
 """Private folders for Unix sockets, in the system's folder for temporary files.
 
-A path of a Unix socket holds about a hundred bytes, so a socket can't always stand in a data
-directory. A process that is killed leaves its folder behind. Each owner therefore holds a lock on a
-file in its folder as long as it lives, and whoever makes a folder removes those whose lock is free.
+The path of a Unix socket has at most about 100 bytes, so a socket can't always be in a data
+directory. A killed process leaves its folder behind. Each owner therefore holds a lock on a file in
+its folder as long as it lives, and a process that makes a folder removes every unlocked folder.
 """
 
 import fcntl

@@ -2,7 +2,7 @@
 
 A wheel without compiled code is built as on a machine without a C compiler. A wheel with compiled
 code uses what the checkout's environment compiled: the modules for the same Python, and the C files
-for another Python. The C compiler does not optimize those, because compiling takes a minute then.
+for another Python. These C files are compiled without optimization, which would take minutes.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""An interpreter for each Python that Pinway supports, on any Linux machine with x86-64 and Maven.
+"""Finds an interpreter for each Python that Pinway supports.
 
-The interpreters are those of this machine (the path and pyenv). For a version that the machine
-lacks, Maven's `org.bytedeco:cpython` holds CPython with its headers: 25 MB, in a few seconds.
+Interpreters on PATH and in pyenv come first. For a version that the machine lacks, Maven downloads
+`org.bytedeco:cpython`: CPython with its headers for Linux on x86-64, 25 MB in a few seconds.
 """
 
 import fcntl
