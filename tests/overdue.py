@@ -17,7 +17,7 @@ GRACE = 30.0
 """Seconds for a test to leave its contexts after its time is over."""
 
 
-class _Ending:
+class Ending:
     """An asynchronous test function that can be ended after its failure has left the event loop."""
 
     def __init__(self, function: Any) -> None:
@@ -28,6 +28,8 @@ class _Ending:
 
     async def run(self, arguments: dict[str, Any]) -> None:
         """Run the test. Exceptions after its time is over are ignored."""
+        if self._overdue:  # before its first step
+            return
         self._task = asyncio.current_task()
         try:
             await self._function(**arguments)
@@ -41,10 +43,10 @@ class _Ending:
             self._ended.set()
 
     def end(self) -> None:
-        """Cancel the test if it is still suspended in the event loop."""
+        """Cancel the test if it is still suspended in the event loop, or has not begun."""
+        self._overdue = True
         if self._task is None:
             return
-        self._overdue = True
         self._task.cancel()
         ended = asyncio.wait_for(self._ended.wait(), GRACE)
         self._task.get_loop().run_until_complete(ended)
@@ -56,7 +58,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
     function = pyfuncitem.obj
     if not inspect.iscoroutinefunction(function):
         return (yield)
-    ending = _Ending(function)
+    ending = Ending(function)
 
     @functools.wraps(function)
     async def run(**arguments: Any) -> None:

@@ -1,8 +1,11 @@
 """A test whose time is over ends, and nothing of it goes on under later tests."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.overdue import Ending
 
 ROOT = Path(__file__).parents[2]
 CONFTEST = """
@@ -18,34 +21,40 @@ async def shared_loop():
     yield
 """
 TESTS = """
-import asyncio, gc
+import asyncio, gc, signal
 import pytest
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("shared_loop")]
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("shared_loop"), pytest.mark.timeout(60)]
 steps = []
+later = asyncio.Event()
 
-@pytest.mark.timeout(0.2)
+def let_the_time_be_over_soon():
+    signal.setitimer(signal.ITIMER_REAL, 0.1)  # the timer of pytest-timeout
+
 async def test_that_hangs():
     try:
-        await asyncio.sleep(0.4)
+        let_the_time_be_over_soon()
+        await later.wait()
         steps.append("went on")
     finally:
         steps.append("ended")
         raise KeyError("of the test that hangs")
 
-@pytest.mark.timeout(0.2)
 async def test_that_hangs_in_its_end():
     try:
-        await asyncio.sleep(10)
+        let_the_time_be_over_soon()
+        await asyncio.Event().wait()
     finally:
         await asyncio.sleep(0.1)
         steps.append("ended slowly")
 
 async def test_that_comes_later():
-    assert steps == ["ended", "ended slowly"]
-    await asyncio.sleep(0.5)
+    later.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
     gc.collect()
     await asyncio.sleep(0)
+    assert steps == ["ended", "ended slowly"]
 
 async def test_that_fails():
     pytest.fail("as it should")
@@ -66,3 +75,15 @@ def test_a_test_whose_time_is_over_does_not_fail_a_later_one(tmp_path: Path) -> 
     failed = [line.split()[1] for line in run.stdout.splitlines() if line.startswith("FAILED")]
     names = [line.rpartition("::")[2] for line in failed]
     assert names == ["test_that_hangs", "test_that_hangs_in_its_end", "test_that_fails"], run.stdout
+
+
+def test_a_test_whose_time_is_over_before_its_first_step_never_begins() -> None:
+    begun = []
+
+    async def test() -> None:
+        begun.append(True)
+
+    ending = Ending(test)
+    ending.end()
+    asyncio.run(ending.run({}))
+    assert not begun
