@@ -102,6 +102,17 @@ def test_what_a_service_waits_for_exists_and_has_a_health_check(compose: dict[st
             assert "healthcheck" in compose["services"][name]
 
 
+def test_a_slaves_health_check_ends_with_the_test_that_reads_its_options(
+    compose: dict[str, Any],
+) -> None:
+    """The image's `healthcheck.sh` sets options from `--replication_io` and `--replication_sql`,
+    and `--replication` tests them. An option without a value in the last place is an error."""
+    for name in ("mysql001b", "mysql002b"):
+        command = compose["services"][name]["healthcheck"]["test"]
+        assert command[:3] == ["CMD", "healthcheck.sh", "--connect"]
+        assert command[-3:] == ["--replication_io", "--replication_sql", "--replication"]
+
+
 def test_whoever_shares_a_network_is_restarted_with_its_owner(compose: dict[str, Any]) -> None:
     for service in compose["services"].values():
         if service.get("network_mode", "host") != "host":
