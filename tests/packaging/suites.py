@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.packaging.builds import NOT_SOURCES, ROOT
 from tests.packaging.pythons import IN_MAVEN, OTHERS, interpreter
 
-TESTS = tuple(f"tests/{name}" for name in ("unit", "execution", "schema", "contract", "importing"))
+TESTS = ("tests/unit", "tests/execution", "tests/schema")  # none of them starts real servers
 OPTIONS = ("-q", "-n", "auto", "-m", "not alone", "-p", "no:cacheprovider")
 
 
