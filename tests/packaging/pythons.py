@@ -48,7 +48,8 @@ def _is(place: str, version: str) -> bool:
     """Whether an interpreter has this version and can make environments and compile. A version
     manager's command may refuse to run, and Debian's Python may lack both."""
     code = (
-        "import ensurepip, os, sys, sysconfig, venv; print('%d.%d' % sys.version_info[:2], "
+        "import ensurepip, os, sqlite3, ssl, sys, sysconfig, venv; "
+        "print('%d.%d' % sys.version_info[:2], "
         "os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))"
     )
     told = subprocess.run([place, "-c", code], capture_output=True, text=True, check=False)
