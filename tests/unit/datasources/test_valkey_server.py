@@ -6,6 +6,7 @@ import select
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -182,25 +183,35 @@ async def test_a_killed_pinway_leaves_no_server_behind(tmp_path: Path) -> None:
     await ended
 
 
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder for temporary files. Its path is short, so a socket's path fits below it."""
+    with tempfile.TemporaryDirectory() as name:
+        monkeypatch.setenv("TMPDIR", name)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
+
+
+def held(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
 async def test_a_killed_pinway_leaves_a_folder_only_until_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, temporary: Path
 ) -> None:
-    temporary, data = tmp_path / "temporary", tmp_path / ("x" * 150)
-    temporary.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    data = tmp_path / ("x" * 150)
     parent = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", PARENT, str(data)), stdout=asyncio.subprocess.PIPE
     )
     assert parent.stdout
     await parent.stdout.readline()
-    [left] = temporary.iterdir()
+    [left] = held(temporary)
     parent.kill()
     await parent.wait()
     async with ValkeyServer(data):
-        [own] = temporary.iterdir()
+        [own] = held(temporary)
         assert own != left
-    assert not list(temporary.iterdir())
+    assert not held(temporary)
 
 
 async def test_a_server_left_behind_is_ended(tmp_path: Path) -> None:
@@ -208,6 +219,8 @@ async def test_a_server_left_behind_is_ended(tmp_path: Path) -> None:
     await server.start()
     left, directory = server.pid, tmp_path / "valkey"
     await end_orphan(directory / "valkey.pid", directory)
+    assert left
+    await until_ended(left)
     assert server.pid != left
     await server.stop()
 
