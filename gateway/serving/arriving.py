@@ -64,6 +64,11 @@ class Arrivals:
         self._soon: asyncio.Handle | None = None
         self._later: asyncio.TimerHandle | None = None
 
+    @property
+    def count(self) -> int:
+        """The connections that wait."""
+        return self._count
+
     def take(self, sock: socket.socket, peer: str) -> None:
         """A connection from this address was taken."""
         client = self._connections.client(peer)
@@ -83,17 +88,26 @@ class Arrivals:
             self._make_room()
         self._arm()
 
+    def serve_all(self) -> None:
+        """Begin to serve all connections that wait: the server takes no more of them."""
+        self._disarm()
+        while self._waiting:
+            self._serve_one(next(iter(self._waiting)))
+
     def close(self) -> None:
         """Close the connections that wait."""
-        for handle in (self._soon, self._later):
-            if handle is not None:
-                handle.cancel()
-        self._soon = self._later = None
+        self._disarm()
         for waiting in self._waiting.values():
             for sock in waiting:
                 sock.close()
         self._waiting.clear()
         self._count = 0
+
+    def _disarm(self) -> None:
+        for handle in (self._soon, self._later):
+            if handle is not None:
+                handle.cancel()
+        self._soon = self._later = None
 
     def _arm(self) -> None:
         if self._soon is None:
@@ -186,6 +200,15 @@ class Accepting:
         listener.listen(backlog)
         self._accepting = self._loop.create_task(self._accept())
 
+    async def drain(self) -> None:
+        """Take no more connections, and begin to serve all that were taken: each may have sent its
+        request."""
+        self._accepting.cancel()
+        await self.wait_closed()
+        self.arrivals.serve_all()
+        if self._beginning:
+            await asyncio.wait(self._beginning)
+
     def close(self) -> None:
         """Take no more connections. The ones that are served stay open."""
         self._accepting.cancel()
@@ -211,6 +234,8 @@ class Accepting:
                 if error.errno in SHORT_OF_DESCRIPTORS:
                     log.warning("no connections are taken for a second: %s", error.strerror)
                     await asyncio.sleep(RETRY_SECONDS)
+                else:
+                    await asyncio.sleep(0)  # an error of one connection
 
     def _serve(self, sock: socket.socket) -> None:
         task = self._loop.create_task(self._begin(sock))

@@ -221,6 +221,12 @@ class Server(uvicorn.Server):
         self.started = True
         self._on_ready()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop as uvicorn does, after the connections that were taken are served."""
+        for server in self.servers:
+            await cast(Accepting, server).drain()
+        await super().shutdown(sockets)
+
 
 class _OperatorsServer(Server):
     @contextmanager

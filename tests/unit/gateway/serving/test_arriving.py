@@ -8,7 +8,7 @@ import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,7 +16,16 @@ from gateway.cost.shares import BURST, WINDOW, Shares
 from gateway.serving import arriving
 from gateway.serving.arriving import LOOKED_AT, OVER, SERVED, SERVED_BESIDE, Arrivals
 from gateway.serving.connections import Connections
-from tests.unit.gateway.serving.apps import BODY, CLOSE, App, Clock, answers, request, running
+from tests.unit.gateway.serving.apps import (
+    BODY,
+    CLOSE,
+    App,
+    Clock,
+    answers,
+    request,
+    running,
+    until,
+)
 from tests.unit.gateway.serving.loops import in_each_loop
 
 FLOOD, HONEST, PROXY = "192.0.2.1", "192.0.2.2", "10.0.0.1"
@@ -215,6 +224,36 @@ async def test_connections_that_wait_are_closed_with_the_server(door: Door) -> N
     await turn()
     assert theirs.recv(1) == b""
     assert door.served == []
+
+
+@each
+async def test_all_connections_that_wait_are_served_when_no_more_are_taken(door: Door) -> None:
+    door.shares.begin(HONEST)
+    door.shares.charge(FLOOD, 2 * BURST)
+    for peer in [FLOOD, HONEST] * SERVED:
+        door.arrive(peer)
+    door.arrivals.serve_all()
+    assert Counter(door.served) == {FLOOD: SERVED, HONEST: SERVED}
+    assert door.arrivals.count == 0
+
+
+@in_each_loop
+async def test_a_server_that_ends_answers_the_connections_that_it_took() -> None:
+    async with running(App()) as (server, port), asyncio.timeout(30):
+        with ExitStack() as opened, pytest.MonkeyPatch.context() as changed:
+            changed.setattr(arriving, "SERVED", 0)  # all that are taken wait
+            clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(arriving.TAKEN)]
+            for client in clients:
+                opened.enter_context(client)
+                client.sendall(request("/whole", CLOSE))
+                client.setblocking(False)
+            await until(lambda: server.started)
+            arrivals = cast(Any, server.servers[0]).arrivals
+            await until(lambda: arrivals.count == arriving.TAKEN)
+            await server.shutdown([])
+            loop = asyncio.get_running_loop()
+            for client in clients:
+                assert await loop.sock_recv(client, 12) == b"HTTP/1.1 200"
 
 
 @in_each_loop
