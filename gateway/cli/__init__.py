@@ -1,31 +1,97 @@
-"""The `pinway` command line."""
+"""The `pinway` command line. A command's module is imported when the command is used, so that help,
+completion and mistyped commands answer at once."""
 
 import sys
-from typing import Any
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from datasources.errors import PinwayError
-from deploy.stack.cli import stack
-from gateway.cli import shard_backups
-from gateway.cli.backup import backup_command, restore_command
-from gateway.cli.completion import completion_command
-from gateway.cli.data import export_command, import_command
-from gateway.cli.feed import feed
-from gateway.cli.jobs import jobs
-from gateway.cli.moves import close_command, move_command, rollback_command, verify_command
-from gateway.cli.operating import config, doctor_command, plan_command
-from gateway.cli.resuming import resume_command
-from gateway.cli.serving import init_command, run_command, serve_command, worker_command
-from gateway.cli.shards import shards
-from gateway.cli.tools import schema, token_command
-from gateway.cli.watching import watch_command
 from gateway.interrupted import stopping
 
 
+class Source(NamedTuple):
+    """The place of a command, and what it does in a few words."""
+
+    module: str
+    attribute: str
+    summary: str
+
+
+class Loaded(MutableMapping[str, click.Command]):
+    """Commands by name, each imported when it is first asked for."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources, self._found = dict(sources), dict[str, click.Command]()
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._found:
+            module, attribute, summary = self._sources[name]
+            command: click.Command = getattr(import_module(module), attribute)
+            command.short_help = summary
+            self._found[name] = command
+        return self._found[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._sources.setdefault(name, Source("", "", command.get_short_help_str()))
+        self._found[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._sources[name]
+        self._found.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def summaries(self) -> list[tuple[str, str]]:
+        """All names in order, with what each command does."""
+        return sorted((name, source.summary) for name, source in self._sources.items())
+
+
+COMMANDS = {
+    name: Source(module, attribute, summary)
+    for name, module, attribute, summary in (
+        ("run", "gateway.cli.serving", "run_command", "Run everything embedded, with a demo."),
+        ("serve", "gateway.cli.serving", "serve_command", "Answer requests on the stores set up."),
+        ("worker", "gateway.cli.serving", "worker_command", "Run background jobs alone."),
+        ("init", "gateway.cli.serving", "init_command", "Make missing databases and tables."),
+        ("token", "gateway.cli.tools", "token_command", "Print a token for a user."),
+        ("import", "gateway.cli.data", "import_command", "Read bookmarks or JSON Lines."),
+        ("export", "gateway.cli.data", "export_command", "Write everything as JSON Lines."),
+        ("schema", "gateway.cli.tools", "schema", "Print or compare the GraphQL schema."),
+        ("feed", "gateway.cli.feed", "feed", "Show and route reads of the feed stores."),
+        ("jobs", "gateway.cli.jobs", "jobs", "List, retry and drop background jobs."),
+        ("doctor", "gateway.cli.operating", "doctor_command", "Check everything, say what to do."),
+        ("config", "gateway.cli.operating", "config", "Show the settings in force."),
+        ("plan", "gateway.cli.operating", "plan_command", "Estimate servers for a load."),
+        ("backup", "gateway.cli.backup", "backup_command", "Copy all embedded stores."),
+        ("restore", "gateway.cli.backup", "restore_command", "Make embedded stores of a backup."),
+        ("shards", "gateway.cli.sharding", "shards", "Look after the shards' servers."),
+        ("stack", "deploy.stack.cli", "stack", "Start and stop real servers on this host."),
+        (
+            "completion",
+            "gateway.cli.completion",
+            "completion_command",
+            "Print a shell's completions.",
+        ),
+    )
+}
+
+
 class Commands(click.Group):
-    """A group whose commands' own errors are one line on standard error with exit status 1. Ctrl-C
-    gives one line, too, with exit status 130."""
+    """A group whose commands' own errors are one line on standard error, and exit status 1. Ctrl-C
+    is one line too, and exit status 130."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._loaded = Loaded(COMMANDS)
+        self.commands = self._loaded
 
     def invoke(self, context: click.Context) -> Any:
         try:
@@ -34,6 +100,18 @@ class Commands(click.Group):
         except PinwayError as error:
             click.echo(f"pinway: {error}", err=True)
             sys.exit(1)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(self._loaded.summaries())
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [
+            CompletionItem(name, help=summary)
+            for name, summary in self._loaded.summaries()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,33 +124,3 @@ def main() -> None:
     Ctrl-C. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or SIGTERM stops ends
     with 0.
     """
-
-
-for command in (
-    *(move_command, verify_command, rollback_command, close_command),
-    *(resume_command, watch_command, shard_backups.backup_command),
-    *(shard_backups.restore_command, shard_backups.replay_command),
-):
-    shards.add_command(command)
-
-for command in (
-    run_command,
-    serve_command,
-    worker_command,
-    init_command,
-    token_command,
-    import_command,
-    export_command,
-    schema,
-    feed,
-    jobs,
-    doctor_command,
-    config,
-    plan_command,
-    backup_command,
-    restore_command,
-    shards,
-    stack,
-    completion_command,
-):
-    main.add_command(command)

@@ -10,10 +10,8 @@ from gateway.cli.options import with_settings
 from gateway.cli.output import FOUND, as_json, counted, tell
 from gateway.embedded import check_made
 from gateway.operating.requests import answer
-from gateway.operating.schema_changes import changes
 from gateway.progress import run_told
 from gateway.settings import Settings
-from schema import schema as served
 
 
 @click.command("token")
@@ -33,6 +31,8 @@ def token_command(settings: Settings, username: str, as_json: bool) -> None:
 def schema(context: click.Context) -> None:
     """Print the GraphQL schema."""
     if context.invoked_subcommand is None:
+        from schema import schema as served
+
         click.echo(served.as_str())
 
 
@@ -44,6 +44,9 @@ def check_command(old: Path, as_json: bool) -> None:
 
     The exit status is 3 when a client of the older schema could break.
     """
+    from gateway.operating.schema_changes import changes
+    from schema import schema as served
+
     try:
         before = old.read_text()
     except OSError as error:
