@@ -69,8 +69,8 @@ class Outages:
         outage = self._known.pop(name, None)
         if outage is not None:
             self._log.info(
-                "%s: well again after %d failures in %.0f s",
-                *(self._what.format(name), outage.failures, self._clock() - outage.began),
+                "over, after %d failures in %.0f s: %s",
+                *(outage.failures, self._clock() - outage.began, self._what.format(name)),
             )
 
     def only(self, failed: Mapping[str, BaseException]) -> None:

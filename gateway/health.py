@@ -58,13 +58,17 @@ def _shards(stores: Stores, server: str, fault: str | None) -> dict[str, str]:
         f"{name} {low} to {high}"
         for name, ranges in (
             ("shards", topology.shards),
-            ("names of mod shards", topology.mod.ranges),
+            ("mod shards (names)", topology.mod.ranges),
         )
         for low, high in (r.range for r in ranges if r.master == server)
     ]
-    return _state(
-        fault, f"what is on {', '.join(whose)} can be neither read nor written; all else can"
+    slaves = sorted({r.slave for r in topology.shards if r.master == server and r.slave})
+    lost = (
+        f"writes to {' and '.join(whose)} fail, reads go to the slave {', '.join(slaves)}"
+        if slaves
+        else f"reads and writes of {' and '.join(whose)} fail"
     )
+    return _state(fault, f"{lost}; all other shards go on")
 
 
 def _state(fault: str | None, costs: str) -> dict[str, str]:

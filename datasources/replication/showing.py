@@ -39,7 +39,7 @@ def _range(kind: str, shards: ShardRange) -> str:
 
 def _server(state: ServerState) -> str:
     if state.fault is not None:
-        return f"  {state.name:<12} does not answer: {state.fault}"
+        return f"  {state.name:<12} does not answer: {state.fault.removeprefix(f'{state.name}: ')}"
     told = (
         f"  {state.name:<12} {state.role:<8} epoch {state.epoch:<5} {state.shards:>5} shards "
         f"{state.megabytes:>9.1f} MB  {state.connections} of {state.max_connections} connections"

@@ -62,9 +62,14 @@ def lone_master(topology: Topology, but: str) -> str:
     """The only master without a slave, other than `but`. Raises ConfigError if there isn't exactly
     one."""
     found = {r.master for r in _ranges(topology) if r.slave is None} - {but}
-    if len(found) != 1:
+    if not found:
         raise ConfigError(
-            f"masters without a slave are {', '.join(sorted(found)) or 'none'}: say which with --to"
+            f"every master other than {but} has a slave already: `pinway shards show` lists them; "
+            "to attach it again, name its master with --to"
+        )
+    if len(found) > 1:
+        raise ConfigError(
+            f"{', '.join(sorted(found))} have no slave: say with --to which one gets {but}"
         )
     return found.pop()
 

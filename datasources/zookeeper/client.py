@@ -3,6 +3,7 @@ each call."""
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from kazoo.retry import KazooRetry
 from datasources.errors import StoreTimeout, StoreUnavailable
 
 SESSION_SECONDS = 10.0
+logging.getLogger("kazoo").setLevel(logging.ERROR)  # it warns at each attempt to connect again
 
 
 class Client:
@@ -55,7 +57,9 @@ class Client:
                 return await answer
         except TimeoutError as error:
             if not self._connected.is_set():
-                raise StoreUnavailable(f"topology: no ZooKeeper at {self._hosts}") from error
+                raise StoreUnavailable(
+                    f"topology: no ZooKeeper at {self._hosts}: start it, or mend the setting"
+                ) from error
             raise StoreTimeout(f"topology: no answer within {self._deadline} s") from error
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"topology: ZooKeeper at {self._hosts}: {error!r}") from error

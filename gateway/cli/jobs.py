@@ -32,11 +32,13 @@ def list_command(settings: Settings, parked: bool, limit: int, as_json: bool) ->
     """
     found = _ask(settings, {"command": "jobs list", "parked": parked, "limit": limit})
     rows = [job | {"task": ", ".join(job["tasks"])} for job in found["jobs"]]
+    fault = found.get("queue_fault")
     lanes = ", ".join(f"{lane['jobs']:,} {lane['priority']}" for lane in found["queue"])
     words = [
         *(table(rows, _COLUMNS) if rows else []),
         f"{found['rows']:,} jobs in the outboxes, {found['parked']:,} of them parked or set aside; "
-        f"in the queue: {lanes}",
+        f"in the queue: {lanes or 'unknown'}",
+        *([f"not asked: {fault}"] if fault else []),
         *(f"not asked: {server}: {why}" for server, why in found["unreachable"].items()),
     ]
     tell(found, words, as_json=as_json)

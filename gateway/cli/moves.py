@@ -16,7 +16,7 @@ from datasources.replication.sides import Report
 from datasources.topology import Topology
 from gateway.cli.options import Command, with_dry_run, with_settings
 from gateway.cli.output import FOUND
-from gateway.cli.working import Work, run
+from gateway.cli.working import Work, require_replica_password, run
 from gateway.settings import Settings
 
 LISTED = 50  # differences that are printed; --json has all
@@ -127,8 +127,8 @@ def move_command(
 
     async def act(work: Work) -> None:
         span = topologies.span_of(range)
-        if not (replica_password or dry_run):
-            raise ConfigError("--replica-password is missing: the servers log in to each other")
+        if not dry_run:
+            require_replica_password(replica_password)
         known = await work.moves()
         move, version = known.get(moves.id_of(span), (None, None))
         if move is None or moves.is_over(move):

@@ -16,7 +16,7 @@ from datasources.together import together
 from gateway.cli.options import with_dry_run, with_settings
 from gateway.cli.output import FOUND, as_json, tell
 from gateway.cli.promoting import promoted
-from gateway.cli.working import Work, run
+from gateway.cli.working import Work, require_replica_password, run
 from gateway.settings import Settings
 
 
@@ -74,7 +74,7 @@ def check_command(settings: Settings, as_json: bool) -> None:
             try:
                 variables = await variables_of(work.admin(name))
             except StoreError as error:
-                return [f"{name}: {error}"]
+                return [str(error)]  # the error names the server
             return [f"{name}: {fault}" for fault in faults_in(work.topology, name, variables)]
 
         for lines in await together(ask(name) for name in sorted({*masters, *slaves})):
@@ -94,7 +94,17 @@ def add_command(settings: Settings, name: str, url: str) -> None:
     """Add server NAME at URL (mysql://HOST:PORT) to the topology; it has no shards yet."""
 
     async def add(work: Work) -> None:
+        from datasources.mysql.replication.admin import CONNECT_SECONDS, Admin
+
         following = topologies.added(work.topology, name, url)
+        account = settings.mysql_operator_user, settings.mysql_operator_password
+        admin = Admin(name, url, *account)
+        try:
+            await admin.run("SELECT 1", within=CONNECT_SECONDS)
+        except StoreError as error:
+            raise ConfigError(f"{error}; nothing was changed: start it, or mend the URL") from None
+        finally:
+            await admin.close()
         await work.save(following)
 
     run(settings, f"add {name}", add)
@@ -178,7 +188,10 @@ def promote_command(
 @click.option("--to", "master", help="Its master; needed when several have no slave.")
 @click.option("--replica-user", default="replica", show_default=True)
 @click.option(
-    "--replica-password", envvar="PINWAY_REPLICA_PASSWORD", required=True, help="Slaves log in so."
+    "--replica-password",
+    envvar="PINWAY_REPLICA_PASSWORD",
+    default="",
+    help="Slaves log in with it. `pinway stack` keeps it in secrets.json.",
 )
 @with_settings
 def attach_command(
@@ -191,6 +204,7 @@ def attach_command(
 
         topologies.check_server(work.topology, host)
         over = master or topologies.lone_master(work.topology, host)
+        require_replica_password(replica_password)
         attachment = Attachment(
             work.admin(over),
             work.admin(over),

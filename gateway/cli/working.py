@@ -15,7 +15,7 @@ from datasources.replication import moves
 from datasources.replication.moves import Move
 from datasources.topology import Topology
 from gateway.embedded import topology_url
-from gateway.settings import Settings
+from gateway.settings import EMBEDDED, Settings
 
 Admins = Callable[[str], Any]
 """Opens a connection to the server with this name, with the operator's account."""
@@ -58,6 +58,10 @@ def run(settings: Settings, purpose: str | None, act: Callable[[Work], Awaitable
 @asynccontextmanager
 async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
     """Open what an operation uses, and hold the lock if there is a purpose."""
+    if settings.topology == EMBEDDED:
+        raise ConfigError(
+            "`pinway shards` is for MariaDB servers: name their settings with --config FILE"
+        )
     url = topology_url(settings)
     async with AsyncExitStack() as opened:
         source = open_topology(url)
@@ -84,9 +88,19 @@ async def means(settings: Settings, purpose: str | None) -> AsyncIterator[Work]:
         yield Work(source, operations, topology, admin, settings)
 
 
+def require_replica_password(password: str) -> None:
+    """Raises ConfigError without the password with which servers log in to each other."""
+    if not password:
+        raise ConfigError(
+            "the password with which servers log in to each other is missing: give "
+            "--replica-password or set PINWAY_REPLICA_PASSWORD (`pinway stack` keeps it in "
+            "secrets.json, as replica_password)"
+        )
+
+
 def _check(topology: Topology) -> None:
     if not all(url.startswith("mysql:") for url in topology.servers.values()):
         raise ConfigError(
             "these shards are files of this host, which have no masters and slaves: "
-            "`pinway shards` is for MariaDB servers"
+            "`pinway shards` is for MariaDB servers, whose settings --config names"
         )

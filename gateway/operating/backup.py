@@ -140,6 +140,10 @@ def read(folder: Path) -> Manifest:
             f"{folder} is not a backup: {path.name} can't be read ({error.strerror})"
         ) from None
     except msgspec.MsgspecError as error:
+        if (folder / "base").is_dir():
+            raise ConfigError(
+                f"{folder} is a backup of a shard server: `pinway shards restore` restores it"
+            ) from None
         raise Damaged(f"{path} is damaged ({error}): take another backup") from None
     if manifest.format != FORMAT:
         raise ConfigError(

@@ -220,11 +220,25 @@ async def _clock(stores: Stores) -> list[Finding]:
 
 
 async def _replication(stores: Stores) -> list[Finding]:
-    findings = []
+    topology, masters = stores.shards.objects.topology(), await stores.shards.ping()
+    over = {r.slave: r.master for r in (*topology.shards, *topology.mod.ranges)}
+    findings = [
+        Finding(
+            f"replication {master}",
+            WARNING,
+            "it has no slave: its writes are on one server alone",
+            f"give it one: `pinway shards attach SERVER --to {master}`",
+        )
+        for master in sorted({r.master for r in topology.shards if r.slave is None})
+        if topology.servers[master].startswith("mysql:")
+    ]
     for slave, seconds in (await stores.shards.replication()).items():
-        check = f"replication {slave}"
-        if seconds is None:
-            advice = "start it (START SLAVE), or copy it again from its master"
+        check, master = f"replication {slave}", over[slave]
+        if seconds is None and masters.get(master):
+            advice = f"start {master}, or take its place: `pinway shards promote {slave}`"
+            findings.append(Finding(check, FAULT, f"its master {master} is away", advice))
+        elif seconds is None:
+            advice = f"make it follow {master} again: `pinway shards attach {slave} --to {master}`"
             findings.append(Finding(check, FAULT, "it does not replicate", advice))
         elif seconds > LAG_SECONDS:
             told, advice = f"{seconds:,.0f} s behind", "find what keeps it: disk, or a long write"

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from datasources.errors import BadInput, NotFound, StoreCorrupt
+from datasources.errors import BadInput, NotFound, StoreCorrupt, StoreError
 from datasources.protocols import PRIORITIES, OutboxEntry, Stores
 from feed_engine.outbox.completion import change_of
 from feed_engine.outbox.priorities import of_tasks
@@ -82,16 +82,22 @@ async def token(settings: Settings, stores: Stores, username: str) -> dict[str, 
 
 
 async def list_jobs(stores: Stores, limit: int, *, parked: bool) -> dict[str, Any]:
-    """The rows of the outboxes, whose jobs are in the queue, and the queue's lanes."""
+    """The rows of the outboxes, whose jobs are in the queue, and the queue's lanes; without the
+    queue, its fault."""
     entries = await stores.shards.outbox.listing(limit, parked=parked)
     backlog = await stores.shards.outbox.backlog()
-    lanes = await stores.queue.lanes()
+    queue_fault = None
+    try:
+        lanes = await stores.queue.lanes()
+    except StoreError as error:
+        lanes, queue_fault = [], str(error)
     return {
         "jobs": [described(entry) for entry in entries],
         "rows": backlog.rows,
         "parked": backlog.parked,
         "unreachable": {server: str(error) for server, error in backlog.lost.items()},
         "queue": [lane._asdict() for lane in lanes],
+        "queue_fault": queue_fault,
     }
 
 

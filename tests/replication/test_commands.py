@@ -82,3 +82,11 @@ async def test_init_makes_no_empty_shard_where_the_topology_was_pointed_by_hand(
     admin = pairs.admin("MySQL002A")
     assert await admin.run(f"SHOW DATABASES LIKE 'db{shard:05d}'") == []
     await admin.close()
+
+
+async def test_a_server_that_does_not_answer_is_not_added(pairs: Pairs) -> None:
+    before = (await pairs.saved()).epoch
+    status, output = await run(pairs, "add", "MySQL009A", "mysql://127.0.0.1:1")
+    assert status == 1
+    assert "nothing was changed: start it, or mend the URL" in output
+    assert (await pairs.saved()).epoch == before

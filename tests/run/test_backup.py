@@ -94,6 +94,16 @@ def test_a_backup_keeps_the_signing_key_and_leaves_out_queue_and_caches(made: Pa
     assert backup.read(made / "backup").bytes == sum(f["bytes"] for f in listed.values())
 
 
+def test_a_restore_refuses_the_backup_of_a_shard_server_and_names_its_command(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "001/base").mkdir(parents=True)
+    (tmp_path / "001/backup.json").write_text('{"server": "A", "files": {"ibdata1": "0"}}')
+    done = pinway("restore", str(tmp_path / "001"), "--data-dir", str(tmp_path / "data"))
+    assert done.exit_code == 1
+    assert "is a backup of a shard server: `pinway shards restore` restores it" in done.output
+
+
 def test_a_restore_refuses_what_is_not_empty_and_makes_nothing(made: Path) -> None:
     before = sorted((made / "data").iterdir())
     done = pinway("restore", str(made / "backup"), "--data-dir", str(made / "data"))

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from datasources.errors import StoreUnavailable
 from datasources.protocols import Job
 from feed_engine.outbox.jobs import run_job
 from gateway.operating import control
-from gateway.operating.requests import answer, perform
+from gateway.operating.requests import answer, list_jobs, perform
 from gateway.settings import read_settings
 from tests.gateways import embedded_gateway
 
@@ -51,6 +52,20 @@ async def test_a_job_that_no_retry_cures_is_shown_retried_and_dropped(tmp_path: 
             with pytest.raises(Exception, match="there is no user 'bob'"):
                 await ask("token", username="bob")
         assert not (settings.data_dir / "control.sock").exists()
+
+
+async def test_jobs_are_listed_while_the_queue_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lanes() -> list[Any]:
+        raise StoreUnavailable("queue: it is away")
+
+    async with embedded_gateway(tmp_path) as gateway:
+        await post(gateway.stores, 2, "change", b"{}")
+        monkeypatch.setattr(gateway.stores.queue, "lanes", lanes)
+        found = await list_jobs(gateway.stores, 9, parked=False)
+    assert (found["rows"], found["queue"]) == (1, [])
+    assert found["queue_fault"] == "queue: it is away"
 
 
 async def post(stores: Any, shard: int, kind: str, payload: bytes) -> int:

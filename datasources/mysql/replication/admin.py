@@ -60,7 +60,7 @@ class Admin:
         if not exists:
             raise StoreCorrupt(
                 f"{self.name}: it has no table pinway.server, so nobody knows who is its pair's "
-                "master: `pinway stack up` makes it, or see docs/shards.md"
+                "master: `pinway stack up` makes it, or see docs/how-to/shards.md"
             )
         [row] = await self.run(
             "SELECT @@server_id, @@read_only, @@rpl_semi_sync_master_enabled, "

@@ -14,6 +14,8 @@ from datasources.mysql.replication.promotion import Seam, Tell, no_seam
 from datasources.replication.server_row import RENEWAL
 
 CATCH_UP_SECONDS = 3600
+REFUSED_LOGINS = {1044, 1045, 1698, 1862}
+"""The error numbers with which a master refuses a login: waiting longer would not help."""
 READING_BINLOG = 1236
 """The error number with which a master ends a slave's reading because of any fault in its binary
 logs."""
@@ -102,6 +104,12 @@ class Attachment:
                 raise StoreConflict(
                     f"{self._slave.name} does not apply its master's events: "
                     f"{status and status['Last_SQL_Error']}"
+                )
+            if int(status["Last_IO_Errno"]) in REFUSED_LOGINS:
+                raise ConfigError(
+                    f"{self._master.name} refuses the login of {self._slave.name} as "
+                    f"{self._replica.user!r}: give the right --replica-password, and run the "
+                    f"command again ({status['Last_IO_Error']})"
                 )
             if int(status["Last_IO_Errno"]) == READING_BINLOG:
                 if lacks_position(status["Last_IO_Error"]):

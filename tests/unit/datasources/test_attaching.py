@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from datasources.errors import StoreConflict
+from datasources.errors import ConfigError, StoreConflict
 from datasources.mysql.replication.admin import Admin
 from datasources.mysql.replication.attaching import Attachment, Replica
 
@@ -28,6 +28,8 @@ TOO_LARGE = (
 class Server:
     """A master and a slave in one, whose slave never catches up and has an error."""
 
+    number = 1236
+
     def __init__(self, name: str, error: str) -> None:
         self.name, self.error = name, error
         self.login = SimpleNamespace(host="127.0.0.1", port=1)
@@ -36,7 +38,7 @@ class Server:
         return [(1,)] if "MASTER_GTID_WAIT" in sql else [(b"1-1-9",)]
 
     async def slave(self) -> dict[str, Any]:
-        return {"Last_SQL_Error": "", "Last_IO_Errno": 1236, "Last_IO_Error": self.error}
+        return {"Last_SQL_Error": "", "Last_IO_Errno": self.number, "Last_IO_Error": self.error}
 
 
 def attachment(error: str) -> Attachment:
@@ -52,3 +54,12 @@ async def test_a_slave_whose_position_its_master_lacks_is_copied_again(error: st
 async def test_a_slave_whose_master_has_another_fault_keeps_its_data() -> None:
     with pytest.raises(StoreConflict, match="exceeded max_allowed_packet"):
         await attachment(TOO_LARGE)._catch_up()
+
+
+async def test_a_slave_with_a_wrong_password_is_told_at_once() -> None:
+    server = Server("A", "error connecting to master: Access denied for user 'replica'")
+    server.number = 1045
+    one = cast(Admin, server)
+    attachment = Attachment(one, one, one, Replica("replica", "wrong"))
+    with pytest.raises(ConfigError, match="give the right --replica-password"):
+        await attachment._catch_up()

@@ -40,7 +40,7 @@ def test_an_outage_is_logged_once_then_at_growing_intervals_and_at_its_end(
         outages.well("First")
         outages.well("First")
     [last] = caplog.records
-    assert last.getMessage() == "the outbox of First: well again after 7199 failures in 7198 s"
+    assert last.getMessage() == "over, after 7199 failures in 7198 s: the outbox of First"
 
 
 def test_each_name_has_an_outage_of_its_own(caplog: pytest.LogCaptureFixture) -> None:

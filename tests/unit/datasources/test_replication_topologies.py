@@ -82,5 +82,5 @@ def test_a_server_is_added_once() -> None:
 def test_a_server_that_is_no_slave_has_no_master() -> None:
     with pytest.raises(ConfigError, match=r"a is the slave of no master.*slaves are b, d"):
         topologies.master_over(topology(), "a")
-    with pytest.raises(ConfigError, match="masters without a slave are none"):
+    with pytest.raises(ConfigError, match="every master other than a has a slave already"):
         topologies.lone_master(topology(), "a")

@@ -1,0 +1,35 @@
+"""A ZooKeeper that is away: one error, and no lines of the driver."""
+
+import logging
+
+import pytest
+
+from datasources.errors import StoreUnavailable
+from datasources.zookeeper.client import Client
+from gateway.settings import Settings
+from gateway.telemetry.logs import start_logging
+from tests.serving import free_port
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_driver_logs_no_line_for_each_attempt_to_connect(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    port = free_port()
+    client = Client(f"127.0.0.1:{port}", 0.5)
+    with pytest.raises(StoreUnavailable, match=f"no ZooKeeper at 127.0.0.1:{port}"):
+        await client.call(lambda kazoo: kazoo.get_async("/"))
+    await client.close()
+    assert caplog.messages == []
+
+
+def test_the_log_of_a_gateway_leaves_the_driver_quiet() -> None:
+    root = logging.getLogger()
+    before = list(root.handlers), root.level
+    try:
+        start_logging(Settings())
+        assert not logging.getLogger("kazoo.client").isEnabledFor(logging.WARNING)
+    finally:
+        root.handlers[:], level = before
+        root.setLevel(level)

@@ -1,0 +1,84 @@
+"""What doctor and readiness say of a master that is away, and of a master without a slave."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from datasources.protocols import Stores
+from datasources.topology import ModShards, ShardRange, Topology
+from gateway.health import readiness
+from gateway.operating import doctor
+
+pytestmark = pytest.mark.anyio
+
+TOPOLOGY = Topology(
+    epoch=1,
+    servers={name: f"mysql://{name}:3306" for name in ("A", "B", "C")},
+    shards=(ShardRange((0, 7), "A", "B"), ShardRange((8, 15), "C", None)),
+    mod=ModShards(8, (ShardRange((0, 7), "A", "B"),)),
+)
+
+
+class Shards:
+    """Servers of which A does not answer, so that its slave B does not replicate."""
+
+    objects = SimpleNamespace(topology=lambda: TOPOLOGY)
+
+    def __init__(self, away: str | None) -> None:
+        self._away = away
+
+    async def ping(self) -> dict[str, str | None]:
+        return {"A": self._away, "C": None}
+
+    async def replication(self) -> dict[str, float | None]:
+        return {"B": None}
+
+    async def setting_faults(self) -> dict[str, list[str] | None]:
+        return {}
+
+
+class Well:
+    """Any other store."""
+
+    fault = None
+
+    async def ping(self) -> None:
+        pass
+
+
+def stores(away: str | None) -> Stores:
+    well, sides = Well(), SimpleNamespace(primary=Well(), standby=Well())
+    parts: dict[str, Any] = {"pools": sides, "feeds": sides, "shards": Shards(away)}
+    names = ("object_cache", "mapping_cache", "queue", "topology")
+    return cast(Stores, SimpleNamespace(**parts, **dict.fromkeys(names, well)))
+
+
+async def test_the_advice_for_a_slave_whose_master_is_away_is_to_promote_it() -> None:
+    found = {f.check: f for f in await doctor._replication(stores("A: Connection refused"))}
+    slave = found["replication B"]
+    assert (slave.state, slave.detail) == (doctor.FAULT, "its master A is away")
+    assert slave.advice == "start A, or take its place: `pinway shards promote B`"
+
+
+async def test_the_advice_for_a_slave_that_stopped_is_to_attach_it() -> None:
+    found = {f.check: f for f in await doctor._replication(stores(None))}
+    assert found["replication B"].advice.endswith("`pinway shards attach B --to A`")
+
+
+async def test_a_master_without_a_slave_is_a_warning() -> None:
+    found = {f.check: f for f in await doctor._replication(stores(None))}
+    lone = found["replication C"]
+    assert (lone.state, lone.detail) == (
+        doctor.WARNING,
+        "it has no slave: its writes are on one server alone",
+    )
+    assert lone.advice == "give it one: `pinway shards attach SERVER --to C`"
+
+
+async def test_a_lost_master_with_a_slave_costs_writes_alone() -> None:
+    found = (await readiness(stores("A: Connection refused")))["stores"]
+    assert found["shards A"]["costs"] == (
+        "writes to shards 0 to 7 and mod shards (names) 0 to 7 fail, reads go to the slave B; "
+        "all other shards go on"
+    )
