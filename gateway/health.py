@@ -6,7 +6,7 @@ all users would be.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from datasources.errors import StoreError
@@ -42,10 +42,13 @@ async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dic
         "feeds_primary": stores.feeds.primary.ping,
         "feeds_standby": stores.feeds.standby.ping,
     }
-    shards, faults = await asyncio.gather(
-        stores.shards.ping(), asyncio.gather(*(_fault(ping, patience) for ping in pings.values()))
+    shards, lags, faults = await asyncio.gather(
+        stores.shards.ping(),
+        _lags(stores, patience),
+        asyncio.gather(*(_fault(ping, patience) for ping in pings.values())),
     )
     states = {f"shards {name}": _shards(stores, name, fault) for name, fault in shards.items()}
+    states |= _slaves(stores, shards, lags)
     states |= {name: _state(fault, COSTS[name]) for name, fault in zip(pings, faults, strict=True)}
     states["topology"] = _state(stores.topology.fault, COSTS["topology"])
     dead = {name: fault for name, fault in shards.items() if fault}
@@ -69,6 +72,34 @@ def _shards(stores: Stores, server: str, fault: str | None) -> dict[str, str]:
         else f"reads and writes of {' and '.join(whose)} fail"
     )
     return _state(fault, f"{lost}; all other shards go on")
+
+
+def _slaves(
+    stores: Stores, masters: Mapping[str, str | None], lags: Mapping[str, float | None] | None
+) -> dict[str, dict[str, str]]:
+    """The states of the slaves whose masters answer; nothing if their lags are not known."""
+    topology = stores.shards.objects.topology()
+    pairs = {r.slave: r.master for r in (*topology.shards, *topology.mod.ranges) if r.slave}
+    if lags is None:
+        return {}
+    states = {}
+    for slave, master in sorted(pairs.items()):
+        if masters.get(master) is None:
+            fault = "it does not answer" if slave not in lags else "it does not replicate"
+            states[f"slave {slave}"] = _state(
+                None if lags.get(slave) is not None else fault,
+                f"writes to {master} wait for it and answer TIMEOUT, until it is back or "
+                f"`pinway shards detach {slave}`; reads go on",
+            )
+    return states
+
+
+async def _lags(stores: Stores, patience: float) -> dict[str, float | None] | None:
+    try:
+        async with asyncio.timeout(patience):
+            return await stores.shards.replication()
+    except (StoreError, TimeoutError):
+        return None
 
 
 def _state(fault: str | None, costs: str) -> dict[str, str]:

@@ -155,7 +155,9 @@ class StateCollector(Collector):
             "Seconds that a slave of a shard server is behind its master.",
             labels=["server"],
         )
-        for server, seconds in self._state.lags.items():
+        slaves = (name.split() for name in self._state.stores)
+        unknown = {name[1]: None for name in slaves if name[0] == "slave"}
+        for server, seconds in {**unknown, **self._state.lags}.items():
             running.add_metric([server], seconds is not None)
             if seconds is not None:
                 lag.add_metric([server], seconds)

@@ -9,6 +9,7 @@ from datasources.protocols import Stores
 from datasources.topology import ModShards, ShardRange, Topology
 from gateway.health import readiness
 from gateway.operating import doctor
+from gateway.telemetry.state import State, StateCollector
 
 pytestmark = pytest.mark.anyio
 
@@ -27,12 +28,13 @@ class Shards:
 
     def __init__(self, away: str | None) -> None:
         self._away = away
+        self.lags: dict[str, float | None] = {"B": None}
 
     async def ping(self) -> dict[str, str | None]:
         return {"A": self._away, "C": None}
 
     async def replication(self) -> dict[str, float | None]:
-        return {"B": None}
+        return self.lags
 
     async def setting_faults(self) -> dict[str, list[str] | None]:
         return {}
@@ -74,6 +76,32 @@ async def test_a_master_without_a_slave_is_a_warning() -> None:
         "it has no slave: its writes are on one server alone",
     )
     assert lone.advice == "give it one: `pinway shards attach SERVER --to C`"
+
+
+async def test_a_slave_that_does_not_answer_is_listed_with_the_writes_that_wait_for_it() -> None:
+    shown = stores(None)
+    cast(Shards, shown.shards).lags = {}
+    found = (await readiness(shown))["stores"]
+    assert found["slave B"] == {
+        "state": "it does not answer",
+        "costs": "writes to A wait for it and answer TIMEOUT, until it is back or "
+        "`pinway shards detach B`; reads go on",
+    }
+    cast(Shards, shown.shards).lags = {"B": 0.1}
+    assert (await readiness(shown))["stores"]["slave B"] == {"state": "well"}
+
+
+async def test_a_slave_that_does_not_answer_does_not_replicate_in_the_metrics() -> None:
+    shown = stores(None)
+    cast(Shards, shown.shards).lags = {}
+    state = State(at=1.0, stores=(await readiness(shown))["stores"])
+    samples = {
+        sample.labels["server"]: sample.value
+        for metric in StateCollector(state).collect()
+        if metric.name == "pinway_replication_running"
+        for sample in metric.samples
+    }
+    assert samples == {"B": 0.0}
 
 
 async def test_a_lost_master_with_a_slave_costs_writes_alone() -> None:
