@@ -1,4 +1,4 @@
-"""What doctor and readiness say of a master that is away, and of a master without a slave."""
+"""The advice for a shard master that is away, for its slave, and for a master without a slave."""
 
 from types import SimpleNamespace
 from typing import Any, cast
