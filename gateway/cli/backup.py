@@ -44,6 +44,6 @@ def restore_command(settings: Settings, folder: Path, as_json: bool) -> None:
         restored = told(backup.restore(folder, settings.data_dir, bars))
     words = (
         f"{settings.data_dir} is as it was at {restored['made']}: start the gateway with "
-        "`pinway run` or `pinway serve`"
+        f"`pinway run --data-dir {settings.data_dir}` (or `pinway serve`)"
     )
     tell(restored, words, as_json=as_json)

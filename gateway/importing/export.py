@@ -80,10 +80,11 @@ async def export_file(
                 lines += _write(out, await _lines(stores, keys, found))
                 done += len(found)
                 progress(Progress(stage, min(done, total), total, stage))
+        before = lines
         async for found in _walk(stores, Kind.USER):
             async for edges in _edges(stores, keys, [user.id for user in found]):
                 lines += _write(out, edges)
-                progress(Progress("likes and follows", lines, None, "lines"))
+                progress(Progress("likes and follows", lines - before, None, "lines"))
     finally:
         keys.close()
     return lines

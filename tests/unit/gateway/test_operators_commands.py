@@ -46,7 +46,9 @@ def commands(command: click.Command, *path: str) -> Iterator[tuple[str, click.Co
 
 WITHOUT = {"run", "serve", "worker", "init", "export", "completion"}
 WITHOUT |= {"stack up", "stack down", "stack logs", "shards watch"}
-WITHOUT |= {f"shards {change}" for change in ("add", "open", "promote", "attach", "detach")}
+WITHOUT |= {
+    f"shards {change}" for change in ("add", "open", "promote", "attach", "detach", "resume")
+}
 WITHOUT |= {f"shards {change}" for change in ("backup", "restore", "replay")}
 """Commands whose output is a log, a file's content, a script, or the steps of a change."""
 
