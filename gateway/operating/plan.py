@@ -11,7 +11,7 @@ DAY = 86_400
 FULL = 0.6
 """The share of a resource that is planned for. Above it, waiting times grow fast."""
 
-PAGES_A_CORE = 4_912
+PAGES_A_CORE = 7_297
 """Pages a second of one gateway core: HTTP and execution only. The drivers of real servers need a
 part of a core, too."""
 COMMITS_A_SERVER = 341
