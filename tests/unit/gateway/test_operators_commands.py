@@ -223,13 +223,10 @@ class Servers:
             "C": None,
         }
 
-    async def replication(self) -> dict[str, float | None]:
-        return {}
-
 
 @pytest.mark.anyio
 async def test_doctor_tells_of_the_settings_of_each_server() -> None:
-    found = await doctor._replication(SimpleNamespace(shards=Servers()))  # type: ignore[arg-type]
+    found = await doctor._server_settings(SimpleNamespace(shards=Servers()))  # type: ignore[arg-type]
     assert [(finding.check, finding.state) for finding in found] == [
         ("settings A", "ok"),
         ("settings B", "fault"),
