@@ -13,6 +13,8 @@ import pytest
 from graphql import GraphQLError, Node, Token, ValidationContext, get_introspection_query
 
 from gateway.collector import short_passes
+from gateway.cost.clients import Clients
+from gateway.cost.shares import Shares
 from gateway.execution import limits_of
 from gateway.execution.compile.plan import VARIANTS
 from gateway.execution.compile.variant import BYTES_A_FIELD, LARGE
@@ -20,6 +22,7 @@ from gateway.execution.documents import REFUSED, SMALL, Document, Documents, Pre
 from gateway.execution.executor import Executor
 from gateway.execution.model.selection import Selection
 from gateway.execution.reading import ERRORS, MESSAGE, Read
+from gateway.peers import Proxies
 from gateway.settings import Settings
 from schema import schema
 from tests.unit.gateway.execution.test_limits import fan_out
@@ -455,3 +458,16 @@ async def test_the_time_of_a_reading_beside_the_loop_is_told_once() -> None:
     assert told[0] > 0
     await cache.read("{ __typename }", told.append)  # a step of the request has this time
     assert len(told) == 1
+
+
+@pytest.mark.anyio
+async def test_a_client_pays_for_the_time_of_a_reading_beside_the_loop() -> None:
+    shares = Shares(0.25)
+    client = Clients(Proxies(()), None, 1, shares=shares).of(None, {}, "10.0.0.1")
+    assert client is not None
+    charged = list[str]()
+    shares.charge = lambda address, seconds: charged.append(address)  # type: ignore[method-assign]
+    executor = Executor(documents(), timeout=60)
+    context: Any = SimpleNamespace(again=None, fault=None, scanning=SimpleNamespace(used=0))
+    await executor.run(long_text("a"), None, "no_such_operation", context, client=client)
+    assert charged == ["10.0.0.1"]
