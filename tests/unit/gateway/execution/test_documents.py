@@ -461,12 +461,14 @@ async def test_the_time_of_a_reading_beside_the_loop_is_told_once() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_client_pays_for_the_time_of_a_reading_beside_the_loop() -> None:
+async def test_a_client_pays_for_the_time_of_a_reading_beside_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shares = Shares(0.25)
     client = Clients(Proxies(()), None, 1, shares=shares).of(None, {}, "10.0.0.1")
     assert client is not None
     charged = list[str]()
-    shares.charge = lambda address, seconds: charged.append(address)  # type: ignore[method-assign]
+    monkeypatch.setattr(shares, "charge", lambda address, seconds: charged.append(address))
     executor = Executor(documents(), timeout=60)
     context: Any = SimpleNamespace(again=None, fault=None, scanning=SimpleNamespace(used=0))
     await executor.run(long_text("a"), None, "no_such_operation", context, client=client)
