@@ -93,6 +93,13 @@ def without_primary(sides: Sides) -> Sides:
     return Sides(Unwell(sides.primary), sides.standby)
 
 
+def without(stores: Stores, kind: str, side: str) -> Stores:
+    """The stores, with one side of the pools or feeds unavailable."""
+    sides: Sides = getattr(stores, kind)
+    away: Any = Unwell(getattr(sides, side))
+    return stores._replace(**{kind: sides._replace(**{side: away})})
+
+
 def marking(sides: Sides) -> Sides:
     return Sides(*(cast(WideColumnStore, Marking(side)) for side in sides))
 

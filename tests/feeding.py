@@ -14,10 +14,12 @@ from datasources.valkey import ValkeyServer
 from feed_engine import writes
 from feed_engine.feeds import content
 from feed_engine.feeds.following import FollowingPage, following_page
+from feed_engine.feeds.rows import FOLLOWING, id_row, parse_following
 from feed_engine.feeds.settings import Feeds, FeedSettings, epoch_ms
 from feed_engine.feeds.smart.results import HomePage
 from feed_engine.feeds.smart.service import home_page
 from feed_engine.feeds.visible import Visible
+from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Task, decode
 from feed_engine.outbox.tasks import HANDLERS, name_of
 from feed_engine.speculation import Race
@@ -112,6 +114,14 @@ class Feeding(People):
 
     async def following_ids(self, viewer: User) -> list[int]:
         return await self.list(Mapping.USER_FOLLOWS_USERS, viewer.id)
+
+    async def cells(self, viewer: User) -> list[list[tuple[int, int]]]:
+        """The (pin, cause) of the cells in the viewer's following row, for each side."""
+        found = []
+        for side in self.stores.feeds:
+            row = await read_row(side, FOLLOWING, id_row(viewer.id))
+            found.append([parse_following(cell.column)[1:] for cell in row])
+        return found
 
     async def drain(self) -> None:
         await drain(self.stores)

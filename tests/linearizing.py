@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from datasources.errors import BadInput, NotFound
-from datasources.ids import shard_of
 from datasources.mappings import EdgeKey, ListKey, Mapping, PageRequest
-from datasources.protocols import Job, ShardTx, Stores
+from datasources.protocols import Job, ShardTx
 from datasources.records import Board
 from feed_engine import writes
 from feed_engine.ordering import arrange
@@ -172,7 +171,7 @@ class History:
             self.start[board.id] = ids[::-1]
             self.pins += ids
         await settle()
-        await _pack(self.people.stores, self.boards[0], self.start[self.boards[0].id])
+        await self.people.pack(self.boards[0], self.start[self.boards[0].id], gap=5)
         stores = self.people.stores
         self.stores = with_part(stores, "objects", _Objects(self, stores.shards.objects))
         self.me = user.id
@@ -461,17 +460,3 @@ async def _rows(tx: ShardTx, board_id: int) -> list[Shown]:
     rows = await tx.rows_below(ListKey(ON_BOARD, board_id), HIGHEST, MOST)
     assert len(rows) < MOST
     return [(row.to_id, row.active) for row in rows]
-
-
-async def _pack(stores: Stores, board: Board, ids: list[int]) -> None:
-    """Leave hardly any room between pins, so that rows must be respaced."""
-
-    async def write(tx: ShardTx) -> None:
-        for place, pin_id in enumerate(reversed(ids)):
-            row = await tx.edge(EdgeKey(ON_BOARD, board.id, pin_id))
-            assert row is not None
-            row = row._replace(sequence=10**37 + 5 * place, version=row.version + 1)
-            await tx.put_edge(ON_BOARD, row)
-
-    await stores.shards.objects.transact(shard_of(board.id), write)
-    await stores.mapping_cache.drop([ListKey(ON_BOARD, board.id)])

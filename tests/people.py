@@ -1,13 +1,13 @@
 """New users, boards and pins for tests."""
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from datasources.ids import shard_of
-from datasources.mappings import Edge, ListKey, Mapping, PageRequest
-from datasources.protocols import Stores
+from datasources.mappings import Edge, EdgeKey, ListKey, Mapping, PageRequest
+from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Interest, Pin, User
 from feed_engine import writes
 from tests.audit import audit
@@ -42,6 +42,32 @@ class People:
             interest_ids=tuple(interest.id for interest in interests),
         )
         return (await writes.create_pin(self.stores, board.owner_id, new)).pin
+
+    async def board_with_pins(self, count: int) -> tuple[Board, list[int]]:
+        """A board of a new user, and the ids of its pins from the top down."""
+        board = await self.board(await self.user())
+        return board, [(await self.pin(board)).id for _ in range(count)][::-1]
+
+    async def set_sequences(self, board: Board, sequences: dict[int, int]) -> None:
+        """Give pins of a board new sequences (by pin id), none of which another pin has."""
+
+        async def write(tx: ShardTx) -> None:
+            for pin_id, sequence in sequences.items():
+                row = await tx.edge(EdgeKey(Mapping.BOARD_HAS_PINS, board.id, pin_id))
+                assert row is not None
+                row = row._replace(sequence=sequence, version=row.version + 1)
+                await tx.put_edge(Mapping.BOARD_HAS_PINS, row)
+
+        await self.stores.shards.objects.transact(shard_of(board.id), write)
+        await self.stores.mapping_cache.drop([ListKey(Mapping.BOARD_HAS_PINS, board.id)])
+
+    async def pack(self, board: Board, ids: Sequence[int], gap: int = 1, base: int = 10**37) -> int:
+        """Give pins, from the top down, sequences `gap` apart above all others. Returns the lowest
+        of these sequences."""
+        await self.set_sequences(
+            board, {pin_id: base + gap * place for place, pin_id in enumerate(reversed(ids))}
+        )
+        return base
 
     async def interest(self) -> Interest:
         number = next(_NUMBERS)

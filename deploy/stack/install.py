@@ -75,23 +75,27 @@ def _install(packages: Sequence[str], progress: Progress) -> None:
     prefix: list[str] = []
     if os.geteuid() != 0:
         prefix = ["sudo", "-n"]
-        if find("sudo") is None or _run([*prefix, "true"]).returncode != 0:
+        if find("sudo") is None or run([*prefix, "true"]).returncode != 0:
             raise StackError(f"missing: {', '.join(packages)}; {by_hand}, then run this again.")
     progress(f"installing Debian packages: {' '.join(packages)}")
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y"]
     install = [*apt, "install", "--no-install-recommends", *packages]
-    done = _run(install)
+    done = run(install)
     if done.returncode != 0:  # A fresh image has no lists, an old one has stale ones.
-        _run([*apt, "update"])
-        done = _run(install)
+        run([*apt, "update"])
+        done = run(install)
     if done.returncode != 0:
         print(done.stdout[-3000:], file=sys.stderr)
         raise StackError(f"apt-get failed; {by_hand} to see why, then run this again.")
 
 
-def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+def run(
+    command: Sequence[str], env: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program to its end, without input. `stdout` of the result also has its errors."""
     return subprocess.run(
         command,
+        env=env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -121,7 +125,7 @@ def _fetch_jars(progress: Progress) -> None:
         shutil.rmtree(fresh, ignore_errors=True)
         command = [tool("mvn"), "-q", "-B", "-f", str(_HBASE / "pom.xml")]
         command += ["dependency:copy-dependencies", "-DincludeScope=runtime"]
-        done = _run([*command, f"-DoutputDirectory={fresh}"])
+        done = run([*command, f"-DoutputDirectory={fresh}"])
         if done.returncode != 0 or not any(fresh.glob("hbase-server-*.jar")):
             print(done.stdout[-3000:], file=sys.stderr)
             raise StackError("Maven could not fetch the jars; check the network, run this again.")

@@ -95,7 +95,7 @@ class MariaDB(Service):
         )
         write_if_changed(accounts, text, secret=True)
         owner = pwd.getpwuid(os.geteuid()).pw_name
-        made = subprocess.run(
+        made = install.run(
             [
                 install.tool("mariadb-install-db"),
                 "--no-defaults",
@@ -111,12 +111,6 @@ class MariaDB(Service):
                 "--innodb-log-file-size=64M",
             ],
             env={**self.environment(), "TMPDIR": str(scratch_tables)},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
         )
         accounts.unlink()
         # The lines after it are general advice, which would hide the cause.

@@ -17,6 +17,7 @@ from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.protocols import BULK, NORMAL, PRIORITIES, URGENT, Job, Lane
 from datasources.streaq import StreaqQueue
 from datasources.valkey import ValkeyServer
+from tests.contract import redis_servers
 from tests.proxy import proxied
 from tests.servers import redis_url
 
@@ -27,15 +28,12 @@ DATABASE = 12
 ONE, TWO = Job(1, 1), Job(2, 1)
 
 
-@pytest.fixture(scope="module", params=["valkey", "redis"])
+@pytest.fixture(scope="module", params=redis_servers.BOTH)
 async def server_url(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[str]:
-    if request.param == "redis":
-        yield redis_url(request.getfixturevalue("stack"), DATABASE)
-        return
-    async with ValkeyServer(tmp_path_factory.mktemp("valkey")) as server:
-        yield server.url(DATABASE)
+    async for url in redis_servers.server(request, tmp_path_factory, DATABASE):
+        yield url
 
 
 async def emptied(url: str) -> str:

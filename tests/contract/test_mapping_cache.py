@@ -17,7 +17,7 @@ from datasources.mappings import Edge, ListHead, ListKey, Mapping, PageRequest, 
 from datasources.protocols import Lease, MappingCache, Window
 from datasources.redis import RedisMappingCache
 from datasources.redis.cache import TIME_TO_LIVE_MS
-from datasources.valkey import ValkeyServer
+from tests.contract import leasing, redis_servers
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
 
@@ -38,15 +38,12 @@ class Kit(NamedTuple):
     expire: Callable[[Sequence[ListKey]], Awaitable[None]]
 
 
-@pytest.fixture(scope="module", params=["valkey", "redis"])
+@pytest.fixture(scope="module", params=redis_servers.BOTH)
 async def url(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[str]:
-    if request.param == "redis":
-        yield redis_url(request.getfixturevalue("stack"), DATABASE)
-        return
-    async with ValkeyServer(tmp_path_factory.mktemp("valkey")) as server:
-        yield server.url(DATABASE)
+    async for url in redis_servers.server(request, tmp_path_factory, DATABASE):
+        yield url
 
 
 @pytest.fixture
@@ -275,41 +272,24 @@ async def test_a_window_answers_as_the_list_does_or_not_at_all(
             assert page is None
 
 
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["ask", "fill", "commit", "drop", "expire"]), st.integers(0, 1)),
-    min_size=12,
-    max_size=40,
-)
-
-
 @MODEL
-@given(steps=STEPS)
+@given(steps=leasing.STEPS)
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
-    """The rule is the same as for objects: a reader gets at least the newest version whose drop has
-    returned."""
     (key,) = fresh()
-    stored = dropped = 0
-    held: dict[int, tuple[Lease, int]] = {}
-    for step, who in steps:
-        cache = kit.here if who % 2 else kit.there
-        if step == "ask":
+
+    def entry(cache: MappingCache) -> leasing.Entry:
+        async def ask() -> int | Lease | None:
             (page,) = await cache.pages(first(key, 1))
-            if isinstance(page, Lease):
-                held[who] = page, stored
-            elif page is not None:
-                assert page[0].sequence >= dropped
-        elif step == "fill" and who in held:
-            lease, version = held.pop(who)
+            return page if isinstance(page, Lease) or page is None else page[0].sequence
+
+        async def fill(lease: Lease, version: int) -> None:
             await cache.fill_pages([(lease, Window(rows(key, version), True))])
-        elif step == "commit":
-            stored += 1
-        elif step == "drop":
-            await cache.drop([key])
-            dropped = stored
-        elif step == "expire":
-            await kit.expire([key])
+
+        return leasing.Entry(ask, fill, lambda: cache.drop([key]))
+
+    await leasing.follow(steps, [entry(kit.there), entry(kit.here)], lambda: kit.expire([key]))
 
 
 async def test_a_server_that_is_no_redis_is_unavailable(request: pytest.FixtureRequest) -> None:

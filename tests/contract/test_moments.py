@@ -1,5 +1,5 @@
-"""Lists of one shard are read as of one moment, with their versions; and what a transaction tells
-of many rows and of the outbox."""
+"""Lists of one shard are read as of one moment, with their versions; and what a transaction returns
+about many rows and the outbox."""
 
 import asyncio
 

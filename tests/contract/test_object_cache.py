@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from datasources.errors import Refused, StoreError, StoreTimeout, StoreUnavailable
 from datasources.memcached import MemcachedObjectCache
 from datasources.memcached.cache import TIME_TO_LIVE
 from datasources.memory import MemoryObjectCache
 from datasources.protocols import Lease, ObjectCache
+from tests.contract import leasing
 from tests.proxy import proxied
 from tests.servers import memcached_url, redis_url
 
@@ -197,45 +197,25 @@ async def test_calls_without_ids_do_nothing(kit: Kit) -> None:
     await kit.here.drop([])
 
 
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["ask", "fill", "commit", "drop", "expire"]), st.integers(0, 1)),
-    min_size=12,
-    max_size=40,
-)
-
-
 @MODEL
-@given(steps=STEPS)
+@given(steps=leasing.STEPS)
 async def test_no_order_of_readers_and_writers_shows_what_was_overwritten(
     kit: Kit, steps: list[tuple[str, int]]
 ) -> None:
-    """Readers of two gateways ask, read the store when they hold a lease, and fill at any time.
-    Writers commit and then drop. A reader gets at least the newest version whose drop has returned.
-    """
     (id,) = fresh()
-    stored = dropped = 0
-    held: dict[int, tuple[Lease, int]] = {}
-    for step, who in steps:
-        cache = kit.here if who % 2 else kit.there
-        if step == "ask":
+
+    def entry(cache: ObjectCache) -> leasing.Entry:
+        async def ask() -> int | Lease | None:
             answer = (await cache.get([id])).get(id)
-            if isinstance(answer, Lease):
-                held[who] = answer, stored
-            elif answer is not None:
-                assert int(answer) >= dropped
-        elif step == "fill" and who in held:
-            lease, version = held.pop(who)
+            return answer if isinstance(answer, Lease) or answer is None else int(answer)
+
+        async def fill(lease: Lease, version: int) -> None:
             await cache.fill([(lease, b"%d" % version)])
-        elif step == "commit":
-            stored += 1
-        elif step == "drop":
-            committed = stored
-            await cache.drop([id])
-            dropped = committed
-        elif step == "expire":
-            await kit.expire_leases([id])
-    answer = (await kit.here.get([id])).get(id)
-    assert not isinstance(answer, bytes) or int(answer) >= dropped
+
+        return leasing.Entry(ask, fill, lambda: cache.drop([id]))
+
+    gateways = [entry(kit.there), entry(kit.here)]
+    await leasing.follow(steps, gateways, lambda: kit.expire_leases([id]))
 
 
 async def test_readers_at_the_same_time_as_writers_are_shown_nothing_overwritten(kit: Kit) -> None:

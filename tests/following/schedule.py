@@ -17,7 +17,7 @@ from feed_engine.feeds.rows import id_row
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.trimming import trim_following
 from feed_engine.outbox.completion import settle
-from tests.faulty import Unwell, lacking
+from tests.faulty import Unwell, lacking, without
 from tests.feeding import START, Feeding, pins_of
 from tests.following.jobs import drain, finish_row, may_repeat, run_row
 from tests.following.world import World
@@ -220,13 +220,6 @@ class Schedule:
 async def run_schedule(feeding: Feeding, seed: int) -> list[str]:
     """Run a schedule. Returns the sides whose feeds are wrong."""
     return await Schedule(feeding, seed).run()
-
-
-def without(stores: Stores, kind: str, side: str) -> Stores:
-    """The stores, with one side unavailable."""
-    sides: Sides = getattr(stores, kind)
-    away: Any = Unwell(getattr(sides, side))
-    return stores._replace(**{kind: sides._replace(**{side: away})})
 
 
 def _only(sides: Sides, name: str) -> Sides:

@@ -21,10 +21,10 @@ from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.smart.results import HomePage
 from feed_engine.feeds.visits import Chunk
 from feed_engine.outbox.completion import settle
-from tests.faulty import Preceded, with_part
+from tests.faulty import Preceded, with_part, without
 from tests.feeding import START, Feeding, pins_of
 from tests.following.jobs import drain, finish_row, run_row
-from tests.following.schedule import _failing, without
+from tests.following.schedule import _failing
 from tests.jittered import jittered
 
 STEPS = 30

@@ -1,4 +1,5 @@
-"""Jobs of follows, unfollows and new pins: in any order, twice, half way, in the midst."""
+"""Jobs of follows, unfollows and new pins: in any order, twice, partially, and during each
+other."""
 
 import itertools
 import random
@@ -7,10 +8,9 @@ import pytest
 
 from datasources.errors import StoreError
 from datasources.protocols import Sides
-from datasources.records import User
 from feed_engine.feeds.fanout import pin_published
 from feed_engine.feeds.follow_jobs import followed, unfollowed
-from feed_engine.feeds.rows import FOLLOWING, POOLS, Source, id_row, parse_following, pool_row
+from feed_engine.feeds.rows import POOLS, Source, pool_row
 from feed_engine.feeds.settings import FeedSettings
 from feed_engine.feeds.wide import read_row
 from feed_engine.outbox.change import Followed, PinPublished, Task, Unfollowed
@@ -18,15 +18,6 @@ from tests.faulty import Interrupted, Unwell, marking, with_part
 from tests.feeding import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
-
-
-async def cells(feeding: Feeding, viewer: User) -> list[list[tuple[int, int]]]:
-    """The (pin, cause) in the viewer's row, of each side."""
-    found = []
-    for side in feeding.stores.feeds:
-        row = await read_row(side, FOLLOWING, id_row(viewer.id))
-        found.append([parse_following(cell.column)[1:] for cell in row])
-    return found
 
 
 async def test_every_order_of_follow_unfollow_and_publish_jobs_ends_in_the_same_feed(
@@ -56,7 +47,7 @@ async def test_every_order_of_follow_unfollow_and_publish_jobs_ends_in_the_same_
             await feeding.run([*tasks[viewer.id], *pins][number])
     for viewer in viewers.values():
         assert pins_of(await feeding.following(viewer)) == published[::-1]
-        primary, standby = await cells(feeding, viewer)
+        primary, standby = await feeding.cells(viewer)
         assert primary == standby == [(pin_id, owner.id) for pin_id in published[::-1]]
 
 
@@ -93,7 +84,7 @@ async def test_jobs_run_late_twice_and_in_any_order_show_what_is_followed_now(
     assert pins_of(await feeding.following(viewer)) == expected
     await feeding.drain()
     assert pins_of(await feeding.following(viewer)) == expected
-    primary, standby = await cells(feeding, viewer)
+    primary, standby = await feeding.cells(viewer)
     assert primary == standby
 
 
@@ -114,7 +105,7 @@ async def test_a_feed_holds_the_newest_up_to_its_cap_whatever_the_order(
     for task in await feeding.tasks():
         assert isinstance(task, Followed)
         await followed(feeding.stores, task, None, _nowhere, settings=settings)
-    found = await cells(feeding, viewer)
+    found = await feeding.cells(viewer)
     assert found[0] == found[1]
     assert {pin_id for pin_id, _ in found[0]} == {pin.id for pin in late[-4:]}
     assert pins_of(await feeding.following(viewer)) == [pin.id for pin in late[:-5:-1]]
@@ -170,7 +161,7 @@ async def test_an_unfollow_that_died_half_way_still_fills_the_feed_up(
 async def test_an_unfollow_in_the_midst_of_another_job_leaves_nothing_in_the_rows(
     feeding: Feeding, kind: type[PinPublished | Followed]
 ) -> None:
-    """The job reads the edge, the unfollow and its job come and go, then the job writes."""
+    """The job reads the edge; the unfollow and its job run completely; then the job writes."""
     viewer, owner = await feeding.user(), await feeding.user()
     board = await feeding.board(owner)
     await feeding.follow(viewer, owner.id)
@@ -186,7 +177,7 @@ async def test_an_unfollow_in_the_midst_of_another_job_leaves_nothing_in_the_row
     read = {PinPublished: "pages", Followed: "edges"}[kind]
     mappings = Interrupted(feeding.stores.shards.mappings, read, unfollow)
     await feeding.run(task, stores=with_part(feeding.stores, "mappings", mappings))
-    assert await cells(feeding, viewer) == [[], []]
+    assert await feeding.cells(viewer) == [[], []]
     for side in feeding.stores.pools:
         assert await read_row(side, POOLS, pool_row(viewer.id, Source.FOLLOWED)) == []
 
@@ -195,8 +186,8 @@ async def test_an_unfollow_in_the_midst_of_another_job_leaves_nothing_in_the_row
 async def test_a_pin_and_a_follow_that_come_in_the_midst_of_each_others_jobs_meet(
     feeding: Feeding, kind: type[PinPublished | Followed]
 ) -> None:
-    """One job has read what it goes by, the other's change comes and its job too, then it
-    writes."""
+    """One job has made its reads; the other change and its job run completely; then the first
+    job writes."""
     viewer, owner = await feeding.user(), await feeding.user()
     board, pins = await feeding.board(owner), list[int]()
 
@@ -221,7 +212,7 @@ async def test_a_pin_and_a_follow_that_come_in_the_midst_of_each_others_jobs_mee
     await feeding.run(task, stores=with_part(feeding.stores, "mappings", mappings))
     await feeding.drain()
     assert pins_of(await feeding.following(viewer)) == pins
-    assert await cells(feeding, viewer) == [[(pins[0], owner.id)]] * 2
+    assert await feeding.cells(viewer) == [[(pins[0], owner.id)]] * 2
 
 
 async def test_a_fan_out_that_died_goes_on_where_it_was(feeding: Feeding) -> None:
@@ -243,11 +234,11 @@ async def test_a_fan_out_that_died_goes_on_where_it_was(feeding: Feeding) -> Non
 
     with pytest.raises(RuntimeError):
         await pin_published(feeding.stores, task, None, die_at_the_second, page=2)
-    reached = [bool((await cells(feeding, viewer))[0]) for viewer in viewers]
+    reached = [bool((await feeding.cells(viewer))[0]) for viewer in viewers]
     assert 0 < sum(reached) < len(viewers)
     await pin_published(feeding.stores, task, cursors[-1], _nowhere, page=2)
     for viewer in viewers:
-        assert await cells(feeding, viewer) == [[(pin.id, owner.id)]] * 2
+        assert await feeding.cells(viewer) == [[(pin.id, owner.id)]] * 2
 
 
 async def test_a_fan_out_that_missed_a_side_fails_and_is_complete_after_another_run(
@@ -262,9 +253,9 @@ async def test_a_fan_out_that_missed_a_side_fails_and_is_complete_after_another_
     lame = Sides(Unwell(feeding.stores.feeds.primary), feeding.stores.feeds.standby)
     with pytest.raises(StoreError):
         await feeding.run(task, stores=feeding.stores._replace(feeds=lame))
-    assert await cells(feeding, viewer) == [[], [(pin.id, owner.id)]]
+    assert await feeding.cells(viewer) == [[], [(pin.id, owner.id)]]
     await feeding.run(task)
-    assert await cells(feeding, viewer) == [[(pin.id, owner.id)]] * 2
+    assert await feeding.cells(viewer) == [[(pin.id, owner.id)]] * 2
 
 
 async def _nowhere(cursor: bytes) -> None: ...

@@ -8,22 +8,13 @@ from datasources.protocols import Sides
 from datasources.records import Pin, User
 from feed_engine import writes
 from feed_engine.feeds.following import following_page
-from feed_engine.feeds.rows import FOLLOWING, POOLS, Source, id_row, parse_following, pool_row
+from feed_engine.feeds.rows import POOLS, Source, pool_row
 from feed_engine.feeds.wide import read_row
 from feed_engine.speculation import Side
 from tests.faulty import Unwell
 from tests.feeding import START, Feeding, pins_of
 
 pytestmark = pytest.mark.anyio
-
-
-async def cells(feeding: Feeding, viewer: User) -> list[list[tuple[int, int]]]:
-    """The (pin, cause) in the viewer's row, of each side."""
-    found = []
-    for side in feeding.stores.feeds:
-        row = await read_row(side, FOLLOWING, id_row(viewer.id))
-        found.append([parse_following(cell.column)[1:] for cell in row])
-    return found
 
 
 async def test_new_pins_of_a_followed_user_come_newest_first(feeding: Feeding) -> None:
@@ -45,7 +36,7 @@ async def test_a_pin_of_two_causes_is_shown_once(feeding: Feeding) -> None:
     await feeding.follow(viewer, board.id)
     pins = await feeding.pins(board, 5)
     await feeding.drain()
-    assert len((await cells(feeding, viewer))[0]) == 10
+    assert len((await feeding.cells(viewer))[0]) == 10
     for first in (1, 2, 3, 5, 50):
         page = await feeding.following(viewer, first=first)
         assert pins_of(page) == [pin.id for pin in reversed(pins)][:first]
@@ -133,9 +124,9 @@ async def test_an_unfollow_shows_at_once_and_is_cleaned_up_later(feeding: Feedin
     await feeding.drain()
     await feeding.unfollow(viewer, owner.id)
     assert pins_of(await feeding.following(viewer)) == []
-    assert len((await cells(feeding, viewer))[0]) == 3
+    assert len((await feeding.cells(viewer))[0]) == 3
     await feeding.drain()
-    assert await cells(feeding, viewer) == [[], []]
+    assert await feeding.cells(viewer) == [[], []]
     for side in feeding.stores.pools:
         assert await read_row(side, POOLS, pool_row(viewer.id, Source.FOLLOWED)) == []
 
@@ -157,7 +148,7 @@ async def test_interests_do_not_reach_the_following_feed(feeding: Feeding) -> No
     await feeding.follow(viewer, interest.id)
     await feeding.pin_at(await feeding.board(owner), START, interest.id)
     await feeding.drain()
-    assert await cells(feeding, viewer) == [[], []]
+    assert await feeding.cells(viewer) == [[], []]
 
 
 async def test_the_feed_of_somebody_unknown_is_empty(feeding: Feeding) -> None:

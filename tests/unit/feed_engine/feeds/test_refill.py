@@ -1,10 +1,11 @@
-"""Following feeds that were cut, and whose newer pins went: a reader's find fills them up again."""
+"""Following feeds that were cut, and whose newer pins disappeared: a reader's request refills
+them."""
 
 from typing import Any
 
 import pytest
 
-from datasources.records import User
+from datasources.records import Pin, User
 from feed_engine import writes
 from feed_engine.feeds.bulk import build_feeds
 from feed_engine.feeds.following import following_page
@@ -32,6 +33,18 @@ def small(request: Any, feeding: Feeding) -> Feeding:
     if request.param == "marking":
         feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
     return feeding
+
+
+async def follower_of_two(feeding: Feeding) -> tuple[User, list[User], list[Pin]]:
+    """The feed after a reader came, and after the jobs that the reader requested."""
+    viewer, *owners = [await feeding.user() for _ in range(3)]
+    pins = [
+        (await feeding.pins(await feeding.board(owner), 1, start=START + number))[0]
+        for number, owner in enumerate(owners)
+    ]
+    for owner in owners:
+        await feeding.follow(viewer, owner.id)
+    return viewer, owners, pins
 
 
 async def settled(feeding: Feeding, viewer: User) -> list[int]:
@@ -77,7 +90,7 @@ async def test_pins_that_went_make_room_for_older_ones_again(small: Feeding, goe
 async def test_a_row_that_was_given_the_newest_of_more_pins_is_filled_when_they_go(
     small: Feeding, given_by: str
 ) -> None:
-    """Nothing was ever trimmed from the row: the follow came after the pins."""
+    """No pin was ever trimmed from the row: the follow came after the pins."""
     viewer, owner = await small.user(), await small.user()
     pins = await small.pins(await small.board(owner), CAP + 3)
     await drain(small.stores, SMALL)
@@ -141,18 +154,12 @@ async def test_stale_cells_of_moved_pins_take_no_places(small: Feeding) -> None:
 async def test_a_later_refill_shows_whatever_the_clock_says(
     feeding: Feeding, clock: tuple[int, int]
 ) -> None:
-    """In a feed of one pin first the newest, then the middle followee is unfollowed; each refill
-    trims what the next one needs."""
+    """In a feed of one pin, the newest pin disappears first, then the middle one; each refill
+    trims the pin that the next refill needs."""
     one = FeedSettings(following_cap=1)
     feeding.settings = one
     feeding.stores = feeding.stores._replace(feeds=marking(feeding.stores.feeds))
-    viewer, *owners = [await feeding.user() for _ in range(3)]
-    pins = [
-        (await feeding.pins(await feeding.board(o), 1, start=START + n))[0]
-        for n, o in enumerate(owners)
-    ]
-    for owner in owners:
-        await feeding.follow(viewer, owner.id)
+    viewer, owners, pins = await follower_of_two(feeding)
     await drain(feeding.stores, one)
     await refill(feeding.stores, viewer.id, one, clock=lambda: clock[0])
     assert pins_of(await feeding.following(viewer)) == [pins[1].id]
@@ -170,13 +177,7 @@ async def test_a_later_refill_shows_whatever_the_clock_says(
 async def test_an_unfollow_in_the_midst_of_a_refill_leaves_no_feed_short(feeding: Feeding) -> None:
     one = FeedSettings(following_cap=1)
     feeding.settings = one
-    viewer, *owners = [await feeding.user() for _ in range(3)]
-    pins = [
-        (await feeding.pins(await feeding.board(o), 1, start=START + n))[0]
-        for n, o in enumerate(owners)
-    ]
-    for owner in owners:
-        await feeding.follow(viewer, owner.id)
+    viewer, owners, pins = await follower_of_two(feeding)
     await drain(feeding.stores, one)
 
     async def unfollow() -> None:

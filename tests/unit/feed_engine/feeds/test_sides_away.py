@@ -1,4 +1,4 @@
-"""Fan-out while one side of a feed store is away: the other side gets everything."""
+"""Fan-out while one side of a feed store is unavailable: the other side gets everything."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from datasources.errors import StoreError, StoreUnavailable
-from datasources.protocols import Job, OutboxRow, Sides, Stores, WideColumnStore
+from datasources.protocols import Job, OutboxRow, WideColumnStore
 from datasources.records import Board, User
 from feed_engine import writes
 from feed_engine.feeds.fanout import pin_published
@@ -28,19 +28,12 @@ from feed_engine.outbox import newest_first
 from feed_engine.outbox.change import PinPublished
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
-from tests.faulty import Unwell
+from tests.faulty import without
 from tests.feeding import START, Feeding
 
 pytestmark = pytest.mark.anyio
 
 AWAY = [(kind, side) for kind in ("pools", "feeds") for side in ("primary", "standby")]
-
-
-def without(stores: Stores, kind: str, side: str) -> Stores:
-    """The stores, one side of them away."""
-    sides: Sides = getattr(stores, kind)
-    away: Any = Unwell(getattr(sides, side))
-    return stores._replace(**{kind: sides._replace(**{side: away})})
 
 
 async def followed(feeding: Feeding) -> tuple[Board, list[User]]:

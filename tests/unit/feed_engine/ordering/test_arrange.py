@@ -1,5 +1,5 @@
-"""Putting many pins of a board in order at once: where they end, what is refused, and what becomes
-of it when it is stopped half way."""
+"""Putting many pins of a board in order at once: where they end, what is refused, and what happens
+when it is stopped in the middle."""
 
 import asyncio
 import random
@@ -24,26 +24,6 @@ from tests.people import People
 
 pytestmark = pytest.mark.anyio
 ON_BOARD = Mapping.BOARD_HAS_PINS
-
-
-async def _board(people: People, count: int) -> tuple[Board, list[int]]:
-    """A board and its pins from the top down."""
-    board = await people.board(await people.user())
-    return board, [(await people.pin(board)).id for _ in range(count)][::-1]
-
-
-async def _pack(stores: Stores, board: Board, ids: list[int]) -> None:
-    """Leave no room between the pins, from the top down."""
-
-    async def write(tx: ShardTx) -> None:
-        for place, pin_id in enumerate(reversed(ids)):
-            row = await tx.edge(EdgeKey(ON_BOARD, board.id, pin_id))
-            assert row is not None
-            row = row._replace(sequence=10**37 + place, version=row.version + 1)
-            await tx.put_edge(ON_BOARD, row)
-
-    await stores.shards.objects.transact(shard_of(board.id), write)
-    await stores.mapping_cache.drop([ListKey(ON_BOARD, board.id)])
 
 
 def _expected(
@@ -71,13 +51,13 @@ async def test_pins_stand_together_in_the_order_given_where_they_were_asked(
     stores: Stores, people: People, chunk: int, seed: int
 ) -> None:
     chooser = random.Random(seed)
-    board, ids = await _board(people, 14)
+    board, ids = await people.board_with_pins(14)
     me = board.owner_id
     for pin_id in ids[::5]:  # rows that are there no more take part in nothing
         await writes.delete_pin(stores, me, pin_id)
         ids = [id for id in ids if id != pin_id]
     if seed == 3:
-        await _pack(stores, board, ids)
+        await people.pack(board, ids)
     for _ in range(8):
         chosen = chooser.sample(ids, chooser.randint(1, len(ids) - 1))
         stays = [id for id in ids if id not in chosen]
@@ -93,7 +73,7 @@ async def test_pins_stand_together_in_the_order_given_where_they_were_asked(
 async def test_a_whole_board_is_sorted_and_what_is_in_order_is_not_written(
     stores: Stores, people: People, chunk: int
 ) -> None:
-    board, ids = await _board(people, 20)
+    board, ids = await people.board_with_pins(20)
     random.Random(1).shuffle(ids)
     first = await writes.reorder_pins(stores, board.owner_id, board.id, ids)
     assert await people.list(ON_BOARD, board.id) == ids
@@ -108,7 +88,7 @@ async def test_a_whole_board_is_sorted_and_what_is_in_order_is_not_written(
 async def test_a_board_of_thousands_is_sorted_in_one_call_by_small_transactions(
     stores: Stores, people: People
 ) -> None:
-    board, _ = await _board(people, 0)
+    board, _ = await people.board_with_pins(0)
     me, shard, count = board.owner_id, shard_of(board.id), 3000
     ids = await _many(stores, board, count)
     random.Random(2).shuffle(ids)
@@ -158,7 +138,7 @@ async def _version(stores: Stores, board: Board) -> int:
 async def test_what_can_t_all_be_done_is_refused_and_nothing_of_it_is_done(
     stores: Stores, people: People
 ) -> None:
-    board, [a, b, c, gone] = await _board(people, 4)
+    board, [a, b, c, gone] = await people.board_with_pins(4)
     me, other = board.owner_id, await people.pin(await people.board(await people.user()))
     await writes.delete_pin(stores, me, gone)
     too_many = list(range(1, arrange.MOST + 2))
@@ -191,7 +171,7 @@ async def test_what_can_t_all_be_done_is_refused_and_nothing_of_it_is_done(
 
 
 async def _stopped(stores: Stores, board: Board, ids: list[int], chunks: int) -> Job:
-    """Start to sort a board, and lose the store after so many parts of it."""
+    """Start to sort a board, and lose the store after `chunks` parts."""
     objects = stores.shards.objects
 
     class Dying(Unwell):
@@ -213,7 +193,7 @@ async def test_what_was_stopped_half_way_is_completed_once(
     stores: Stores, people: People, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     monkeypatch.setattr(arrange, "CHUNK", 3)
-    board, ids = await _board(people, 12)
+    board, ids = await people.board_with_pins(12)
     me, wanted = board.owner_id, ids[::-1]
     job = await _stopped(stores, board, wanted, 2)
     assert await people.list(ON_BOARD, board.id) == [*wanted[:6], *ids[:6]]
@@ -240,7 +220,7 @@ async def test_a_board_deleted_half_way_ends_it(
     stores: Stores, people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrange, "CHUNK", 3)
-    board, ids = await _board(people, 9)
+    board, ids = await people.board_with_pins(9)
     await _stopped(stores, board, ids[::-1], 1)
     await writes.delete_board(stores, board.owner_id, board.id)
     await drain(stores)

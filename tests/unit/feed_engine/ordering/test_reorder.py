@@ -7,7 +7,7 @@ import pytest
 
 from datasources.errors import BadInput, Forbidden, NotFound
 from datasources.ids import shard_of
-from datasources.mappings import Edge, EdgeKey, ListKey, Mapping
+from datasources.mappings import Edge, ListKey, Mapping
 from datasources.protocols import ShardTx, Stores
 from datasources.records import Board, Pin
 from feed_engine import writes
@@ -19,13 +19,6 @@ from tests.people import People
 pytestmark = pytest.mark.anyio
 
 ON_BOARD = Mapping.BOARD_HAS_PINS
-
-
-async def _board(people: People, count: int) -> tuple[Board, list[int]]:
-    """A board and its pins from the top down."""
-    board = await people.board(await people.user())
-    pins = [await people.pin(board) for _ in range(count)]
-    return board, [pin.id for pin in reversed(pins)]
 
 
 async def _all_rows(stores: Stores, board: Board) -> list[Edge]:
@@ -42,21 +35,8 @@ async def _all_rows(stores: Stores, board: Board) -> list[Edge]:
     return await stores.shards.objects.transact(shard_of(board.id), read)
 
 
-async def _squeeze(stores: Stores, board: Board, sequences: dict[int, int]) -> None:
-    """Give some pins of the board these sequences, which no others have."""
-
-    async def write(tx: ShardTx) -> None:
-        for pin_id, sequence in sequences.items():
-            row = await tx.edge(EdgeKey(ON_BOARD, board.id, pin_id))
-            assert row is not None
-            await tx.put_edge(ON_BOARD, row._replace(sequence=sequence, version=row.version + 1))
-
-    await stores.shards.objects.transact(shard_of(board.id), write)
-    await stores.mapping_cache.drop([ListKey(ON_BOARD, board.id)])
-
-
 async def test_a_pin_goes_directly_below_the_one_before_it(stores: Stores, people: People) -> None:
-    board, [a, b, c, d] = await _board(people, 4)
+    board, [a, b, c, d] = await people.board_with_pins(4)
     me = board.owner_id
     moved = await writes.reorder_pin(stores, me, board.id, d, a, b)
     assert await people.list(ON_BOARD, board.id) == [a, d, b, c]
@@ -70,7 +50,7 @@ async def test_a_pin_goes_directly_below_the_one_before_it(stores: Stores, peopl
 async def test_with_one_anchor_a_pin_goes_directly_above_the_one_after_it(
     stores: Stores, people: People
 ) -> None:
-    board, [a, b, c] = await _board(people, 3)
+    board, [a, b, c] = await people.board_with_pins(3)
     moved = await writes.reorder_pin(stores, board.owner_id, board.id, c, after_pin_id=a)
     assert await people.list(ON_BOARD, board.id) == [c, a, b]
     assert (moved.above_id, moved.below_id) == (None, a)
@@ -81,7 +61,7 @@ async def test_with_one_anchor_a_pin_goes_directly_above_the_one_after_it(
 async def test_others_that_came_between_the_anchors_end_below_the_pin(
     stores: Stores, people: People
 ) -> None:
-    board, [a, b, c, d] = await _board(people, 4)
+    board, [a, b, c, d] = await people.board_with_pins(4)
     moved = await writes.reorder_pin(stores, board.owner_id, board.id, d, a, c)
     assert await people.list(ON_BOARD, board.id) == [a, d, b, c]
     assert (moved.above_id, moved.below_id) == (a, b)
@@ -90,7 +70,7 @@ async def test_others_that_came_between_the_anchors_end_below_the_pin(
 async def test_anchors_that_stand_the_other_way_now_are_a_conflict(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 3)
+    board, ids = await people.board_with_pins(3)
     with pytest.raises(Crossed) as refused:
         await writes.reorder_pin(stores, board.owner_id, board.id, ids[0], ids[2], ids[1])
     assert (refused.value.above_id, refused.value.below_id) == (None, ids[1])
@@ -100,7 +80,7 @@ async def test_anchors_that_stand_the_other_way_now_are_a_conflict(
 
 
 async def test_moving_a_pin_to_where_it_is_changes_nothing(stores: Stores, people: People) -> None:
-    board, [a, gone, b, c] = await _board(people, 4)
+    board, [a, gone, b, c] = await people.board_with_pins(4)
     me = board.owner_id
     await writes.delete_pin(stores, me, gone)
     rows = await _all_rows(stores, board)
@@ -115,7 +95,7 @@ async def test_moving_a_pin_to_where_it_is_changes_nothing(stores: Stores, peopl
 async def test_a_reorder_rewrites_one_row_and_raises_the_lists_version_by_one(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 5)
+    board, ids = await people.board_with_pins(5)
     key = ListKey(ON_BOARD, board.id)
     rows = await _all_rows(stores, board)
     version = (await stores.shards.mappings.heads([key]))[key].version
@@ -144,7 +124,7 @@ async def test_anchors_must_be_given_distinct_and_on_the_board(
     anchors: Callable[[list[int], int], tuple[int | None, int | None]],
     field: str,
 ) -> None:
-    board, ids = await _board(people, 2)
+    board, ids = await people.board_with_pins(2)
     other = await people.pin(await people.board(await people.user()))
     with pytest.raises(BadInput) as refused:
         await writes.reorder_pin(stores, board.owner_id, board.id, ids[0], *anchors(ids, other.id))
@@ -154,7 +134,7 @@ async def test_anchors_must_be_given_distinct_and_on_the_board(
 async def test_a_deleted_pin_can_be_neither_moved_nor_an_anchor(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 3)
+    board, ids = await people.board_with_pins(3)
     me = board.owner_id
     await writes.delete_pin(stores, me, ids[1])
     with pytest.raises(BadInput):
@@ -165,7 +145,7 @@ async def test_a_deleted_pin_can_be_neither_moved_nor_an_anchor(
 
 async def test_only_the_owner_reorders(stores: Stores, people: People) -> None:
     stranger = await people.user()
-    board, ids = await _board(people, 2)
+    board, ids = await people.board_with_pins(2)
     with pytest.raises(Forbidden):
         await writes.reorder_pin(stores, stranger.id, board.id, ids[1], after_pin_id=ids[0])
     await writes.update_board(stores, board.owner_id, board.id, writes.BoardChange(secret=True))
@@ -174,8 +154,8 @@ async def test_only_the_owner_reorders(stores: Stores, people: People) -> None:
 
 
 async def test_a_pin_never_takes_a_deleted_pins_sequence(stores: Stores, people: People) -> None:
-    board, [a, gone, b, c] = await _board(people, 4)
-    await _squeeze(stores, board, {a: 300, gone: 200, b: 100, c: 50})
+    board, [a, gone, b, c] = await people.board_with_pins(4)
+    await people.set_sequences(board, {a: 300, gone: 200, b: 100, c: 50})
     await writes.delete_pin(stores, board.owner_id, gone)
     await writes.reorder_pin(stores, board.owner_id, board.id, c, a, b)
     assert await people.list(ON_BOARD, board.id) == [a, c, b]
@@ -188,11 +168,11 @@ async def test_a_pin_never_takes_a_deleted_pins_sequence(stores: Stores, people:
 async def test_where_no_room_is_left_a_few_rows_are_spread_and_the_order_is_kept(
     stores: Stores, people: People, count: int, base: int
 ) -> None:
-    board, ids = await _board(people, count)
+    board, ids = await people.board_with_pins(count)
     packed = {pin_id: base + place for place, pin_id in enumerate(reversed(ids))}
     # First out of the way of each other, then side by side without a gap.
-    await _squeeze(stores, board, {pin_id: 10**36 + s for pin_id, s in packed.items()})
-    await _squeeze(stores, board, packed)
+    await people.set_sequences(board, {pin_id: 10**36 + s for pin_id, s in packed.items()})
+    await people.set_sequences(board, packed)
     chooser = random.Random(count)
     for _ in range(40):
         moved, anchor = chooser.sample(ids, 2)
@@ -208,7 +188,7 @@ async def test_where_no_room_is_left_a_few_rows_are_spread_and_the_order_is_kept
 async def test_an_adversary_finds_room_for_ever_and_few_rows_are_rewritten(
     stores: Stores, people: People, adversary: str
 ) -> None:
-    board, ids = await _board(people, 12)
+    board, ids = await people.board_with_pins(12)
     written = worst = 0
     rows = await _all_rows(stores, board)
     moves = 300
@@ -234,8 +214,8 @@ async def test_an_adversary_finds_room_for_ever_and_few_rows_are_rewritten(
 async def test_the_bottom_of_a_board_has_room_below_the_lowest_sequence(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 4)
-    await _squeeze(stores, board, {ids[3]: 2})
+    board, ids = await people.board_with_pins(4)
+    await people.set_sequences(board, {ids[3]: 2})
     for _ in range(6):
         moved = ids.pop(0)
         await writes.reorder_pin(stores, board.owner_id, board.id, moved, ids[-1])
@@ -247,7 +227,7 @@ async def test_the_bottom_of_a_board_has_room_below_the_lowest_sequence(
 async def test_a_reordered_pin_can_still_be_deleted_and_edited(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 3)
+    board, ids = await people.board_with_pins(3)
     interest = await people.interest()
     await writes.reorder_pin(stores, board.owner_id, board.id, ids[2], after_pin_id=ids[0])
     change = writes.PinChange(interest_ids=(interest.id,))

@@ -10,8 +10,8 @@ import pytest
 
 from datasources.errors import StoreConflict
 from datasources.ids import shard_of
-from datasources.mappings import SEQUENCE_STEP, Edge, EdgeKey, ListKey, Mapping
-from datasources.protocols import ShardTx, Stores
+from datasources.mappings import SEQUENCE_STEP, Edge, ListKey, Mapping
+from datasources.protocols import Stores
 from datasources.records import Board, User
 from feed_engine import writes
 from feed_engine.ordering import order
@@ -29,33 +29,12 @@ pytestmark = pytest.mark.anyio
 ON_BOARD = Mapping.BOARD_HAS_PINS
 
 
-async def _board(people: People, count: int) -> tuple[Board, list[int]]:
-    """A board and its pins from the top down."""
-    board = await people.board(await people.user())
-    return board, [(await people.pin(board)).id for _ in range(count)][::-1]
-
-
 async def _rows(stores: Stores, board: Board) -> list[Edge]:
     """Every row from the bottom up, deleted ones included."""
     key = ListKey(ON_BOARD, board.id)
     return await stores.shards.objects.transact(
         shard_of(board.id), lambda tx: tx.rows_above(key, 0, 10_000)
     )
-
-
-async def _pack(stores: Stores, board: Board, ids: list[int], gap: int, base: int = 10**37) -> int:
-    """Give pins, from the bottom up, sequences `gap` apart high above all; the first of these."""
-
-    async def write(tx: ShardTx) -> None:
-        for place, pin_id in enumerate(ids):
-            row = await tx.edge(EdgeKey(ON_BOARD, board.id, pin_id))
-            assert row is not None
-            to = base + place * gap
-            await tx.put_edge(ON_BOARD, row._replace(sequence=to, version=row.version + 1))
-
-    await stores.shards.objects.transact(shard_of(board.id), write)
-    await stores.mapping_cache.drop([ListKey(ON_BOARD, board.id)])
-    return base
 
 
 async def _saved(cursor: bytes) -> None:
@@ -71,7 +50,7 @@ async def _tasks(stores: Stores) -> list[Respace]:
 async def test_a_region_is_queued_once_when_its_gap_becomes_narrow_and_the_job_widens_it(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 3 * order.bisections(0, SEQUENCE_STEP))
+    board, ids = await people.board_with_pins(3 * order.bisections(0, SEQUENCE_STEP))
     await drain(stores)
     anchor, moves = ids[1], 0
     while not await _tasks(stores):
@@ -97,8 +76,8 @@ async def test_a_wide_region_is_spread_in_small_transactions_that_never_change_t
     stores: Stores, people: People
 ) -> None:
     spacing = Spacing(rows=8)
-    board, ids = await _board(people, 60)
-    base = await _pack(stores, board, ids[::-1], 3)
+    board, ids = await people.board_with_pins(60)
+    base = await people.pack(board, ids, 3)
     key = ListKey(ON_BOARD, board.id)
     task = Respace(board_id=board.id, around=str(base + 90), era=0)
     before, cursors = await _rows(stores, board), list[bytes]()
@@ -134,8 +113,8 @@ async def test_places_translate_through_any_history_of_moves_and_respacings(
 ) -> None:
     """A place taken at any time splits the pins that were not moved since as it did then."""
     chooser = random.Random(seed)
-    board, ids = await _board(people, 24)
-    await _pack(stores, board, ids[::-1], 5)
+    board, ids = await people.board_with_pins(24)
+    await people.pack(board, ids, 5)
     taken: list[tuple[int, int, set[int], set[int]]] = []  # sequence, era, below it, moved since
     for _ in range(40):
         rows = await people.rows(ON_BOARD, board.id)
@@ -163,9 +142,9 @@ async def test_reorders_saves_deletes_and_respacings_at_once_keep_the_order(
     stores: Stores, people: People
 ) -> None:
     chooser = random.Random(5)
-    board, ids = await _board(people, 16)
+    board, ids = await people.board_with_pins(16)
     me = board.owner_id
-    base = await _pack(stores, board, ids[::-1], 2)
+    base = await people.pack(board, ids, 2)
     still = ids[:8]  # neither moved nor deleted: their order stays
 
     async def drag() -> None:
@@ -193,7 +172,7 @@ async def test_reorders_saves_deletes_and_respacings_at_once_keep_the_order(
 async def test_a_job_ends_whose_pins_others_took_elsewhere_while_it_was_at_them(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 3)
+    board, ids = await people.board_with_pins(3)
     rows = await _rows(stores, board)
     await respace(stores, Respace(board.id, "7", 0), b"5 500 0 0", _saved)
     assert await people.list(ON_BOARD, board.id) == ids
@@ -231,16 +210,16 @@ async def test_a_write_whose_room_others_took_once_more_makes_some_again(
     """Other rows take the room after it was made, in a transaction of its own, and before it is
     used."""
     spacing = Spacing(threshold=8, room=40, rows=4)
-    board, ids = await _board(people, 16)
+    board, ids = await people.board_with_pins(16)
     other = await people.board(await access.recall(stores, User, board.owner_id))
     moved = (await people.pin(other)).id if write == "movePin" else ids[12]
-    await _pack(stores, board, ids[::-1], 1)
+    await people.pack(board, ids, 1)
     packed = 0
 
     async def pack() -> None:
         nonlocal packed
         packed += 1
-        await _pack(stores, board, ids[::-1], 1, 10**37 + packed * 10**30)
+        await people.pack(board, ids, 1, 10**37 + packed * 10**30)
 
     crowded = with_part(stores, "objects", AfterRoom(stores.shards.objects, pack, 2))
     me, before = board.owner_id, ids[7]
@@ -258,7 +237,7 @@ async def test_a_write_whose_room_others_took_once_more_makes_some_again(
 async def test_a_write_whose_room_others_take_each_time_is_a_conflict_and_not_an_internal_error(
     stores: Stores, people: People
 ) -> None:
-    board, ids = await _board(people, 3)
+    board, ids = await people.board_with_pins(3)
     key = ListKey(ON_BOARD, board.id)
     tries = 0
 
@@ -277,7 +256,7 @@ async def test_a_write_whose_room_others_take_each_time_is_a_conflict_and_not_an
 async def test_an_adversary_costs_two_rewritten_rows_a_move_at_most(
     stores: Stores, people: People, adversary: str
 ) -> None:
-    board, ids = await _board(people, 40)
+    board, ids = await people.board_with_pins(40)
     key = ListKey(ON_BOARD, board.id)
     place, moves, relabelled = 20, 400, 0
     for number in range(moves):

@@ -24,9 +24,8 @@ from feed_engine.outbox.change import (
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 from feed_engine.outbox.newest_first import Progress
-from tests.faulty import with_part
+from tests.faulty import with_part, without
 from tests.feeding import START, Feeding, feeding, valkey
-from tests.following.schedule import without
 
 __all__ = ["feeding", "valkey"]
 pytestmark = pytest.mark.anyio
@@ -39,7 +38,7 @@ SEVERAL: list[AnyTask] = [
 
 
 async def post(feeding: Feeding, progress: Progress | None = None) -> Job:
-    """A row with several tasks, of which some may be done."""
+    """A row with several tasks, some of which may be done."""
 
     async def work(tx: ShardTx) -> int:
         id = await tx.post(KIND, encode(Change(tasks=tuple(SEVERAL), traceparent="00-1")))
@@ -55,7 +54,7 @@ def tasks_of(rows: list[OutboxRow]) -> list[AnyTask]:
 
 
 async def test_a_task_that_fails_holds_up_no_other_task_of_its_write(feeding: Feeding) -> None:
-    """A side of the feeds is away, and what follows a repin in the pools is done."""
+    """A side of the feeds is unavailable, and the repin's work in the pools is done."""
     owner, friend, fan = [await feeding.user() for _ in range(3)]
     await feeding.follow(fan, friend.id)
     pin = await feeding.pin_at(await feeding.board(owner), START)
