@@ -15,8 +15,8 @@ from feed_engine.speculation.policy import NEVER, Policy
 from feed_engine.speculation.warming import Ask
 
 KeepUp = Callable[[Ask[Any], Hashable], bool]
-"""Does what is due, with a call to repeat and its kind. Returns whether requests have left a
-side."""
+"""Makes the due probes and warm calls, with a call to repeat and its kind. Returns whether requests
+have left a side."""
 
 
 class Upkeep:

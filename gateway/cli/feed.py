@@ -154,7 +154,7 @@ def _race_lines(store: str, metrics: dict[str, Values]) -> list[str]:
         f"  trust in the primary {one('trust'):.0%}, outages {one('outages'):.0f}, "
         f"returns {one('returns'):.0f}",
         f"  cutoff {one('cutoff') * 1000:.1f} ms, late {one('late'):.0f}, hedged "
-        f"{one('hedges'):.0f}, refused for want of budget {one('refused'):.0f}",
+        f"{one('hedges'):.0f}, not allowed by the budget {one('refused'):.0f}",
     ]
     for side in ("primary", "standby"):
         modes = [k[2] for k in metrics["mode"] if k[:2] == (store, side)]

@@ -1,7 +1,7 @@
-"""Clients and their limits: who is charged for a request, how much cost a client may spend, and how
-many requests and operations of one client proceed at a time.
+"""Clients and their limits: which client is charged for a request, how much cost a client may
+spend, and how many requests and operations of one client proceed at a time.
 
-A client is a viewer, or, for requests without a viewer, an address.
+A client is a viewer or, for requests without a viewer, an address.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -18,8 +18,8 @@ from gateway.requests import Headers
 
 T = TypeVar("T")
 SIGN_UP = 3_600
-"""The tokens of one account in a bucket that gets as many tokens a second as accounts an hour are
-allowed."""
+"""The tokens that one account costs, in a bucket that gets as many tokens each second as accounts
+are allowed in an hour."""
 
 
 class Client:
@@ -33,11 +33,11 @@ class Client:
 
     @property
     def most_running(self) -> int:
-        """How many of its operations may run at a time."""
+        """How many of the client's operations may run at a time."""
         return self._clients.most_running
 
     def begin(self) -> bool:
-        """Begin an operation; False where as many run as may."""
+        """Begin an operation. Returns False if too many are already running."""
         clients = self._clients
         running = clients.running.get(self.name, 0)
         if 0 < clients.most_running <= running:
@@ -46,7 +46,7 @@ class Client:
         return True
 
     def end(self) -> None:
-        """The operation ended."""
+        """End an operation."""
         running = self._clients.running
         left = running[self.name] - 1
         if left:
@@ -55,23 +55,23 @@ class Client:
             del running[self.name]
 
     def enter(self, cost: int) -> bool:
-        """Admit an operation of this cost; False if the caller has to `wait`."""
+        """Admit an operation with this cost. Returns False if the caller must `wait`."""
         return self._clients.room.enter(self.name, cost)
 
     async def wait(self, cost: int) -> None:
-        """Wait for this client's other operations, until one of this cost may run."""
+        """Wait for this client's other operations, until an operation with this cost may run."""
         await self._clients.room.wait(self.name, cost)
 
     def leave(self, cost: int) -> None:
-        """The operation that entered ended."""
+        """End an operation that was admitted."""
         self._clients.room.leave(self.name, cost)
 
     def spend(self, cost: int) -> bool:
-        """Spend cost without waiting; False where `take` must be asked."""
+        """Spend cost without waiting. Returns False if `take` must be called."""
         return self.rate is None or self.rate.spend(self.name, cost)
 
     async def take(self, cost: int) -> float:
-        """Spend cost; otherwise the seconds to wait."""
+        """Spend cost. Returns 0, or the seconds to wait."""
         return 0.0 if self.rate is None else await self.rate.take(self.name, cost)
 
     def worked(self, seconds: float) -> None:
@@ -81,14 +81,14 @@ class Client:
             self._clients.shares.charge(address, seconds)
 
     def owe(self, cost: int) -> None:
-        """Charge costs that the estimate does not contain."""
+        """Charge costs that the estimate did not include."""
         if self.rate is not None and cost:
             self.rate.owe(self.name, cost)
 
 
 class Clients:
-    """All clients of this gateway. For each: `most_running` operations at a time, of
-    `most_running_cost` together; 0: any."""
+    """All clients of this gateway. Each may run `most_running` operations at a time, which may cost
+    `most_running_cost` together; 0: no limit."""
 
     def __init__(
         self,
@@ -100,8 +100,8 @@ class Clients:
         refusals: Refusals | None = None,
         shares: Shares | None = None,
     ) -> None:
-        """`sign_ups` are the buckets of accounts that an address may make, each of which costs
-        `SIGN_UP`; `refusals` counts the refused accounts."""
+        """`sign_ups` are the buckets for accounts that an address creates, each of which costs
+        `SIGN_UP`. `refusals` counts the refused accounts."""
         self._sign_ups, self._refusals = sign_ups, refusals or Refusals()
         self._proxies, self.rate, self.most_running = proxies, rate, most_running
         self.running: dict[str, int] = {}
@@ -110,12 +110,12 @@ class Clients:
         self._turns = Turns(shares=self.shares)
 
     def name(self, headers: Headers, peer: str) -> str:
-        """The address whose turns and share of time the request takes; empty for a trusted proxy's
-        own requests, which are of many clients."""
+        """The address whose turns and share of time the request takes. Empty for a trusted proxy's
+        own requests, which come from many clients."""
         return "" if self._is_many(headers, peer) else site(self._proxies.client(peer, headers))
 
     async def in_turn(self, name: str, size: int, work: Coroutine[Any, Any, T]) -> T:
-        """Do the work of a request with a body of this size: when it is the client's turn, and
+        """Do the work of a request with a body of this size when it is the client's turn, and
         charge its time to the client. An empty name has no turns and no share."""
         if not name:
             return await work
@@ -133,7 +133,7 @@ class Clients:
             shares.end(name, begun)
 
     def sent(self, name: str, size: int) -> None:
-        """Charge the client for an answer of this size: it is sent outside of the request's
+        """Charge the client for an answer of this size, which is sent outside the request's
         steps."""
         if name:
             self.shares.charge(name, size * A_BYTE)
@@ -143,8 +143,8 @@ class Clients:
         return b"x-forwarded-for" not in headers and (not peer or self._proxies.trusts(peer))
 
     def signing_up(self, headers: Headers, peer: str) -> Callable[[], Awaitable[float]] | None:
-        """A function that takes one account out of the address's bucket, and answers 0, or the
-        seconds to wait; None where accounts are not bounded."""
+        """A function that takes one account from the address's bucket, and returns 0 or the seconds
+        to wait. None if accounts are not limited."""
         if self._sign_ups is None or self._is_many(headers, peer):
             return None
         address = site(self._proxies.client(peer, headers))
@@ -156,7 +156,7 @@ class Clients:
         return seconds
 
     def of(self, viewer_id: int | None, headers: Headers, peer: str) -> Client | None:
-        """The client of a request; None where nothing of it is bounded."""
+        """The client of a request; None if nothing of it is limited."""
         if self.rate is None and not self.most_running and not self.room.most:
             return None
         if viewer_id is not None:

@@ -1,9 +1,9 @@
 """An operation's estimated cost, compiled from its document before it runs.
 
-The estimate is never under what the operation reads and makes, but for entries that can't be seen
-(`resolvers.scanning`), which are bounded by themselves. A fragment is worked out once for each type
-that it is spread on, so compiling takes time linear in the document; no list is taken for shorter
-than its slicing argument says, and of an abstract type's objects all count as the dearest.
+The estimate is never lower than what the operation reads and makes, except for hidden entries
+(`resolvers.scanning`), which have their own limit. A fragment is computed once for each type on
+which it is spread, so compiling takes time linear in the document. A list counts as long as its
+slicing argument allows, and all objects of an abstract type count as its most expensive type.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,11 +43,11 @@ from gateway.cost.rules import LEAF, OBJECT, Rule, is_list, rule_of
 A_CALL = 1.0
 """The cost of a call of a store."""
 DEAREST = 10**15
-"""The highest estimate: a higher one is reported as this."""
+"""The highest estimate. Higher estimates are reported as this."""
 
 _Parts = tuple[Part, Part]
-"""The cost of a selection, and its cost for each entry of the lists that the field above it
-sizes."""
+"""The cost of a selection, and its cost for each entry of the lists whose size the field above it
+sets."""
 
 
 class Rules:
@@ -66,7 +66,7 @@ class Rules:
         return rule
 
     def types(self, type_: GraphQLNamedType) -> list[GraphQLObjectType]:
-        """The types of the objects that a field of this type can have."""
+        """The object types that a field of this type can return."""
         if is_abstract_type(type_):
             return list(self.schema.get_possible_types(type_))
         return [cast(GraphQLObjectType, type_)]
@@ -81,13 +81,13 @@ class Estimate:
     _defaults: Mapping[str, Any]
 
     def amount(self, variables: Mapping[str, Any] | None) -> Amount:
-        """The rows and the calls, with the variables as they were sent."""
+        """The rows and the calls, for the variables as they were sent."""
         if type(self._part) is Amount:
             return self._part
         return self._program.evaluate(self._part, {**self._defaults, **(variables or {})})
 
     def cost(self, variables: Mapping[str, Any] | None) -> int:
-        """The number that is bounded."""
+        """The number that is compared with the limit."""
         amount = self.amount(variables)
         return ceil(min(amount.rows + amount.calls * A_CALL, DEAREST))
 
@@ -112,7 +112,7 @@ def estimate_of(
 
 
 class _Compiling:
-    """One document on its way to a program."""
+    """One document during its compilation to a program."""
 
     def __init__(self, rules: Rules, document: DocumentNode) -> None:
         self.program = Program()
@@ -147,8 +147,8 @@ class _Compiling:
                 (each if of_entry else whole).add(part, factor=factor)
                 continue
             if isinstance(node, FragmentSpreadNode):
-                # The same fields are spread again: count them once, unless either spread depends on
-                # a variable.
+                # The same fields are spread again: count them once, unless one of the spreads
+                # depends on a variable.
                 name = node.name.value
                 if name in spread:
                     continue
@@ -174,7 +174,7 @@ class _Compiling:
         )
 
     def _field(self, node: FieldNode, type_: GraphQLObjectType, of_entry: bool) -> Part | None:
-        """The cost of a field for one parent; for a field that says how long its lists are, the
+        """The cost of a field for one parent; for a field that sets the length of its lists, the
         cost for each entry."""
         definition = self._rules.schema.get_field(type_, node.name.value)
         if definition is None:
@@ -203,7 +203,7 @@ class _Compiling:
         size = self._rules.lengths.get((type_.name, node.name.value), size)
         total.add(Amount(rule.entries, 0.0))
         total.add(Amount(rule.entries, 0.0), size, factor)
-        if rule.sized:  # one object, with lists of this length in it
+        if rule.sized:  # one object that has lists of this length
             total.add(Amount(rule.made, 0.0))
             total.add(rest)
             total.add(each, size, factor)
@@ -214,7 +214,7 @@ class _Compiling:
         return total.part()
 
     def _size(self, node: FieldNode, rule: Rule) -> tuple[float, int | None]:
-        """How long a field's list is: a constant, or a factor."""
+        """The length of a field's list: a constant, or a factor."""
         if rule.slicing is None:
             return float(rule.most), None
         value = _argument(node, rule.slicing)
@@ -238,7 +238,7 @@ class _Compiling:
             total.add(part, factor=self._count(value.name.value, field))
 
     def _count(self, name: str, field: str | None) -> int:
-        """How many values a variable, or a field of its value, has."""
+        """The number of values in a variable, or in a field of its value."""
 
         def count(variables: Variables) -> float:
             value = variables.get(name)
@@ -249,8 +249,8 @@ class _Compiling:
         return self.program.factor((name, field, "values"), count)
 
     def _condition(self, directives: tuple[DirectiveNode, ...] | None) -> int | bool | None:
-        """The factor of @skip and @include: None where it always counts, False where it never does.
-        A second directive that depends on a variable is ignored."""
+        """The factor of @skip and @include: None if the selection always counts, False if it never
+        does. A second directive that depends on a variable is ignored."""
         found: int | None = None
         for directive in directives or ():
             name = directive.name.value
@@ -272,7 +272,7 @@ def _argument(node: FieldNode, name: str) -> ValueNode | None:
 
 def _literal(value: ValueNode) -> Any:
     if isinstance(value, IntValueNode):
-        # int() of very many digits takes long, and is refused by Python.
+        # int() takes long for very many digits, and Python refuses it.
         return int(value.value) if len(value.value) < 12 else 2**31
     if isinstance(value, ListValueNode):
         return value.values
@@ -281,8 +281,8 @@ def _literal(value: ValueNode) -> Any:
 
 @cache
 def _length(most: int, unsliced: int) -> Callable[[Any], float]:
-    """Reads the value of a slicing argument: of a list its length. A missing value counts as the
-    schema's default, and an invalid value as the longest list: it is refused later."""
+    """Reads the value of a slicing argument; for a list, its length. A missing value counts as the
+    schema's default, and an invalid value as the longest list, because it is refused later."""
 
     def length(value: Any) -> float:
         if value is None:

@@ -1,8 +1,8 @@
-"""How long the lists are that a schema gives of itself, so that introspection is charged.
+"""The lengths of the lists that introspection returns, so that introspection is charged.
 
-An operation may ask for the whole schema thirty times, under aliases: that reads nothing, and yet
-makes thousands of values each time. Lists below a type or a field are taken to be as long as such
-lists are on average: all types together then cost as much as the response has values.
+An operation may request the whole schema thirty times, under aliases. That reads nothing, but makes
+thousands of values each time. Each list below a type or a field counts as long as such lists are on
+average, so all types together cost as much as the response has values.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """A cost as a small program over an operation's variables, evaluated in one pass.
 
-A line is a sum or a maximum of earlier lines, so what several places share (a fragment) is worked
-out once. Parts that no variable changes are folded when the program is made: most documents are
+A line is a sum or a maximum of earlier lines, so parts that several places share (a fragment) are
+computed once. Parts without variables are folded when the program is made: most documents are
 constant.
 """
 
@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 Variables = Mapping[str, Any]
 Factor = Callable[[Variables], float]
-"""The number of times that a part counts, by the variables as they were sent."""
+"""How many times a part counts, for the variables as they were sent."""
 
 
 KNOWN = 64
-"""Results that are remembered, by the factors: clients page with few sizes."""
+"""Results that are remembered, by their factors: clients use few page sizes."""
 
 
 class Amount(NamedTuple):
-    """`rows`: entries read and objects made. `calls`: calls of stores."""
+    """An amount. `rows`: entries read and objects made. `calls`: calls of stores."""
 
     rows: float
     calls: float
@@ -30,8 +30,8 @@ Part = Amount | int
 
 
 class _Line(NamedTuple):
-    """A constant, to which is added each term: a part, how often its rows count (as it is, or as a
-    factor of that number says), and whether its calls count too or were counted."""
+    """A constant, and the terms that are added to it: a part, how many times its rows count (the
+    number itself, or the factor with this number), and whether its calls count."""
 
     constant: Amount
     terms: Sequence[tuple[Part, float, int | None]]
@@ -39,7 +39,7 @@ class _Line(NamedTuple):
 
 
 class Program:
-    """The lines, and the factors that they use."""
+    """The lines, and the factors in them."""
 
     def __init__(self) -> None:
         self._lines: list[_Line] = []
@@ -48,7 +48,7 @@ class Program:
         self._known: dict[tuple[float, ...], Amount] = {}
 
     def factor(self, key: object, factor: Factor) -> int:
-        """The number of a factor; the same `key` is the same factor."""
+        """The number of a factor. The same `key` always gives the same factor."""
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._factors)
@@ -56,7 +56,7 @@ class Program:
         return number
 
     def most(self, parts: Sequence[Part]) -> Part:
-        """The largest of the parts, rows and calls apart."""
+        """The maximum of the parts, separately for rows and calls."""
         if len(parts) <= 1:
             return parts[0] if parts else NOTHING
         dynamic = list(dict.fromkeys(part for part in parts if isinstance(part, int)))
@@ -114,8 +114,8 @@ class Sum:
         self._terms: list[tuple[Part, float, int | None]] = []
 
     def add(self, part: Part, times: float = 1.0, factor: int | None = None) -> None:
-        """A part so many times, and as often again as the factor says. Its calls count once: a
-        field asks the stores for all of its parents together."""
+        """Add a part `times` times, multiplied by the factor. Its calls count once, because a field
+        calls the stores for all its parents together."""
         if isinstance(part, int) or factor is not None:
             if part != NOTHING and times:
                 self._terms.append((part, times, factor))

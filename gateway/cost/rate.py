@@ -1,11 +1,12 @@
-"""The rate at which a client may spend cost: a token bucket for each, shared by all gateways.
+"""The rate at which a client may spend cost: a token bucket for each client, shared by all
+gateways.
 
-A bucket is in the mapping cache. A round trip for each request would take longer than most
-requests, so a gateway takes tokens out of a bucket in chunks and spends a chunk without asking.
-Tokens that a gateway took are spent or lost, never given twice. So while the cache answers, all
-gateways together spend no more than the bucket gives; a client that meets G gateways may be refused
-while G - 1 of them still hold a chunk. While the cache does not answer, each gateway fills its own
-buckets: then G gateways give at most G times as much.
+The buckets are in the mapping cache. A round trip for each request would take longer than most
+requests, so a gateway takes tokens from a bucket in chunks, and spends a chunk without a round
+trip. Tokens that a gateway took are spent or lost, but never given twice. So while the cache
+answers, all gateways together spend no more than the bucket gives; a client that uses G gateways
+may be refused while G - 1 of them still hold a chunk. While the cache does not answer, each gateway
+fills its own buckets, so G gateways give at most G times as much.
 """
 
 from collections import OrderedDict
@@ -18,18 +19,18 @@ from typing import Protocol
 from datasources.errors import StoreError
 
 CHUNKS = 50
-"""A full bucket has so many chunks."""
+"""The number of chunks in a full bucket."""
 AWAY_SECONDS = 1.0
-"""How long a cache that did not answer isn't asked."""
+"""Seconds for which a cache that did not answer is not called."""
 ASKED_SECONDS = 1.0
-"""How long a bucket that had too little isn't asked again: until then this gateway reckons what it
-has, so that a client that goes on after a refusal costs no round trips."""
+"""Seconds for which a bucket with too few tokens is not read again. In this time the gateway
+computes its content, so that a client that continues after a refusal costs no round trips."""
 CLIENTS = 10_000
 """The number of recent clients whose tokens are remembered."""
 
 
 class Buckets(Protocol):
-    """The part of the mapping cache that a limit needs; see
+    """The part of the mapping cache that a rate limit needs; see
     `datasources.protocols.MappingCache.take`."""
 
     async def take(
@@ -39,14 +40,14 @@ class Buckets(Protocol):
 
 @dataclass(slots=True)
 class _Bucket:
-    """A client's bucket of this gateway's own."""
+    """A client's bucket in this gateway."""
 
     tokens: float
     at: float
 
 
 class Rate:
-    """`refill` tokens a second for each client, and `burst` at once."""
+    """A rate limit: `refill` tokens a second for each client, and `burst` tokens at once."""
 
     def __init__(
         self, buckets: Buckets, *, refill: int, burst: int, clock: Callable[[], float] = monotonic
@@ -56,11 +57,11 @@ class Rate:
         self._held: OrderedDict[str, float] = OrderedDict()
         self._own: OrderedDict[str, _Bucket] = OrderedDict()
         self._short: OrderedDict[str, _Bucket] = OrderedDict()
-        """The last known contents of buckets that had too few tokens, and the times."""
+        """The last known contents and times of buckets that had too few tokens."""
         self._away_until = -AWAY_SECONDS
 
     def spend(self, client: str, cost: int) -> bool:
-        """Spend what this gateway holds; whether it was enough."""
+        """Spend tokens that this gateway holds. Returns whether there were enough."""
         held = self._held.get(client, 0.0)
         if held < cost:
             return False
@@ -68,12 +69,12 @@ class Rate:
         return True
 
     def owe(self, client: str, cost: int) -> None:
-        """Charge tokens that have been used already."""
+        """Charge cost that has already been spent."""
         self._hold(client, -cost)
 
     async def take(self, client: str, cost: int) -> float:
-        """Take tokens out of the bucket and spend them. 0, or the seconds after which there will be
-        enough; then nothing was spent."""
+        """Take tokens from the bucket and spend them. Returns 0; or the seconds after which there
+        will be enough, if nothing was spent."""
         missing = min(cost, self._burst) - self._held.get(client, 0.0)
         least = min(max(1, ceil(missing)), self._burst)
         if (wait := self._wait_for(client, least)) > 0:
@@ -105,7 +106,7 @@ class Rate:
             held.popitem(last=False)
 
     def _wait_for(self, client: str, tokens: int) -> float:
-        """Seconds until a bucket that had too little shortly ago has so many tokens; or 0."""
+        """Seconds until a bucket that recently had too few tokens has `tokens`; or 0."""
         known = self._short.get(client)
         if known is None:
             return 0.0

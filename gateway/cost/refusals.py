@@ -8,8 +8,8 @@ from graphql import GraphQLError
 
 @dataclass(slots=True)
 class Refusals:
-    """How many operations were refused: for their cost, because the client spent too much or had
-    too many running, for the size of the response, and because the address made too many
+    """Counts of refused operations: because of their cost, because the client spent too much or had
+    too many running, because of the size of the response, and because the address created too many
     accounts."""
 
     cost: int = 0
@@ -20,7 +20,7 @@ class Refusals:
 
 
 def too_dear(estimate: int, bound: int) -> GraphQLError:
-    """An operation above the bound of the setting `max_cost`."""
+    """The error of an operation that costs more than the setting `max_cost`."""
     return GraphQLError(
         f"The operation may cost {estimate}: at most {bound} is allowed. Ask for shorter pages "
         "(first), for fewer lists within lists, or in several operations.",
@@ -29,7 +29,7 @@ def too_dear(estimate: int, bound: int) -> GraphQLError:
 
 
 def too_often(seconds: int) -> GraphQLError:
-    """An operation of a client that has spent its tokens."""
+    """The error of an operation whose client has spent its tokens."""
     return GraphQLError(
         f"This client has spent what it may for now: send the operation again in {seconds} s.",
         extensions={"code": "RATE_LIMITED", "retryAfter": seconds},
@@ -37,7 +37,7 @@ def too_often(seconds: int) -> GraphQLError:
 
 
 def too_many(running: int) -> GraphQLError:
-    """An operation of a client that has as many running as it may."""
+    """The error of an operation whose client has too many running operations."""
     return GraphQLError(
         f"{running} operations of this client are running, which is as many as may: wait until one "
         "of them has ended.",
@@ -46,7 +46,7 @@ def too_many(running: int) -> GraphQLError:
 
 
 def too_large(size: int, most: int) -> GraphQLError:
-    """A response that is larger than any may be."""
+    """The error of a response that is too large."""
     return GraphQLError(
         f"The response has {size} bytes: at most {most} are allowed. Ask for shorter pages (first) "
         "or for fewer fields. What a mutation wrote is written.",
@@ -55,7 +55,7 @@ def too_large(size: int, most: int) -> GraphQLError:
 
 
 def told(cost: int | None, bound: int) -> bytes:
-    """The extensions of a response that was asked to tell its cost, as JSON."""
+    """The extensions of a response whose client requested the cost, as JSON."""
     if cost is None:
         return b""
     return orjson.dumps({"cost": {"estimate": cost, "bound": bound or None}})

@@ -1,10 +1,10 @@
-"""How much the operations of one client may cost together that run at the same time.
+"""Limits the total cost of the operations of one client that run at the same time.
 
-Each operation that runs does a piece of its work in each turn of the event loop. A hundred dear
-operations at the same time make each turn a hundred pieces long, for everybody. So operations of
-one client wait for one another, in their order; an operation dearer than the bound runs alone. The
-room of a dear operation stays taken for a while after it: other clients have the loop to themselves
-meanwhile, even while one client spends all its saved tokens at once.
+Each running operation does a part of its work in each turn of the event loop. A hundred expensive
+operations at the same time make each turn a hundred parts long, for all clients. So operations of
+one client wait for each other, in order, and an operation that costs more than the limit runs
+alone. After an expensive operation, its share of the limit stays taken for a while: other clients
+have the loop to themselves in this time, even if one client spends all its saved tokens at once.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ from typing import Any
 
 REST = 9e-6
 """Seconds for each unit of cost: about three times as long as the unit takes to run. Several
-operations of less than half of the bound may run at a time, so each rests as long as an operation
-of half of the bound."""
+operations of less than half the limit may run at a time, so each rests as long as an operation of
+half the limit."""
 DEAR = 500
-"""Cheaper operations leave at once."""
+"""Operations with a lower cost end at once."""
 
 
 def _later(seconds: float, call: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ def _later(seconds: float, call: Callable[[], None]) -> None:
 
 
 class Room:
-    """The operations that run, by client. `most` is the bound; 0: none."""
+    """The running operations, by client. `most` is the limit; 0: no limit."""
 
     def __init__(
         self, most: int, *, later: Callable[[float, Callable[[], None]], Any] = _later
@@ -35,7 +35,7 @@ class Room:
         self._waiting: dict[str, deque[tuple[int, asyncio.Future[None]]]] = {}
 
     def enter(self, client: str, cost: int) -> bool:
-        """Whether an operation may run now; else `wait` tells when."""
+        """Whether an operation may run now. If not, call `wait`."""
         taken = self._taken.get(client, 0)
         if client in self._waiting or not self._fits(taken, cost):
             return False
@@ -43,7 +43,7 @@ class Room:
         return True
 
     async def wait(self, client: str, cost: int) -> None:
-        """Wait until the operation may run. Cancelled, it doesn't run."""
+        """Wait until the operation may run. If the caller is cancelled, it doesn't run."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(client, deque()).append((cost, future))
         try:
@@ -56,7 +56,7 @@ class Room:
             raise
 
     def leave(self, client: str, cost: int) -> None:
-        """The operation ended."""
+        """End an operation."""
         if cost >= DEAR and self.most:
             self._later(max(cost, self.most // 2) * REST, lambda: self._free(client, cost))
         else:
@@ -80,7 +80,7 @@ class Room:
         taken = self._taken.get(client, 0)
         while queue and (queue[0][1].done() or self._fits(taken, queue[0][0])):
             cost, future = queue.popleft()
-            if not future.done():  # not cancelled
+            if not future.done():  # it was not cancelled
                 taken += cost
                 future.set_result(None)
         if taken:

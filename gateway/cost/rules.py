@@ -18,16 +18,16 @@ from gateway.cost.program import Amount
 from schema.costs import Cost, ListSize, Reads
 
 OBJECT = 1.0
-"""The cost of making an object, IBM's default."""
+"""The cost of making an object: IBM's default."""
 LEAF = 0.1
-"""The cost of a value without fields: very many of them are worth a bound too."""
+"""The cost of a value without fields: very many of them must count, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A field's cost: `weight` a parent, `made` for each value, `calls` once, `entries` for each
-    place of its list and one more. `slicing` names the argument that says how long the list is,
-    `most` and `unsliced` bound it and take its place; `sized` are the fields below of that length.
+    """A field's cost: `weight` for each parent, `made` for each value, `calls` once, `entries` for
+    each place of its list and one more. `slicing` names the argument with the list's length, `most`
+    limits it, and `unsliced` is its default. `sized` are the fields below that have this length.
     `inputs` are the weights of the fields of its argument `input`."""
 
     weight: float
@@ -44,7 +44,7 @@ class Rule:
 
 
 def rule_of(field: GraphQLField) -> Rule:
-    """The rule of a field of any schema; without directives, IBM's defaults."""
+    """The rule of a field of any schema. Without directives, IBM's defaults."""
     cost, size, reads = Cost(weight="0"), ListSize(), Reads(calls=0)
     for directive in _directives(field):
         if isinstance(directive, Cost):

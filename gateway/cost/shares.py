@@ -1,15 +1,15 @@
-"""Shares of the event loop's time: a client that takes more than its share makes way for others.
+"""Shares of the event loop's time: a client that takes more than its share waits for other clients.
 
 Without shares, a flood of requests on 32 connections takes turns with every step of another
 client's request, which then takes 32 times as long. Here the time of each step is charged to its
-client, and each client works its debt off at the rate `share`, in seconds a second. A client in
-debt has one request in progress at a time, and begins it only while no other client's request is in
-progress, or when its debt is worked off. A client that is alone is never in debt. While the process
-has time to spare, debts are worked off faster, so that no time is lost.
+client, and each client works its debt off at the rate `share`, in seconds for each second. A client
+in debt has one request in progress at a time. The request begins only while no other client's
+request is in progress, or when the debt is worked off. A client without competitors is never in
+debt. While the process is partly idle, debts are worked off faster, so that no time is lost.
 
-The idea is deficit round robin (Shreedhar and Varghese, 1995) over time in place of bytes. The
-process also works outside of the steps that are timed: in threads, in the kernel, in callbacks. So
-each charge is multiplied by the processor time over the charged time of the last window.
+The idea is deficit round robin (Shreedhar and Varghese, 1995), with time in place of bytes. The
+process also works outside the measured steps: in threads, in the kernel, in callbacks. So each
+charge is multiplied by the processor time divided by the charged time of the last window.
 """
 
 from __future__ import annotations
@@ -23,28 +23,30 @@ T = TypeVar("T")
 BURST = 0.05
 """Seconds that a client may take at once before it is in debt."""
 MOST_DEBT = 0.5
-"""Seconds of debt that are remembered: with a share of a quarter, a client waits two seconds."""
+"""The highest debt in seconds: with a share of a quarter, a client waits two seconds."""
 WINDOW = 0.1
 """Seconds between two updates of the debts."""
 BUSY = 0.5
-"""The part of its time that the process may spend before debts are worked off at `share` again."""
+"""The part of its time for which the process may be busy while debts are worked off faster than
+`share`."""
 FASTER, SLOWER = 1.1, 0.8
-"""How the rate changes after each window in which the process had time to spare, or had none."""
+"""The factors by which the rate changes after each window: if the process was partly idle, or
+busy."""
 ALONE = 10.0
-"""Seconds without a request of any other client after which a client is alone."""
+"""Seconds without another client's request after which a client has no competitors."""
 MOST_FACTOR = 3.0
-"""The bound on how much a charge is multiplied by."""
+"""The largest factor by which a charge is multiplied."""
 SOON, LATER = 0.002, 0.05
-"""The shortest and longest seconds between two looks at whether a client may begin."""
+"""The shortest and the longest time in seconds between two checks of whether a client may begin."""
 A_CONNECTION = 0.0002
-"""Seconds that are charged for a new connection: the kernel's work and the server's."""
+"""Seconds charged for a new connection: the kernel's and the server's work."""
 A_BYTE = 1e-9
-"""Seconds that are charged for each byte received or sent: the kernel copies it twice."""
+"""Seconds charged for each byte received or sent: the kernel copies it twice."""
 
 
 class _Account:
-    """A client's debt in seconds, its requests in progress, the usual time of one, the time of its
-    requests since one last ended, and when it was last seen."""
+    """A client's debt in seconds, its requests in progress, the usual time of a request, the time
+    of its requests since one last ended, and when it was last seen."""
 
     __slots__ = ("debt", "running", "seen", "spent", "usual")
 
@@ -54,7 +56,7 @@ class _Account:
 
 
 class Begun(NamedTuple):
-    """A request in progress: when it began, and the seconds that were charged in advance."""
+    """A request in progress: its start, and the seconds that were charged in advance."""
 
     at: float
     advance: float
@@ -70,21 +72,21 @@ class Shares:
         clock: Callable[[], float] = perf_counter,
         used: Callable[[], float] = process_time,
     ) -> None:
-        """`share` is a part of one core, from 0 to 1; 0: clients have no bound. `used` is the
-        processor time of the process in seconds."""
+        """`share` is a part of one core, from 0 to 1; 0: no limit. `used` returns the processor
+        time of the process in seconds."""
         self.share, self.clock, self._used = share, clock, used
         self._accounts: dict[str, _Account] = {}
         self._running = 0
         self._charged = 0.0
-        """Seconds charged in this window, before they were multiplied."""
+        """Seconds charged in this window, before the multiplication."""
         self._factor = 1.0
         self._rate = share
-        """The seconds of debt that are worked off in a second: `share`, up to 1."""
+        """The seconds of debt that are worked off in a second: from `share` up to 1."""
         self._began, self._used_before = clock(), used()
 
     def begin(self, client: str) -> Begun:
-        """A request of the client begins. Its usual time is charged in advance: else many requests
-        would begin before the first one is charged."""
+        """Begin a request of the client. Its usual time is charged in advance; otherwise many
+        requests would begin before the first is charged."""
         account = self._account(client)
         account.running += 1
         self._running += 1
@@ -92,7 +94,7 @@ class Shares:
         return Begun(account.seen, account.usual)
 
     def end(self, client: str, begun: Begun) -> None:
-        """A request of the client ended: what is left of its advance is given back."""
+        """End a request of the client. The unused part of its advance is returned."""
         account = self._account(client)
         account.running -= 1
         self._running -= 1
@@ -102,7 +104,7 @@ class Shares:
         account.spent = 0.0
 
     def charge(self, client: str, seconds: float) -> None:
-        """Charge time that the loop spent on the client."""
+        """Charge the loop's time to the client."""
         account = self._account(client)
         charged = seconds * self._factor
         account.debt = min(account.debt + charged, MOST_DEBT)
@@ -115,7 +117,8 @@ class Shares:
         return self._running
 
     def wait(self, client: str) -> float:
-        """The seconds after which to ask again whether the client may go on; 0 if it may now."""
+        """The seconds after which to check again whether the client may continue; 0 if it may
+        now."""
         account = self._accounts.get(client) if self.share else None
         if account is None:
             return 0.0
@@ -135,7 +138,7 @@ class Shares:
         return account
 
     def _renew(self) -> None:
-        """Begin a new window, if it is time: let debts be worked off, and forget clients."""
+        """Begin a new window when the last one is over: work debts off, and forget clients."""
         now = self.clock()
         elapsed = now - self._began
         if elapsed < WINDOW:

@@ -1,10 +1,10 @@
-"""How many requests of one client begin in one turn of the event loop.
+"""Limits how many requests of one client begin in one turn of the event loop.
 
-A request that is refused, or asks for little, is answered in the turn in which it begins. Without
-a bound, a client that sends on 256 connections has 256 of them answered in each turn, and each
-await of another client's operation takes as long as all of these. With a bound the turns stay
-short, whatever the client sends: its further requests begin in the next turns, in their order. A
-client that took more than its share of the loop's time waits longer (`shares`).
+A request that is refused, or reads little, is answered in the turn in which it begins. Without a
+limit, a client that sends on 256 connections has 256 requests answered in each turn, and each await
+of another client's operation takes as long as all of them. With a limit the turns stay short,
+whatever the client sends: its further requests begin in the next turns, in order. A client that
+took more than its share of the loop's time waits longer (`shares`).
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from gateway.cost.shares import Shares
 BEGUN = 1
 """Requests of one client that begin in a turn."""
 HEAVY_BYTES = 65_536
-"""A body counts as one more request for each such number of bytes."""
+"""A body counts as one more request for each HEAVY_BYTES bytes."""
 
 
 class Turns:
@@ -29,7 +29,7 @@ class Turns:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, client: str, size: int) -> bool:
-        """Whether a request with a body of so many bytes may begin now; else `wait` tells when."""
+        """Whether a request with a body of `size` bytes may begin now. If not, call `wait`."""
         if client in self._waiting or self._shares.wait(client):
             return False
         begun = self._begun.get(client, 0)
@@ -42,7 +42,7 @@ class Turns:
         return True
 
     async def wait(self, client: str, size: int) -> None:
-        """Wait until the request may begin. Cancelled, it never begins."""
+        """Wait until the request may begin. If the caller is cancelled, it never begins."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         self._waiting.setdefault(client, deque()).append((1 + size // HEAVY_BYTES, future))
@@ -55,7 +55,7 @@ class Turns:
         asyncio.get_running_loop().call_soon(self._next)
 
     def _next(self) -> None:
-        """The next turn: let the next ones of each client begin."""
+        """The next turn: let each client's next requests begin."""
         self._armed = False
         self._begun.clear()
         until = 0.0
@@ -63,7 +63,7 @@ class Turns:
             begun = 0
             while queue and (queue[0][1].done() or not begun or begun + queue[0][0] <= self._most):
                 weight, future = queue[0]
-                if not future.done():  # not cancelled
+                if not future.done():  # it was not cancelled
                     if seconds := self._shares.wait(client):
                         until = min(until or seconds, seconds)
                         break
@@ -80,7 +80,7 @@ class Turns:
             self._timer = asyncio.get_running_loop().call_later(until, self._look)
 
     def _look(self) -> None:
-        """See whether clients that were in debt may begin."""
+        """Check whether clients that were in debt may begin."""
         self._timer = None
         if not self._armed:
             self._next()

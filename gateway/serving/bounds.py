@@ -1,4 +1,4 @@
-"""Bounds on one HTTP connection: sizes, depths and times, as the settings have them."""
+"""The limits of one HTTP connection: sizes, depths and times from the settings."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from gateway.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Sizes are in bytes, times in seconds; docs/settings.md says what each is for."""
+    """Sizes are in bytes, times in seconds. docs/settings.md describes each."""
 
     header_bytes: int
     headers: int
@@ -22,12 +22,12 @@ class Bounds:
 
     @property
     def shortest(self) -> float:
-        """The shortest of the times: how often a connection is looked at, at least."""
+        """The shortest of the times: a connection is checked at least this often."""
         return min(self.header_seconds, self.body_seconds, self.idle_seconds, self.write_seconds)
 
 
 def bounds_of(settings: Settings) -> Bounds:
-    """The bounds that the settings give each connection."""
+    """The limits that the settings give each connection."""
     return Bounds(
         header_bytes=settings.max_header_bytes,
         headers=settings.max_headers,

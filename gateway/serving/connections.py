@@ -109,7 +109,7 @@ class Connections:
                 del self._of_site[client]
 
     def hold(self, peer: str, more: int) -> bool:
-        """Hold so many more bytes of a body that a client sends; False where that are too many."""
+        """Hold `more` bytes of a body from a client. Returns False if that is too many."""
         client = self.client(peer)
         held = self._bytes[client] + more
         most = self._most_bytes // CLIENTS_SHARE if client else self._most_bytes

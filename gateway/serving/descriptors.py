@@ -1,4 +1,4 @@
-"""File descriptors: how many connections the process has room for."""
+"""File descriptors: the number of connections for which the process has room."""
 
 import logging
 import os
@@ -7,18 +7,19 @@ from contextlib import suppress
 log = logging.getLogger("pinway")
 
 BACKLOG = 4096
-"""Connections that the system accepts before the process has taken them, where it allows so many.
-When the queue is full, a client waits a second until it asks again."""
+"""Connections that the system accepts before the process takes them, if the system allows this
+many. When the queue is full, a client retries after a second."""
 
 _SPARE = 64
 """Descriptors for files and stores' connections that are opened later."""
 
 
 def room_for(connections: int) -> tuple[int, int]:
-    """How many of the connections there is room for, and how many may queue (the backlog).
+    """The number of connections for which there is room, and the number that may queue (the
+    backlog).
 
-    Raises the limit of descriptors as far as needed and allowed; logs a line where it stays short.
-    Connections that were accepted and not yet refused hold descriptors too, up to the backlog.
+    Raises the limit of descriptors as far as needed and allowed. Logs a line if it stays too low.
+    Connections that were accepted and not yet refused also hold descriptors, up to the backlog.
     """
     opened = _opened()
     wanted = opened + _SPARE + connections + BACKLOG
@@ -37,7 +38,8 @@ def room_for(connections: int) -> tuple[int, int]:
 
 
 def _raised(wanted: int) -> int | None:
-    """The limit of descriptors, raised to what is wanted if it may be; None where none is known."""
+    """The limit of descriptors, raised to `wanted` if that is allowed; None if there is no known
+    limit."""
     try:
         import resource
     except ImportError:  # Windows
@@ -55,7 +57,7 @@ def _raised(wanted: int) -> int | None:
 
 
 def _opened() -> int:
-    """Descriptors that are open now; a guess where the system doesn't list them."""
+    """The number of open descriptors; an estimate if the system doesn't list them."""
     for listed in ("/proc/self/fd", "/dev/fd"):
         with suppress(OSError):
             return len(os.listdir(listed))

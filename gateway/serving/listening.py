@@ -1,4 +1,4 @@
-"""The listening socket, taken before anything else is started."""
+"""Opens the listening socket, before anything else is started."""
 
 import socket
 
@@ -8,12 +8,12 @@ from gateway.settings import Settings
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Listens where the settings say. Raises ConfigError."""
+    """Listen at the address in the settings. Raises ConfigError."""
     return _listen(settings.host, settings.port, "")
 
 
 def listen_for_operators(settings: Settings) -> socket.socket | None:
-    """Listens for operators, if the settings say so. Raises ConfigError."""
+    """Listen for operators, if the settings have a port for them. Raises ConfigError."""
     if not settings.admin_port:
         return None
     return _listen(settings.admin_host, settings.admin_port, "admin-")

@@ -1,4 +1,4 @@
-"""Running a serving process's event loop until it is told to stop."""
+"""Runs a serving process' event loop until the process is told to stop."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ _SIGNALS = [signal.Signals[name] for name in _NAMES if name in signal.Signals.__
 
 
 def fast_loop() -> asyncio.AbstractEventLoop:
-    """uvloop's where it is installed (it is not made for Windows), else asyncio's own."""
+    """uvloop's event loop if it is installed (it does not exist for Windows), else asyncio's."""
     try:
         import uvloop
     except ImportError:
@@ -27,10 +27,10 @@ def run_until_stopped(
 ) -> None:
     """Run `main` until it ends or a signal cancels it, so that it closes what it opened.
 
-    SIGINT and SIGTERM stop the process, also where it was started with SIGINT ignored, as a
-    shell's background commands are. A second SIGINT doesn't wait for `main` to close. SIGHUP is
-    logged and stops nothing: it reaches a process whose terminal closes, or whose operator expects
-    it to read its settings again.
+    SIGINT and SIGTERM stop the process, even if it was started with SIGINT ignored, as a shell's
+    background commands are. A second SIGINT doesn't wait for `main` to close. SIGHUP is logged and
+    ignored: it is sent to a process whose terminal closes, or whose operator expects that it reads
+    its settings again.
     """
 
     async def until_told() -> None:

@@ -47,7 +47,8 @@ under way already would be lost if the connection were closed at once."""
 _FRAMING = 8
 """Bytes of chunked framing that one byte of a body may come with."""
 SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
-"""A body may come in so many chunks of any size; in more, the average chunk has so many bytes."""
+"""A body may come in SMALL_CHUNKS chunks of any size. In a body with more chunks, the average chunk
+must have SMALL_BYTES bytes."""
 
 _HOP = (b"connection", b"upgrade", b"http2-settings")
 """Headers that ask for an upgrade."""

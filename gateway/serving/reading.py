@@ -4,9 +4,9 @@ A connection that sends much at once is read again when it is its turn: in each 
 loop, one such connection of each client. Otherwise, a client that sends bodies on 240 connections
 would have megabytes read between two steps of another client's request.
 
-Connections of clients in debt (`gateway.cost.shares`) are not read until the client may go on.
-Headers without end, chunks of one byte or connections that end at once take time before there is a
-request. That time is charged to the address at the other end. Trusted proxies are always read: they
+Connections of clients in debt (`gateway.cost.shares`) are not read until the client may continue.
+Endless headers, chunks of one byte, and connections that end at once take time before there is a
+request. This time is charged to the address at the other end. Trusted proxies are always read: they
 carry many clients, and their requests wait by the addresses that they name.
 """
 
@@ -34,10 +34,10 @@ class Connection(Protocol):
 
 
 class Reading:
-    """The connections of one event loop that are not read for now."""
+    """The connections of one event loop that are not read at present."""
 
     def __init__(self, shares: Shares, client_of: Callable[[str], str]) -> None:
-        """`client_of` tells the client at an address; empty for a trusted proxy."""
+        """`client_of` returns the client at an address; empty for a trusted proxy."""
         self.shares, self._client_of = shares, client_of
         self._paused: dict[str, deque[Connection]] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -48,12 +48,13 @@ class Reading:
         return self._client_of(peer) if self.shares.share else ""
 
     def charge(self, client: str, seconds: float) -> bool:
-        """Charge a client. Whether its connection may be read on; else `pause` it."""
+        """Charge a client. Returns whether its connection may be read further; if not, `pause`
+        it."""
         self.shares.charge(client, seconds)
         return client not in self._paused and not self.shares.wait(client)
 
     def pause(self, client: str, connection: Connection) -> None:
-        """Have the connection read again when its client may go on."""
+        """Read the connection again when its client may continue."""
         self._paused.setdefault(client, deque()).append(connection)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(SOON, self._look)
@@ -74,7 +75,7 @@ class Reading:
             asyncio.get_running_loop().call_soon(self._turn)
 
     def _look(self) -> None:
-        """Have one connection of each client read again that may go on."""
+        """Read one connection again for each client that may continue."""
         self._timer, until = None, 1.0
         for client, paused in list(self._paused.items()):
             wait = self.shares.wait(client)

@@ -1,11 +1,11 @@
-"""Answers to requests that no application sees: too large, too slow, or not HTTP."""
+"""Answers to requests that no application receives: too large, too slow, or not HTTP."""
 
 import orjson
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 
 class Refusal(Exception):
-    """A connection is to end: a status, and words for the client."""
+    """A connection must end: a status, and a message for the client."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -17,7 +17,7 @@ _CODES = {408: "TIMEOUT", 503: "UNAVAILABLE"}
 
 def refusal(why: Refusal, headers: list[tuple[bytes, bytes]]) -> bytes:
     """The whole response, in the form of a GraphQL response without data. `headers` are the headers
-    that every response has."""
+    of every response."""
     code = _CODES.get(why.status, "BAD_USER_INPUT")
     body = orjson.dumps({"errors": [{"message": why.message, "extensions": {"code": code}}]})
     lines = [b"%b: %b\r\n" % header for header in headers]

@@ -1,9 +1,9 @@
-"""HTTP connections whose responses are sent together, once in a turn of the event loop.
+"""HTTP connections whose responses are sent together, once in each turn of the event loop.
 
-uvicorn writes a response's head and its body one by one, and uvloop hands each to the system at
-once: two calls, two packets, and the other side woken for a head alone. This module keeps the bytes
+uvicorn writes a response's head and body separately, and uvloop passes each to the system at once:
+two calls, two packets, and the other side is woken for a head alone. This module keeps the bytes
 that are written to a connection in one turn of the loop. The next turn sends them in one call,
-together with the other connections that had a response ready: a client, or a proxy, is woken once
+together with the bytes of other connections with a response. So a client or a proxy is woken once
 for all.
 """
 
@@ -11,12 +11,12 @@ import asyncio
 from typing import Any
 
 MOST = 1 << 16
-"""Bytes kept at most: from there on the transport says when to wait."""
+"""Bytes that are kept, at most; above it, the transport says when to wait."""
 
 
 class Sending:
-    """A transport that keeps what is written until the next turn of the loop. All else is the
-    transport's own."""
+    """A transport that keeps written bytes until the next turn of the loop. All other methods are
+    the transport's own."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self.transport = transport

@@ -1,4 +1,4 @@
-"""The check that all stores can be shared by several processes."""
+"""Checks that several processes can share all stores."""
 
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -32,7 +32,7 @@ def require_shared(settings: Settings) -> None:
 
 
 def require_servers(settings: Settings) -> None:
-    """Raises ConfigError when a store belongs to one process: a worker would have its own."""
+    """Raises ConfigError when a store belongs to one process: a worker would have its own copy."""
     own = [name for name in _STORES if _is_of_one_process(getattr(settings, name))]
     if own:
         raise ConfigError(
@@ -46,7 +46,7 @@ def _is_of_one_process(url: str) -> bool:
     if url == EMBEDDED:
         return True
     parts = urlsplit(url)
-    if parts.scheme == "file":  # a topology: who opens it says what is wrong with it
+    if parts.scheme == "file":  # a topology: its reader reports faults
         path = Path(unquote(parts.path))
         servers = parse(path.read_bytes()).servers if path.is_file() else {}
         return any(server.startswith("sqlite:") for server in servers.values())

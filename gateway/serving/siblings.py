@@ -1,7 +1,8 @@
-"""The workers of one supervisor tell each other their metrics, so that any of them tells all.
+"""The workers of one supervisor send each other their metrics, so that each of them can serve all
+metrics.
 
-Each worker listens on a Unix socket in a folder of the supervisor's, and writes its metrics to each
-client that connects. A worker that is asked for metrics reads the metrics of the other workers
+Each worker listens on a Unix socket in a folder of the supervisor, and writes its metrics to each
+client that connects. A worker that gets a request for metrics reads the other workers' metrics
 there.
 """
 
@@ -14,7 +15,7 @@ ANSWER_SECONDS = 1.0
 
 
 class Siblings:
-    """The workers 1 to `workers`, of which this process is `number`."""
+    """The workers 1 to `workers`. This process is worker `number`."""
 
     def __init__(
         self, folder: Path, number: int, workers: int, *, patience: float = ANSWER_SECONDS
@@ -25,7 +26,7 @@ class Siblings:
 
     @asynccontextmanager
     async def telling(self, metrics: Callable[[], bytes]) -> AsyncIterator[None]:
-        """Tell this worker's metrics to the others for as long as the context is open."""
+        """Send this worker's metrics to other workers while the context is open."""
 
         async def tell(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(metrics())
@@ -34,7 +35,7 @@ class Siblings:
             writer.close()
 
         path = self._path(self._number)
-        path.unlink(missing_ok=True)  # of a worker with this number that died
+        path.unlink(missing_ok=True)  # left by a worker with this number that died
         server = await asyncio.start_unix_server(tell, path)
         try:
             yield

@@ -1,12 +1,12 @@
-"""Several worker processes on one port: starts them, starts one again that died, stops them all.
+"""Several worker processes on one port: starts them, restarts dead workers, and stops them all.
 
-The workers share the listening socket, so a connection that waits when one of them dies is taken
-by another. Each is told its settings on its standard input and says on its standard output when it
-answers; a worker whose input ends has lost its supervisor, and stops.
+The workers share the listening socket, so when a worker dies, another worker takes the connections
+that are waiting. Each worker gets its settings on its standard input, and reports on its standard
+output when it answers. A worker whose input ends has lost its supervisor, and stops.
 
-uvicorn's own supervisor is not enough: it starts all workers at once, so that each reports a wrong
-setting; it doesn't learn when a worker is ready; and it restarts a worker that always dies at once,
-without a growing delay.
+uvicorn's own supervisor is not enough. It starts all workers at once, so each of them reports a
+wrong setting. It doesn't know when a worker is ready. And it restarts a worker that always dies at
+once without a growing delay.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from gateway.settings import Settings
 log = logging.getLogger("pinway.workers")
 
 READY = b"ready\n"
-STOP_SECONDS = 20.0  # requests have five, then stores are closed
-STEADY_SECONDS = 10.0  # a worker that lived that long is started again at once
+STOP_SECONDS = 20.0  # requests get five seconds, then stores are closed
+STEADY_SECONDS = 10.0  # seconds; a worker that lived this long is restarted at once
 LONGEST_DELAY = 10.0
 
 
 class WorkerFailed(Exception):
-    """A worker ended before it was ever ready, and has said why itself."""
+    """A worker ended before it was ready, after it reported the reason itself."""
 
 
 async def supervise(
@@ -41,15 +41,16 @@ async def supervise(
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """Keep `settings.workers` workers running until cancelled; all of them answer operators too, if
-    there is a listener for that. Raises WorkerFailed when the first worker can't be started."""
+    """Keep `settings.workers` workers running until cancelled. All of them answer operators, too,
+    if there is a listener for operators. Raises WorkerFailed when the first worker can't be
+    started."""
     with SocketFolder() as folder:
         await _supervise(_Start(settings, listener, operators, folder), sleep)
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """The arguments with which every worker is started. Workers reach each other in `folder` (see
+    """The arguments with which every worker is started. Workers find each other in `folder` (see
     siblings.py)."""
 
     settings: Settings
@@ -63,7 +64,8 @@ async def _supervise(start: _Start, sleep: Callable[[float], Awaitable[None]]) -
     first = asyncio.create_task(_keep(1, start, ready.set, sleep))
     tasks = [first]
     try:
-        # The first tries the settings and the stores alone: what is wrong is said once.
+        # The first worker tries the settings and the stores alone, so that an error is reported
+        # once.
         waiting = asyncio.create_task(ready.wait())
         await asyncio.wait({first, waiting}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
@@ -75,7 +77,8 @@ async def _supervise(start: _Start, sleep: Callable[[float], Awaitable[None]]) -
         await asyncio.gather(*tasks)
     finally:
         for task in tasks:
-            if not task.cancelling():  # a second time would break off its wait for the worker
+            # a second cancellation would interrupt its wait for the worker
+            if not task.cancelling():
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -86,7 +89,8 @@ async def _keep(
     on_ready: Callable[[], None],
     sleep: Callable[[float], Awaitable[None]],
 ) -> None:
-    """Run one worker, and again whenever it ends; after longer delays if it keeps ending early."""
+    """Run one worker, and restart it whenever it ends; after growing delays if it ends early
+    repeatedly."""
     loop = asyncio.get_running_loop()
     was_ready, early = False, 0
     while True:
@@ -108,7 +112,7 @@ async def _keep(
         early = 0 if loop.time() - started > STEADY_SECONDS else early + 1
         delay = min(0.5 * 2 ** (early - 1), LONGEST_DELAY) if early > 1 else 0.0
         log.log(
-            logging.ERROR if status else logging.INFO,  # 0: somebody stopped it, to restart it
+            logging.ERROR if status else logging.INFO,  # 0: somebody stopped it to restart it
             "worker %d (process %d) ended with status %d; it starts again in %.1f s",
             *(number, process.pid, status, delay),
         )
@@ -124,7 +128,7 @@ async def _start(number: int, start: _Start) -> Process:
         stdin=PIPE,
         stdout=PIPE,
         pass_fds=descriptors,
-        process_group=0,  # Ctrl-C in a terminal reaches the supervisor alone
+        process_group=0,  # Ctrl-C in a terminal reaches the supervisor only
     )
     assert process.stdin is not None
     process.stdin.write(start.settings.model_dump_json().encode() + b"\n")

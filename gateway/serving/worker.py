@@ -1,9 +1,9 @@
-"""One worker of several: `python -m gateway.serving.worker NUMBER FOLDER DESCRIPTOR...` (see
+"""Runs one of several workers: `python -m gateway.serving.worker NUMBER FOLDER DESCRIPTOR...` (see
 supervisor.py).
 
-NUMBER is from 1 on; workers reach each other in FOLDER (siblings.py); the DESCRIPTORs are of the
-listening socket and, if there is one, of the operators'. The settings come as a line of JSON on the
-standard input.
+NUMBER counts from 1. Workers find each other in FOLDER (siblings.py). The DESCRIPTORs are the
+listening socket's and, if there is one, the operators' socket's. The settings are a line of JSON on
+the standard input.
 """
 
 import os
@@ -50,7 +50,7 @@ def _ready() -> None:
 
 
 def _stop_with_the_supervisor() -> None:
-    os.read(0, 1)  # ends when the supervisor does, however it dies
+    os.read(0, 1)  # returns when the supervisor ends, in whatever way
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -127,8 +127,8 @@ class StateCollector(Collector):
         )
         parked = GaugeMetricFamily(
             "pinway_outbox_parked_rows",
-            "Writes whose further work failed for a reason of its own, not for a store's: they are "
-            "tried ever more rarely, and in the end set aside. Rows that are set aside count too.",
+            "Writes whose further work failed, but not because of a store: it is retried after "
+            "growing pauses, and in the end set aside. Rows that are set aside count too.",
         )
         aside = GaugeMetricFamily(
             "pinway_outbox_set_aside_rows",

@@ -236,7 +236,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", default=None, help="any text; a fresh one if left out")
-    parser.add_argument("--most", type=int, default=1, help="stop after so many failures")
+    parser.add_argument("--most", type=int, default=1, help="stop after this many failures")
     parser.add_argument("--world", help="with --case: run that case alone, and shrink it")
     parser.add_argument("--case", type=int)
     parser.add_argument("--seconds", type=float, help="at most: of a run, or for shrinking (60)")

@@ -47,7 +47,7 @@ DRIVERS = {
 
 @cache
 def imports(path: Path) -> list[tuple[int, str]]:
-    """Every module that a file imports, with the line; `from a import b` counts as a.b too."""
+    """Every module that a file imports, with the line; `from a import b` also counts as a.b."""
     return list(_imports(path))
 
 
@@ -125,7 +125,7 @@ def test_strawberry_is_not_imported_below_the_schema() -> None:
 
 
 def test_what_is_compiled_from_python_calls_its_bases_by_name() -> None:
-    """In a class of C `super()` fails, and only when it is called."""
+    """In a C class, `super()` fails, but only when it is called."""
     for path in [*ROOT.glob("gateway/**/*.pxd"), *ROOT.glob("loaders/**/*.pxd")]:
         source = path.with_suffix(".py")
         if source.exists() and "cdef class" in path.read_text():
@@ -143,8 +143,8 @@ def all_modules() -> dict[str, Path]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """The modules that are left when those without an import among the rest are taken out, again
-    and again: empty if no import leads back to where it started."""
+    """The modules that are left after modules without an import among the rest were removed,
+    repeatedly: empty if no import leads back to its start."""
     left = dict(graph)
     while free := [module for module, needs in left.items() if not needs & left.keys()]:
         for module in free:
@@ -163,7 +163,7 @@ def test_a_circle_is_found() -> None:
 
 
 def test_no_import_leads_back_to_where_it_started() -> None:
-    """Imports for type checkers alone are counted, too."""
+    """Imports for type checkers are counted, too."""
     modules = all_modules()
     graph = {name: {m for _, m in imports(path)} for name, path in modules.items()}
     assert circles(graph) == []
@@ -183,7 +183,7 @@ def test_the_packages_of_the_executor_import_one_way() -> None:
             elif parts[0] in EXECUTOR_BASE:
                 allowed = set()
             else:
-                continue  # the endpoint: what Pinway needs around an executor
+                continue  # the endpoint: the parts that Pinway needs around an executor
             if not set(imported) <= allowed or not imported:
                 wrong.append(f"{'.'.join(parts)}:{line} imports {module}")
     assert not wrong

@@ -1,4 +1,4 @@
-"""A test whose time is over ends, and nothing of it goes on under later tests."""
+"""A test whose time is over ends, and nothing of it runs during later tests."""
 
 import asyncio
 import subprocess

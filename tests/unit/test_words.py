@@ -30,6 +30,7 @@ OPENING = re.compile(
     rf"""(?: {_PRONOUNS} | {_QUESTIONS} | {_CONNECTIVES}
        | (?:{_QUANTITIES}) (?= [.,:;] | \s+ (?:{_VERBS}|{_PREPOSITIONS})\b )
        | this (?= [.,:;] | \s+ (?:{_VERBS})\b )
+       | the \s+ same (?= [.,:;] | \s+ (?:{_PREPOSITIONS}|unless)\b )
        | whether \s+ (?: one|it|they|that|there (?!\s+(?:is|are)\b) ) ) \b""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -43,7 +44,9 @@ PHRASE = re.compile(
                                   |there|known)\b )
        | the\ others \s (?:is|are|was|were|has|have|can|may|must|do|does)
        | that\ of
-       | what \s (?:hangs|stands|lies|came|comes)
+       | what \s (?:hangs|stands|lies|came|comes | is \s (?:left|there|owed|due|wanted|asked))
+       | what(?:ever)? \s becomes? \s of | for \s want \s of | ever \s more
+       | so \s (?:many|few) (?! \s that) | (?:hears?|heard|tells?) \s of
        | (?<!the\s) (?<!find\s) one \s (?:that|which|who|whose|whom) ) \b""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -153,6 +156,8 @@ def test_a_docstring_opens_with_its_subject() -> None:
         "It failed.",
         "Whether it answered.",
         "This is what follows.",
+        "The same on one side.",
+        "The same.",
     ],
 )
 def test_a_vague_opening_is_found(text: str) -> None:
@@ -174,6 +179,7 @@ def test_a_vague_opening_is_found(text: str) -> None:
         "Ask the standby.",
         "Offers a pin.",
         "Items of a list.",
+        "The same pin on both boards.",
     ],
 )
 def test_a_plain_opening_is_left_alone(text: str) -> None:
@@ -207,6 +213,12 @@ def test_texts_avoid_phrases_that_point_at_nothing(kind: str) -> None:
         "The order is that of the list.",
         "It holds what stands there.",
         "A row, or one that is gone.",
+        "Do what is left.",
+        "It ends, whatever becomes of the write.",
+        "A call refused for want of budget.",
+        "It looks ever more rarely.",
+        "Read so many rows.",
+        "The gateway hears of it.",
     ],
 )
 def test_a_phrase_that_points_at_nothing_is_found(tmp_path: Path, text: str) -> None:
@@ -227,6 +239,7 @@ def test_a_phrase_that_points_at_nothing_is_found(tmp_path: Path, text: str) -> 
         "Those pins are gone.",
         "`for ever` is code.",
         "What a client may spend.",
+        "There are so many that a page is short.",
     ],
 )
 def test_a_plain_phrase_is_left_alone(tmp_path: Path, text: str) -> None:

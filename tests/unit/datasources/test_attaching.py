@@ -1,4 +1,4 @@
-"""When a slave is copied again."""
+"""When a slave's data is copied again."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -26,7 +26,7 @@ TOO_LARGE = (
 
 
 class Server:
-    """A master and a slave in one, whose slave never catches up and has an error."""
+    """A master and a slave in one object. The slave never catches up, and has an error."""
 
     number = 1236
 

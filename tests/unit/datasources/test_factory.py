@@ -1,4 +1,5 @@
-"""Opening all stores by their URLs: what each error says, and that nothing stays open after one."""
+"""Opening all stores by their URLs: the text of each error, and that no store stays open after
+one."""
 
 import sys
 from dataclasses import replace
@@ -35,7 +36,7 @@ def make_topology(path: Path, *servers: str) -> None:
 
 @pytest.fixture
 def config(tmp_path: Path) -> StoresConfig:
-    """Embedded stores, but for the Valkey, which is nowhere: opening does not connect."""
+    """Embedded stores, except for the Valkey, which does not exist: opening does not connect."""
     make_topology(tmp_path / "topology.json", f"sqlite://{tmp_path}/shards")
     return StoresConfig(
         topology=f"file://{tmp_path}/topology.json",

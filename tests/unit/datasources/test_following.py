@@ -1,4 +1,4 @@
-"""The follower of the topology: whatever goes wrong, a later epoch is used."""
+"""The follower of the topology: whatever fails, a later epoch is used."""
 
 import asyncio
 import logging
@@ -114,7 +114,7 @@ async def test_a_bad_one_is_a_fault_until_a_good_one_comes(world: World) -> None
 async def test_a_reload_reads_what_was_there_when_it_was_asked_for(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A caller that comes while another's load is under way waits for the next load."""
+    """A caller that comes during another caller's load waits for the next load."""
     read, begun, go = world.source.load, asyncio.Event(), asyncio.Event()
     loads = 0
 

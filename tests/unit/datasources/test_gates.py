@@ -1,4 +1,4 @@
-"""Gates before rows that many transactions want."""
+"""Gates in front of rows that many transactions need."""
 
 import asyncio
 
@@ -36,7 +36,7 @@ async def test_those_that_wait_pass_in_the_order_in_which_they_came() -> None:
 
 
 async def test_one_that_is_cancelled_gives_its_place_to_the_next() -> None:
-    """Before it passed, and in the moment in which it was let through."""
+    """Cancelled before it passed, and at the moment at which it was let through."""
     made = Gates(width=1)
     await made.wait(A)
     waiting = [asyncio.ensure_future(made.wait(A)) for _ in range(4)]

@@ -1,5 +1,5 @@
-"""Backups of a server whose answers and files are made up: the archive of its binary logs, the
-moments of a replay, and the files' modes and errors."""
+"""Backups of a server with invented answers and files: the archive of its binary logs, the moments
+of a replay, and the files' modes and errors."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Server:
-    """A master with binary logs: `starts` has the position at the start of each."""
+    """A master with binary logs. `starts` has the position at the start of each log."""
 
     name = "A"
 

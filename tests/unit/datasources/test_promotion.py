@@ -1,4 +1,4 @@
-"""Steps of a promotion whose servers fail, or are not what the operator takes them for."""
+"""Steps of a promotion whose servers fail, or are not in the state that the operator expects."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -14,7 +14,8 @@ pytestmark = pytest.mark.anyio
 
 
 class Server:
-    """Answers a statement with the first answer whose key is in it; without one it is dead."""
+    """Answers a statement with the first answer whose key is in the statement; without one, it is
+    dead."""
 
     def __init__(self, name: str, answers: Mapping[str, Any], role: Role | None = None) -> None:
         self.name, self.answers, self._role = name, answers, role
@@ -86,7 +87,7 @@ async def test_an_old_master_that_dies_while_it_is_shut_is_gone_on_without() -> 
 
 
 async def test_a_master_that_was_not_restored_takes_no_lost_shards() -> None:
-    """The server has copies of the shards, as a move leaves them behind."""
+    """The server has copies of the shards, which a move left behind."""
     new = restored(owner=9, fences="1", writes=True)
     with pytest.raises(StoreConflict, match="NEW has db00000, but as a shard of server 1"):
         await made(new, Server("OLD", {}), [], restored=True).run()

@@ -1,4 +1,5 @@
-"""Recordings of requests: a tree of timed spans, its place in a trace, and what is left out."""
+"""Recordings of requests: a tree of timed spans, its place in a trace, and the spans that are left
+out."""
 
 import asyncio
 

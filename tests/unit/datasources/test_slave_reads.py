@@ -1,5 +1,5 @@
-"""Reads of a pair while the topology changes: each interleaving is forced by servers that change it
-while they are asked."""
+"""Reads of a pair while the topology changes. Servers that change it during a call force each
+interleaving."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -38,7 +38,7 @@ async def nothing() -> None:
 
 
 class FakeServer:
-    """A server with one row of data. `step` happens while it is asked for it."""
+    """A server with one row of data. `step` runs while the row is read."""
 
     def __init__(
         self, data: bytes, *, answers: bool = True, lease_age: int = 0, part: int = 0
@@ -134,7 +134,7 @@ async def test_a_slave_that_may_have_received_nothing_since_its_start_is_not_rea
 
 
 async def test_a_slave_that_was_detached_during_the_read_is_not_believed() -> None:
-    """The gateway has heard of it before it looks at the topology again."""
+    """The gateway knows of the detachment before it reads the topology again."""
     master, slave = FakeServer(b"old", answers=False), FakeServer(b"old")
     world = World(master, slave)
 

@@ -234,7 +234,7 @@ async def test_lists_heads_and_edges_are_read_by_ranges_of_their_indexes(tmp_pat
 
 
 class Overtaken:
-    """A connection; something else happens after its first SELECT."""
+    """A connection. After its first SELECT, another function runs."""
 
     def __init__(self, connection: Any, action: Callable[[], object]) -> None:
         self._connection, self._actions = connection, [action]
@@ -280,7 +280,8 @@ async def test_what_is_asked_of_one_file_at_once_is_as_of_one_moment(
 async def visited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[SqliteShards, list[str]]]:
-    """Shards of which one has 3,000 pins and an idle connection; names of the threads that read."""
+    """Shards, one of which has 3,000 pins and an idle connection; and the names of the threads that
+    read."""
     store = SqliteShards(make_topology(tmp_path), "OFF")
     await store.create()
     await store.objects.transact(0, lambda tx: tx.insert_many(Kind.PIN, [b"{}"] * 3000))

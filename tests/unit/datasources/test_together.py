@@ -1,4 +1,4 @@
-"""Calls run at once end together, whatever becomes of each."""
+"""Calls that run at once end together, whether they succeed or fail."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Probe:
-    """Calls that wait to be let go, and who of them ran."""
+    """Calls that wait until they may continue, and the calls that ran."""
 
     def __init__(self) -> None:
         self.go = asyncio.Event()

@@ -1,4 +1,4 @@
-"""A read of a Unix socket that is cancelled in the moment in which something arrives."""
+"""A read of a Unix socket that is cancelled at the moment at which data arrives."""
 
 import asyncio
 import socket

@@ -1,4 +1,5 @@
-"""The embedded Valkey: where its data is, who may use it, and that it never outlives Pinway."""
+"""The embedded Valkey: where its data is, which process may use it, and that it never outlives
+Pinway."""
 
 import asyncio
 import os

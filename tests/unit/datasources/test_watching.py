@@ -1,4 +1,4 @@
-"""When a master counts as silent, and when its slave is promoted by itself."""
+"""When a master counts as silent, and when its slave is promoted automatically."""
 
 import pytest
 

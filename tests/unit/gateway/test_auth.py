@@ -1,4 +1,4 @@
-"""Tokens that were verified once are remembered, never beyond their end."""
+"""Verified tokens are remembered, but never beyond their expiry."""
 
 import time
 from base64 import urlsafe_b64encode
@@ -24,7 +24,7 @@ class Clock:
 
 
 def count_verifications(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every token that is verified from now on."""
+    """Records every token that is verified from now on."""
     verified: list[str] = []
     decode = jwt.decode
 

@@ -1,4 +1,4 @@
-"""The garbage collector's passes are short, and still find what is to be found."""
+"""The garbage collector's passes are short, and still find all garbage."""
 
 import gc
 import weakref
@@ -18,14 +18,14 @@ class Node:
 
 
 def cycle() -> "weakref.ref[Node]":
-    """Garbage, from the moment that it is returned."""
+    """Garbage, as soon as it is returned."""
     one, two = Node(), Node()
     one.other, two.other = two, one
     return weakref.ref(one)
 
 
 def cycle_frozen() -> "weakref.ref[Node]":
-    """Garbage that was in use in the last full pass."""
+    """Garbage that was in use at the last full pass."""
     one, two = Node(), Node()
     one.other, two.other = two, one
     gc.collect()
@@ -34,7 +34,7 @@ def cycle_frozen() -> "weakref.ref[Node]":
 
 @pytest.fixture(autouse=True)
 def none_by_itself() -> Iterator[None]:
-    """Passes are made by the tests alone."""
+    """Only the tests run passes."""
     gc.unfreeze()  # what the interpreter itself froze
     gc.disable()
     yield

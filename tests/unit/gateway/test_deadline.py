@@ -1,4 +1,4 @@
-"""A request's time: every call made for it knows when it ends, and none is left when it has."""
+"""A request's time: every call made for it knows when it ends, and no call is left afterwards."""
 
 import asyncio
 from dataclasses import replace
@@ -23,7 +23,7 @@ QUIET = replace(ADAPTIVE, warm=0.0)  # a shadow call ends by itself a moment lat
 
 
 class Hanging:
-    """A store that never answers; `running` calls of it wait."""
+    """A store that never answers. `running` is the number of calls that wait."""
 
     def __init__(self) -> None:
         self.told: list[float | None] = []  # when the request ends, by each call

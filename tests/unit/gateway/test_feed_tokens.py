@@ -1,4 +1,4 @@
-"""Tokens of writes, through the whole gateway: who gives one, and what feeds make of it."""
+"""Tokens of writes, through the whole gateway: which payloads have one, and how feeds use it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`pinway import` as a command: what it tells, what it refuses before it makes anything."""
+"""`pinway import` as a command: its messages, and its refusals before it creates anything."""
 
 import json
 from pathlib import Path

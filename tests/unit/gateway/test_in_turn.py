@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Page:
-    """An application whose requests take some time of a clock that is set by hand."""
+    """An application whose requests take some time, on a clock that is set by hand."""
 
     def __init__(self) -> None:
         self.now, self.answered = 0.0, list[str]()

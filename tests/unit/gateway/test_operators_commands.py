@@ -1,4 +1,4 @@
-"""Operators' commands: what they say to people, what they say as JSON, and their exit status."""
+"""Operators' commands: their text for people, their JSON, and their exit status."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A client's address is told by trusted proxies alone; an IPv6 network counts as one client."""
+"""Only trusted proxies may name a client's address; an IPv6 network counts as one client."""
 
 import pytest
 

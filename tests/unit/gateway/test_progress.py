@@ -1,4 +1,4 @@
-"""The words of commands that take long: what they wait for, and how far they are."""
+"""The messages of commands that take long: what they wait for, and how far they are."""
 
 from collections.abc import Iterator
 from threading import Event

@@ -1,4 +1,4 @@
-"""`pinway token`, `export` and `import` of what is not there: one line, and nothing is made."""
+"""`pinway token`, `export` and `import` of missing things: one line, and nothing is created."""
 
 from pathlib import Path
 

@@ -18,7 +18,7 @@ SECONDS = 5.0
 
 
 class Process:
-    """A process that relays if it may; two of them lock against each other as on a host."""
+    """A process that relays if it may. Two of them lock against each other as on a host."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self.relays = asyncio.Event()

@@ -1,4 +1,4 @@
-"""The settings: documented, read once, and clear about what is wrong."""
+"""The settings: documented, read once, and with clear errors."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The connections that gateways may open to shard servers, against the servers' own limits."""
+"""The connections that gateways may open to shard servers, compared with the servers' limits."""
 
 import logging
 from collections.abc import Mapping

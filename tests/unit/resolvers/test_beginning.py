@@ -1,4 +1,4 @@
-"""The fields of a request that begin a home feed's visit share one."""
+"""The fields of a request that begin a home feed's visit share one visit."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Page:
 
 
 class Feed:
-    """Begins visits; each read waits until it may go on."""
+    """Begins visits. Each read waits until it may continue."""
 
     def __init__(self) -> None:
         self.asked: list[str | None] = []

@@ -1,5 +1,5 @@
-"""A field that takes all parents at once answers for each as it does for one alone, for the same
-round trips, also where a server is dead."""
+"""A field that takes all parents at once gives each parent the same answer as alone, with the same
+round trips, even if a server is dead."""
 
 import asyncio
 import inspect
@@ -47,7 +47,7 @@ FIELDS = {
 
 
 class World:
-    """People, boards, pins and comments on two servers, of which the second may be dead."""
+    """Users, boards, pins and comments on two servers, the second of which may be dead."""
 
     def __init__(self, gateway: Gateway, topology: Topology) -> None:
         self.gateway, self._topology = gateway, topology
@@ -64,7 +64,7 @@ class World:
         return Context(runtime.stores, runtime.feeds, viewer_id, "http://pinway.test", str)
 
     async def forget(self) -> None:
-        """Empty the caches, so that what is dead can't be read."""
+        """Empty the caches, so that objects on a dead server can't be read."""
         ids = [record.id for records in self.records.values() for record in records]
         stores = self.gateway.stores
         await stores.object_cache.drop(ids)
@@ -126,7 +126,7 @@ async def fill(gateway: Gateway) -> None:
 
 
 def plain(values: Sequence[Any]) -> list[Any]:
-    """The values as a client sees them: errors as their words, pages as cursors and nodes."""
+    """The values as a client sees them: errors as messages, pages as cursors and nodes."""
     return [_plain(value) for value in values]
 
 
@@ -192,8 +192,8 @@ TURNS = 20  # of the loop, in which callers that got an answer make their next c
 
 
 class Rounds:
-    """Gives the answers of all calls that run at one time together, so that it does not depend on
-    the stores' speed which keys share a batch."""
+    """Answers all calls that run at the same time together, so that the stores' speed does not
+    decide which keys share a batch."""
 
     def __init__(self) -> None:
         self._running = 0

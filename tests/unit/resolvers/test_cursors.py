@@ -1,4 +1,4 @@
-"""Cursors are opaque: they show nothing of their place, and nobody else can make them."""
+"""Cursors are opaque: they reveal nothing about their place, and no other party can make them."""
 
 import random
 from base64 import urlsafe_b64decode

@@ -1,4 +1,4 @@
-"""A field calls its resolver, plain or bulk, under any executor."""
+"""A field calls its resolver, plain or bulk, with any executor."""
 
 import asyncio
 from collections.abc import Sequence

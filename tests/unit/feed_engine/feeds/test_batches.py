@@ -30,7 +30,7 @@ async def popular(feeding: Feeding) -> tuple[Board, list[User]]:
 
 
 async def saw(feeding: Feeding, viewers: list[User], pin_id: int) -> list[int]:
-    """How many sides have the pin, for each viewer."""
+    """The number of sides that have the pin, for each viewer."""
     found = []
     for viewer in viewers:
         rows = [await read_row(side, FOLLOWING, id_row(viewer.id)) for side in feeding.stores.feeds]

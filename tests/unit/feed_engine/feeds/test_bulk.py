@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def rows(feeding: Feeding, users: list[User]) -> list[list[tuple[bytes, bytes, int]]]:
-    """Following rows, with stamps, and pools, without: theirs are times of actions."""
+    """Following rows with their stamps, and pools without, because those are times of actions."""
     found: list[list[tuple[bytes, bytes, int]]] = []
     for user in users:
         for side in feeding.stores.feeds:

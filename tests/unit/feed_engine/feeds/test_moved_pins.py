@@ -14,8 +14,8 @@ pytestmark = pytest.mark.anyio
 
 
 async def _world(feeding: Feeding) -> tuple[list[Board], Pin, list[User]]:
-    """Two public boards and a secret one; a pin on the first; who follows the owner, the first,
-    the second, the secret one (when it was none)."""
+    """Two public boards and a secret board; a pin on the first; the followers of the owner, of the
+    first board, of the second, and of the secret board (from before it was secret)."""
     owner = await feeding.user()
     boards = [await feeding.board(owner) for _ in range(3)]
     viewers = [await feeding.user() for _ in range(4)]
@@ -98,7 +98,8 @@ async def test_between_public_boards_only_followers_of_the_new_one_are_written_t
     assert [type(task) for task in await feeding.tasks()] == [PinArrived]
     await _move(feeding, pin, secret)
     assert [type(task) for task in await feeding.tasks()] == [PinArrived]
-    await _move(feeding, pin, one)  # the secret board was flipped: all may be owed
+    # `flips` of the secret board changed: all rows may be out of date
+    await _move(feeding, pin, one)
     assert [type(task) for task in await feeding.tasks()] == [PinArrived, PinPublished]
 
 

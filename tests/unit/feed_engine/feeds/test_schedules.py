@@ -17,7 +17,7 @@ RARE = {
     "nothing_is_marked_as_cut",
     "refills_share_a_stamp",
 }
-"""Faults that one in some hundred schedules finds: left to the command."""
+"""Faults that only one in some hundred schedules finds: they are left to the command."""
 
 
 @pytest.mark.parametrize("trims_by", ["removing", "marking"])

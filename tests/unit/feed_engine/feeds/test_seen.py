@@ -1,4 +1,4 @@
-"""Waiting for a write, in virtual time: how often both sides are looked at, and for how long."""
+"""Waiting for a write, in virtual time: how often both sides are checked, and for how long."""
 
 import asyncio
 from typing import cast
@@ -15,7 +15,7 @@ DEADLINE = 2.0
 
 
 class Applying:
-    """A side that has the write from a time on, and says so after a while, or fails."""
+    """A side that has the write from some time on, and answers after a while, or fails."""
 
     def __init__(self, since: float, takes: float = 0.001, down: bool = False) -> None:
         self.since, self.takes, self.down, self.looks = since, takes, down, 0

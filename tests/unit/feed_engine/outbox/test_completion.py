@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 @pytest.fixture
 async def place(tmp_path: Path) -> AsyncIterator[Place]:
-    """Stores with a Valkey of their own, which a test may stop and start."""
+    """Stores with a separate Valkey, which a test may stop and start."""
     server = ValkeyServer(tmp_path)
     await server.start()
     try:
@@ -72,7 +72,7 @@ async def test_a_write_whose_caches_cannot_be_reached_is_kept_but_not_acknowledg
 async def test_nothing_to_change_is_not_acknowledged_either_while_caches_are_unreachable(
     place: Place,
 ) -> None:
-    """The write that made it so may still be owed to the caches."""
+    """The earlier write may still have work for the caches."""
     stores, people, valkey = place
     viewer = await people.user()
     pin = await people.pin(await people.board(viewer))
@@ -277,7 +277,7 @@ async def test_a_job_interrupted_at_any_moment_goes_on_where_it_was(
 
 
 async def test_a_saved_cursor_is_handed_to_its_task(place: Place) -> None:
-    """Pins above the cursor are not looked at again."""
+    """Pins above the cursor are not read again."""
     stores, people, _ = place
     owner = await people.user()
     board = await people.board(owner)
@@ -382,8 +382,8 @@ async def test_relays_that_began_together_do_not_ask_together(place: Place) -> N
 
 
 async def test_an_unreachable_queue_does_not_keep_a_write_from_its_answer(place: Place) -> None:
-    """The relay finds the row later. The mapping cache is the other half of that server, so the
-    write changes no list."""
+    """The relay finds the row later. The mapping cache is on the same server, so the write changes
+    no list."""
     stores, people, valkey = place
     owner = await people.user()
     pin = await people.pin(await people.board(owner))

@@ -1,4 +1,4 @@
-"""Answers and visits whose time is over: what a client finds before and after."""
+"""Answers and visits that are too old: what a client gets before and after."""
 
 import asyncio
 import logging
@@ -89,7 +89,7 @@ async def test_batches_follow_each_other_until_nothing_is_too_old_and_faults_end
 
 
 class _FirstFails:
-    """A real store, the first call of which is lost."""
+    """A real store whose first call fails."""
 
     def __init__(self, store: object) -> None:
         self._stores = [store, Unwell(store)]

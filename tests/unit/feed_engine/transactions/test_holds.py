@@ -1,5 +1,5 @@
-"""Boards that a pin moves between are held: what readers see whatever becomes of the cache, and who
-gives the hold up."""
+"""Boards between which a pin moves are held: what readers see if the cache fails, and which job
+ends a hold."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, cast
@@ -27,7 +27,7 @@ ON_BOARD = Mapping.BOARD_HAS_PINS
 
 
 class Acting(Pause):
-    """Does something at chosen seams of its caller, counted from 0, and goes on."""
+    """Does something at chosen seams of its caller, counted from 0, and continues."""
 
     def __init__(self, actions: dict[int, Callable[[], Awaitable[None]]]) -> None:
         super().__init__(-1)
@@ -41,14 +41,14 @@ class Acting(Pause):
 
 
 class Scene(NamedTuple):
-    """A user's two boards, the second empty at first, and the pin on the first."""
+    """A user's two boards, the second empty at first, and the pin on the first board."""
 
     stores: Stores
     boards: tuple[Board, Board]
     pin: int
 
     async def read(self, *boards: Board) -> list[list[int]]:
-        """Read as a request of its own."""
+        """Read as a separate request."""
         loaders = Loaders(self.stores)
         keys = [ListKey(ON_BOARD, board.id) for board in boards]
         pages = await loaders.pages.many([PageRequest(key, 10) for key in keys])
@@ -82,8 +82,8 @@ async def scene(stores: Stores, people: People) -> Scene:
 async def test_a_moved_pin_is_on_one_board_whenever_the_cache_starts_anew(
     scene: Scene, valkey: ValkeyServer
 ) -> None:
-    """At one seam of the writer the cache loses all it has, and somebody reads one of the boards;
-    at a later one somebody reads the other, and then both."""
+    """At one seam of the writer, the cache loses all its data, and a reader reads one of the
+    boards. At a later seam, a reader reads the other board, and then both."""
     counting = Acting({})
     await scene.move(counting.of(scene.stores), scene.boards[1])
     seams = counting.passed
@@ -110,7 +110,7 @@ async def test_a_moved_pin_is_on_one_board_whenever_the_cache_starts_anew(
 
 
 class Drops:
-    """The cache of lists; after each drop something happens."""
+    """The cache of lists. After each drop, another function runs."""
 
     def __init__(self, stores: Stores, then: Callable[[], Awaitable[None]]) -> None:
         self._stores, self._then = stores, then
@@ -126,7 +126,8 @@ class Drops:
 async def test_a_move_that_takes_longer_than_its_hold_begins_anew(
     stores: Stores, scene: Scene
 ) -> None:
-    """A job gives the hold up before the move locks anything; then all may be cached as it is."""
+    """A job ends the hold before the move locks anything. Then both boards may be cached as they
+    are."""
     one, other = scene.boards
     held = list[list[bool]]()
 

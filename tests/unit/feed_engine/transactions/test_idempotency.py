@@ -21,7 +21,7 @@ Write = Callable[[str | None], Awaitable[Any]]
 
 
 async def _every_write(stores: Stores, people: People) -> dict[str, Write]:
-    """Each mutation on objects of its own, by what it does, to be sent with a key."""
+    """Each mutation on its own objects, by name, to be sent with a key."""
     viewer, other = await people.user(), await people.user()
     board, spare, doomed = [await people.board(viewer) for _ in range(3)]
     pins = [await people.pin(board) for _ in range(4)]
@@ -137,7 +137,7 @@ async def test_keys_that_differ_in_case_or_trailing_space_are_different(
 
 
 async def test_an_answer_outlives_what_it_was_given_by(stores: Stores, people: People) -> None:
-    """The answer of a write that was done is given again, though the write would be refused now."""
+    """The answer of a write that was done is repeated, even if the write would be refused now."""
     viewer, owner = await people.user(), await people.user()
     board = await people.board(owner)
     pin = await people.pin(board)

@@ -1,4 +1,4 @@
-"""Many writers on one list at once: sizes, both directions, and the order of a board's pins."""
+"""Many concurrent writers on one list: sizes, both directions, and the order of a board's pins."""
 
 import random
 from collections.abc import Awaitable, Callable

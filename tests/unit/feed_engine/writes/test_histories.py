@@ -1,4 +1,5 @@
-"""Random histories of writes, their work repeated, late and out of order: all must agree again."""
+"""Random histories of writes, with their work repeated, late and out of order: all data must agree
+at the end."""
 
 import asyncio
 import random
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 class History:
-    """Writes by a few users on each other's things, each chosen at random."""
+    """Writes by a few users to each other's objects, each chosen at random."""
 
     def __init__(self, people: People, chooser: random.Random) -> None:
         self.people, self.stores, self.chooser = people, people.stores, chooser
@@ -129,7 +130,8 @@ class History:
 
 
 async def _disturb(stores: Stores, chooser: random.Random, seen: dict[Job, OutboxRow]) -> None:
-    """Run some of what is owed, and what was owed once: late, twice, and cut off half way."""
+    """Run some unfinished work, and some work that was finished before: late, twice, and
+    partially."""
     await settle()
     pending = await stores.shards.outbox.pending(2**62, 1000)
     seen |= {Job(row.shard, row.id): row for row in pending}

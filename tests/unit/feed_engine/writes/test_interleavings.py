@@ -1,4 +1,4 @@
-"""A drag that stops at each of its seams, while something else is done to its board."""
+"""A drag that stops at each of its seams, while another write changes its board."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Drags, moves, sorts, saves, deletes and re-spacing at once, on boards that are one after all."""
+"""Drags, moves, sorts, saves, deletes and respacing at the same time, on linearizable boards."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Moving pins between boards: where they end, who may, and what follows them."""
+"""Moves of pins between boards: where the pins end, who may move them, and the work afterwards."""
 
 import pytest
 
@@ -210,8 +210,8 @@ async def test_a_move_sent_again_is_done_once_and_answered_the_same(
 async def test_a_write_that_a_move_overtook_goes_by_the_pins_new_board(
     stores: Stores, people: People, write: str, reads: int, leaves: bool
 ) -> None:
-    """The pin moves to a secret board (and its old one is deleted) after the write has read where
-    it is, and before it locks anything."""
+    """The pin moves to a secret board (and its old board is deleted) after the write has read the
+    pin's place, and before it locks anything."""
     me, [one, secret, third] = await _boards(people, False, True, False)
     interest = await people.interest()
     pin = (await people.pin(one)).id

@@ -73,7 +73,8 @@ async def test_a_sign_up_sent_again_with_its_key_answers_the_same_user(
 
 
 async def test_a_sign_up_needs_no_cache(stores: Stores) -> None:
-    """A failed sign-up would keep its claim of the name, and refuse a second try without a key."""
+    """A failed sign-up would keep its claim of the name, and a second attempt without a key would
+    be refused."""
     without = stores._replace(object_cache=Unwell(stores.object_cache))  # type: ignore[arg-type]
     user = await writes.sign_up(without, writes.NewUser(username="uncached"))
     assert await stores.shards.mod.find("username", ["uncached"]) == {"uncached": user.id}

@@ -1,4 +1,4 @@
-"""Operations drawn at random from the schema: depth, aliases, fragments, variables, directives."""
+"""Random operations on the schema: depth, aliases, fragments, variables, directives."""
 
 import random
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Drawn:
     schema: GraphQLSchema
     drawing: random.Random
     ids: dict[str, list[str]]
-    """By the type's name, ids of objects that there are."""
+    """Ids of existing objects, by the type's name."""
     fragments: list[str] = field(default_factory=list)
     declared: list[str] = field(default_factory=list)
     variables: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +46,8 @@ class Drawn:
         return f"${name}"
 
     def selection(self, type_: GraphQLNamedType, depth: int, width: float) -> str:
-        """A selection set; the wider its parents' lists, the fewer fields and the shorter lists."""
+        """A selection set. The wider the parents' lists, the fewer fields and the shorter lists it
+        has."""
         draw, parts = self.drawing, ["__typename"]
         if is_abstract_type(type_):
             possible = self.schema.get_possible_types(type_)

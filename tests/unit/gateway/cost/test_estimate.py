@@ -35,7 +35,8 @@ def rows(text: str, **variables: Any) -> float:
 
 
 def board(size: int) -> float:
-    """A page of a board's pins with a title each: data, board, connection, places, edges, pins."""
+    """The cost of a page of a board's pins with their titles: data, board, connection, places,
+    edges, pins."""
     return round(1 + 2 + 1 + 2 + (size + 1) * 6 + size * 2.1, 6)
 
 

@@ -1,4 +1,4 @@
-"""The estimate of an operation is never under what it reads, calls and makes."""
+"""The estimate of an operation is never lower than what it reads, calls and makes."""
 
 import random
 from collections.abc import AsyncIterator
@@ -61,7 +61,7 @@ async def demo(
 
 
 def made(data: Any) -> float:
-    """The objects and leaves of a response, as they are counted."""
+    """The objects and leaves of a response, as the estimate counts them."""
     if isinstance(data, dict):
         return 1 + sum(made(value) for value in data.values())
     if isinstance(data, list):
@@ -102,6 +102,6 @@ async def test_estimates_are_never_under(
 
 
 async def forget(gateway: Gateway, valkey: ValkeyServer) -> None:
-    """Begin with cold caches."""
+    """Start with empty caches."""
     await flush(valkey)
     await gateway.stores.object_cache.close()  # one in process has nothing to close but its values

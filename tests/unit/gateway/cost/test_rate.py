@@ -1,4 +1,4 @@
-"""Clients' buckets: shared by gateways, never overspent, and kept without the cache too."""
+"""Clients' buckets: shared by gateways, never overspent, and also kept without the cache."""
 
 import asyncio
 import random
@@ -16,7 +16,7 @@ BURST, REFILL = 1_000, 100
 
 
 class Buckets:
-    """One bucket a client, as the cache has them, at a time that the test tells."""
+    """One bucket for each client, as the cache has them, at a time that the test sets."""
 
     def __init__(self) -> None:
         self.now, self.left, self.calls, self.away = 0.0, dict[str, tuple[float, float]](), 0, False
@@ -45,7 +45,7 @@ def rate(buckets: Buckets) -> Rate:
 
 
 async def spend(rate: Rate, cost: int, client: str = "me") -> float:
-    """0 where it was spent, or the seconds to wait."""
+    """Returns 0 if the cost was spent, or the seconds to wait."""
     return 0.0 if rate.spend(client, cost) else await rate.take(client, cost)
 
 

@@ -1,4 +1,4 @@
-"""The operations of one client that run at a time cost no more together than the bound."""
+"""The operations of one client that run at the same time cost no more together than the limit."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""A client that takes more than its share of the loop's time makes way for others."""
+"""A client that takes more than its share of the loop's time waits for other clients."""
 
 import asyncio
 
@@ -63,7 +63,8 @@ def test_a_debt_is_worked_off_at_the_rate_of_the_share() -> None:
 
 
 def waited(busy: float) -> float:
-    """The seconds for which a client with a large debt waits, in a process that is so busy."""
+    """The seconds for which a client with a large debt waits, if the process is busy for this part
+    of its time."""
     clock = Clock(busy)
     shares = crowded(clock, MOST_DEBT)
     while shares.wait("a"):

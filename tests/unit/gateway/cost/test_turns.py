@@ -1,4 +1,5 @@
-"""In a turn of the event loop few requests of one client begin, and others begin at once."""
+"""In one turn of the event loop, few requests of one client begin, and other clients' requests
+begin at once."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A connection is bounded in size, depth and time; what is refused says why and ends it."""
+"""A connection is limited in size, depth and time. A refusal says why, and ends the connection."""
 
 import asyncio
 import re
@@ -37,7 +37,7 @@ async def written(transport: Transport) -> bytes:
 
 
 async def refusal(transport: Transport) -> tuple[int, str]:
-    """The status and the words of the one refusal that was sent, which ends the connection."""
+    """The status and the message of the only refusal that was sent, which ends the connection."""
     found = await written(transport)
     head, _, body = found.partition(b"\r\n\r\n")
     assert b"connection: close" in head
@@ -366,7 +366,7 @@ async def test_another_upgrade_is_ignored_and_what_follows_is_answered() -> None
 
 
 async def idle(protocol: Protocol) -> Protocol:
-    """After its first request."""
+    """After the connection's first request."""
     protocol.data_received(request("/whole"))
     await asyncio.gather(*protocol.tasks)
     return protocol
@@ -432,7 +432,7 @@ async def test_bytes_of_bodies_are_bounded_in_all_and_for_each_client() -> None:
     opened: list[Protocol] = []
 
     def send(peer: str, size: int) -> bool:
-        """Send so many bytes of a larger body; whether the client may go on."""
+        """Send `size` bytes of a larger body. Returns whether the client may continue."""
         protocol, transport = connect(server, clock, peer)
         opened.append(protocol)
         protocol.data_received(b"POST /steps HTTP/1.1\r\ncontent-length: 99999\r\n\r\n")

@@ -1,5 +1,5 @@
-"""A request that has come whole is answered the short way, all others as uvicorn does it; a client
-sees no difference."""
+"""A complete request is answered without ASGI, all others by uvicorn; a client sees no
+difference."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Connections of a client that is in debt are read later; other clients' are read at once."""
+"""Connections of a client in debt are read later; other clients' connections are read at once."""
 
 import asyncio
 

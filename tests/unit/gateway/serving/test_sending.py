@@ -1,4 +1,4 @@
-"""Bytes written to a connection in one turn of the event loop go out together."""
+"""Bytes that are written to a connection in one turn of the event loop are sent together."""
 
 import asyncio
 from typing import Any, cast
@@ -8,7 +8,7 @@ from tests.unit.gateway.serving.loops import in_each_loop
 
 
 class Transport:
-    """Notes what is done to it."""
+    """Records the calls that it gets."""
 
     def __init__(self) -> None:
         self.done: list[Any] = []

@@ -1,4 +1,4 @@
-"""The effects of signals on a serving process, in a process of its own."""
+"""The effects of signals on a serving process, in a separate process."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Metrics of the state and of the process: what is not known has no sample, and nothing is +Inf."""
+"""Metrics of the state and of the process: unknown values have no sample, and no value is +Inf."""
 
 import asyncio
 import gc

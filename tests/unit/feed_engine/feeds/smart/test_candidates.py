@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_generator_over_many_dead_candidates_ends_at_its_deadline(feeding: Feeding) -> None:
-    """The clock goes on by 50 ms with each look at pins, and only the oldest pins may be seen."""
+    """The clock moves by 50 ms with each check of pins, and only the oldest pins may be seen."""
     viewer, pins = await reader(feeding, 120)
     alive, looks = set(pins[-30:]), [0]
     feeding.settings = FeedSettings(chunk=5, generator_seconds=0.15)
@@ -57,8 +57,8 @@ async def test_what_a_late_generator_missed_makes_the_next_chunk_larger(feeding:
 async def test_a_viewer_who_has_seen_everything_loads_few_of_the_pins_that_were_shown(
     feeding: Feeding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All 200 pins stay in the popular pool. The shard tells the last eight visits; the 120 pins
-    that were shown before are in the materialized feed alone."""
+    """All 200 pins stay in the popular pool. The shard returns the last eight visits; the 120 pins
+    that were shown before are only in the materialized feed."""
     viewer, pins = await reader(feeding, 200)
     feeding.settings = FeedSettings(chunk=10, generator_seconds=60)
     seen: list[int] = []
@@ -85,8 +85,8 @@ async def test_a_viewer_who_has_seen_everything_loads_few_of_the_pins_that_were_
 async def repinned(
     feeding: Feeding, times: int, *, chain: bool = False
 ) -> tuple[User, Pin, list[Pin]]:
-    """Somebody who follows the owner of a picture and so many others who repin it, or (`chain`)
-    each the repin before; the picture, and the repins."""
+    """A user who follows the owner of a picture, and `times` other users who repin it, or (`chain`)
+    each repin the repin before. Returns the user, the picture, and the repins."""
     viewer, owner = await feeding.user(), await feeding.user()
     await feeding.follow(viewer, owner.id)
     (picture,) = await feeding.pins(await feeding.board(owner), 1)
@@ -124,7 +124,7 @@ async def test_a_picture_and_its_repins_have_one_card_with_all_that_brought_it(
 
 
 async def test_a_picture_that_was_shown_is_not_new_when_it_is_repinned(feeding: Feeding) -> None:
-    """The shard has long forgotten the visit, which showed another repin of the picture."""
+    """The shard no longer has the visit, which showed another repin of the picture."""
     viewer, picture, repins = await repinned(feeding, 1)
     feeding.settings = FeedSettings(chunk=1, generator_seconds=60)
     assert pins_of(await feeding.home(viewer, first=20)) == [repins[0].id]

@@ -1,4 +1,4 @@
-"""The hand-over of a chunk: killed at any step and run again, it ends in the same state."""
+"""The hand-over of a chunk: killed at any step and run again, it produces the same state."""
 
 import itertools
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def state(feeding: Feeding, viewer: User) -> list[list[Cell]]:
-    """The rows that a visit changes, of the feeds and of the pools, on both sides."""
+    """The rows that a visit changes, in the feeds and in the pools, on both sides."""
     feeds = [
         await read_row(side, table, id_row(viewer.id))
         for side in feeding.stores.feeds
@@ -88,7 +88,7 @@ async def test_killed_at_any_call_and_run_again_it_ends_in_the_same_state(
 
 
 def killed(stores: Stores, which: str, after: int) -> Stores:
-    """The stores, one of which stops answering after so many calls."""
+    """The stores, one of which stops answering after `after` calls."""
     if which == "visits":
         return with_part(stores, which, Unwell(stores.shards.visits, after=after))
     name, side = which.split()
@@ -140,7 +140,7 @@ async def test_marks_of_shown_pins_are_kept_for_a_stated_time_and_then_forgotten
     feeding: Feeding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pins that are still among the earlier pins of the feed keep their marks: a visit that showed
-    them as new would have them twice."""
+    them as new would list them twice."""
     monkeypatch.setattr(handover, "FORGET_EVERY", 1)
     settings = feeding.settings = FeedSettings(chunk=2, materialized_cap=4, shown_days=10)
     viewer = await reader(feeding, 40)
@@ -173,12 +173,12 @@ async def test_one_job_hands_over_all_that_its_users_visits_left(feeding: Feedin
     await feeding.run(tasks[1])
     told = await feeding.stores.shards.visits.recent(viewer.id, 9)
     assert [visit.saved for visit in told] == [True] * 3
-    for task in tasks:  # asks no feed store any more
+    for task in tasks:  # it calls no feed store any more
         await feeding.run(task, stores=killed(feeding.stores, "feeds 0", 0))
 
 
 class Asked:
-    """A real store that notes the pins of a user which it is asked about."""
+    """A real store that records the pins that are looked up for a user."""
 
     def __init__(self, store: WideColumnStore) -> None:
         self._store = store

@@ -21,7 +21,7 @@ def reasons(page: HomePage) -> list[Reason]:
 
 
 async def move_on(feeding: Feeding, viewer: User) -> list[int]:
-    """Make enough visits that the shard doesn't know the earlier ones; return their new pins."""
+    """Make enough visits that the shard no longer has the earlier ones. Returns their new pins."""
     new: list[int] = []
     for _ in range(visits.RECENT + 1):
         page = await feeding.home(viewer)
@@ -90,7 +90,7 @@ async def test_pins_chosen_again_while_nobody_could_say_what_was_shown_appear_on
     viewer, pins = await reader(feeding, 8)
     await feeding.home(viewer)
     await move_on(feeding, viewer)
-    for side in feeding.stores.pools:  # as after a compaction, when an old job is run again
+    for side in feeding.stores.pools:  # as after a compaction, when an old job runs again
         cells = {pool_column(Column(1e6, pins[0])): why(0)}
         await side.put(POOLS, {pool_row(viewer.id, Source.RELATED): cells}, feeding.now + 9)
     lame = feeding.stores._replace(feeds=down(feeding.stores.feeds))

@@ -1,4 +1,4 @@
-"""Pools of interests: one row an interest, written once and read by all its followers."""
+"""Pools of interests: one row for each interest, written once and read by all its followers."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def themed(feeding: Feeding, count: int, *, followers: int = 1) -> tuple[Any, ...]:
-    """An interest, its followers, and so many pins of it, the newest first."""
+    """An interest, its followers, and `count` pins of it, newest first."""
     interest, owner = await feeding.interest(), await feeding.user()
     viewers = [await feeding.user() for _ in range(followers)]
     for viewer in viewers:
@@ -91,7 +91,7 @@ async def test_a_pin_is_put_into_its_interests_row_once_however_many_follow_it(
 async def test_several_interests_are_merged_best_first_as_deep_as_the_chunk_needs(
     feeding: Feeding,
 ) -> None:
-    """One interest's newest hundred are newer than all of the other's."""
+    """One interest's newest hundred pins are newer than all pins of the other interest."""
     viewer, board = await feeding.user(), await feeding.board(await feeding.user())
     old, new = await feeding.interest(), await feeding.interest()
     for interest in (old, new):
@@ -135,7 +135,7 @@ async def test_of_very_many_interests_others_are_read_each_hour(feeding: Feeding
 
 
 async def test_the_rows_that_a_visit_reads_are_bounded(feeding: Feeding) -> None:
-    """No candidate may be shown, in any row: `reads` in `schema/query.py` tells the most calls."""
+    """No candidate may be shown, in any row: `reads` in `schema/query.py` states the most calls."""
     viewer, board = await feeding.user(), await feeding.board(await feeding.user())
     interests = [await feeding.interest() for _ in range(12)]
     for interest in interests:
@@ -160,7 +160,7 @@ async def test_the_rows_that_a_visit_reads_are_bounded(feeding: Feeding) -> None
 async def test_a_row_that_nothing_filled_is_filled_for_the_reader_who_comes_to_its_end(
     feeding: Feeding,
 ) -> None:
-    """After an upgrade an interest has pins, and its row has the latest alone."""
+    """After an upgrade, an interest has pins, but its row only has the latest pin."""
     interest, [viewer], pins = await themed(feeding, 4)
     row = interest_row(interest.id)
     for side in feeding.stores.pools:

@@ -1,4 +1,4 @@
-"""Popular pins: what visitors see, and a pool that stays right however updates are run."""
+"""Popular pins: what visitors see, and a pool that is right in whatever order updates run."""
 
 import asyncio
 import itertools
@@ -219,7 +219,8 @@ async def test_popular_pins_are_spread_over_rows_and_read_as_one_pool(feeding: F
 async def test_pins_of_the_row_of_earlier_versions_are_read_and_move_to_their_rows(
     feeding: Feeding,
 ) -> None:
-    """A process of an earlier version puts all cells into one row, also while others don't."""
+    """A process of an earlier version puts all cells into one row, even while other processes
+    don't."""
     before = COUNTS.popular_moved
     pins = await feeding.pins(await feeding.board(await feeding.user()), 30)
     for row in await feeding.pending():

@@ -1,4 +1,4 @@
-"""Related pins: what a like brings into the viewer's own pool."""
+"""Related pins: what a like adds to the viewer's own pool."""
 
 import pytest
 

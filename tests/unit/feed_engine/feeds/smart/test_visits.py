@@ -1,4 +1,4 @@
-"""Visits of the home feed over embedded stores: what stays the same between pages."""
+"""Visits of the home feed over embedded stores: what is the same between pages."""
 
 import asyncio
 from typing import Any, cast
@@ -126,8 +126,8 @@ async def test_pages_of_a_visit_do_not_change_while_others_go_on(feeding: Feedin
 
 
 async def visited(feeding: Feeding, pins: int, *unsaved: int) -> tuple[User, list[list[int]]]:
-    """A viewer after two visits for each generation that the shard tells, and the chunks, newest
-    first. Some visits are saved to the primary alone, all others to both sides."""
+    """A viewer after two visits for each generation that the shard returns, and the chunks, newest
+    first. Some visits are saved only to the primary, all others to both sides."""
     feeding.settings = FeedSettings(chunk=pins)
     visits_made = 2 * visits.RECENT
     viewer, best = await reader(feeding, (visits_made + 1) * pins)
@@ -151,7 +151,7 @@ async def visited(feeding: Feeding, pins: int, *unsaved: int) -> tuple[User, lis
 async def test_pages_neither_repeat_nor_skip_when_the_primary_dies_between_them(
     feeding: Feeding, first: int
 ) -> None:
-    """The standby lacks two visits, one of which the shard tells only because it is not saved."""
+    """The standby lacks two visits. The shard returns one of them only because it is not saved."""
     viewer, chunks = await visited(feeding, 2, 3, 2 * visits.RECENT)
     dead = feeding.stores._replace(feeds=without_primary(feeding.stores.feeds))
     page = await feeding.home(viewer, first=first)
@@ -189,8 +189,9 @@ async def test_without_both_sides_a_page_ends_where_only_they_could_tell_what_fo
 async def test_visits_saved_between_the_two_reads_of_a_page_are_not_missing(
     feeding: Feeding, place: int | None
 ) -> None:
-    """The materialized feed is read before they are saved, the shard after: it tells the newest
-    alone. The page is a new visit's first, or one behind a place in the oldest two."""
+    """The materialized feed is read before the visits are saved, and the shard afterwards: it
+    returns only the newest visits. The page is the first of a new visit, or one after a place in
+    the oldest two visits."""
     viewer, best = await reader(feeding, 5 * (visits.RECENT + 4))
     for _ in range(visits.RECENT + 3):
         await feeding.home(viewer)
