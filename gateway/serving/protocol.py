@@ -1,51 +1,45 @@
-"""One HTTP connection: uvicorn's, with bounds, and a short way for the most frequent requests.
+"""One HTTP connection: uvicorn's, with limits, and without ASGI for the most frequent requests.
 
-uvicorn makes a scope, a cycle and messages of each request, as ASGI has it. A POST that has come
-whole, with its body, needs none of them where the application has a function from headers and body
-to an answer (`answering`, see `gateway.http.Front`): that runs in a task like any other, and its
-answer is written in one piece. All else is uvicorn's: requests in parts or one after the other
-unanswered, connections to be closed, answers in pieces, faults.
+A complete POST is answered without ASGI if the application has a function for it (`exchange.py`).
+uvicorn handles all other cases: requests that arrive in parts, requests that are sent before the
+response to an earlier one, connections that will be closed, responses in several pieces, errors.
 
-Bounds (`gateway/serving/bounds.py`): a request that is too large or comes too slowly is answered
-with 408, 413, 414 or 431, and the connection ends. A client that doesn't read its responses is
-disconnected. Each connection has one timer, which looks at the deadline of what the connection
-waits for now; a request that comes whole sets no timer.
+Limits (`bounds.py`): a request that is too large or arrives too slowly is answered with 408, 413,
+414 or 431, and the connection ends. A client that doesn't read its responses is disconnected. Each
+connection has one timer, which checks the deadline of what the connection waits for at present; a
+complete request sets no timer.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import httptools
-from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import (
-    STATUS_LINE,
-    HttpToolsProtocol,
-    RequestResponseCycle,
-)
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.cost.shares import A_BYTE, A_CONNECTION
 from gateway.http import Answering
 from gateway.requests import Headers, headers_of
 from gateway.serving.bounds import Bounds
 from gateway.serving.connections import Connections
+from gateway.serving.exchange import Exchange
 from gateway.serving.reading import MUCH, Reading
 from gateway.serving.refusals import Refusal, refusal
 from gateway.serving.sending import Sending
 
 LINGER_SECONDS = 2.0
-"""How long a client that was refused may go on sending: closing at once would take the answer
-from it."""
+"""Seconds for which a refused client may continue to send. Closing at once would discard the
+answer."""
 LINGER_BYTES = 1 << 17
-"""How much it may send meanwhile."""
+"""Bytes that a refused client may send in this time."""
 DRAIN_SECONDS = 1.0
-"""How long an idle connection of a gateway that stops waits for one more request. A request that is
-under way already would be lost if the connection were closed at once."""
+"""Seconds for which an idle connection of a stopping gateway waits for one more request. If the
+connection were closed at once, a request that is already under way would be lost."""
 _FRAMING = 8
-"""Bytes of chunked framing that one byte of a body may come with."""
+"""Bytes of chunked framing that are allowed for each byte of a body."""
 SMALL_CHUNKS, SMALL_BYTES = 1_000, 64
 """A body may come in SMALL_CHUNKS chunks of any size. In a body with more chunks, the average chunk
 must have SMALL_BYTES bytes."""
@@ -54,15 +48,15 @@ _HOP = (b"connection", b"upgrade", b"http2-settings")
 """Headers that ask for an upgrade."""
 
 _UNCOUNTED = 16_384
-"""Bytes of a body that comes in pieces, up to which it is not counted."""
+"""A body that arrives in pieces is not counted up to this number of bytes."""
 
-# The part of a request that a connection reads now.
+# The part of a request that a connection reads at present.
 IDLE, HEAD, BODY, WHOLE, ENDED = range(5)
 
 
 class Flow(FlowControl):
-    """Reads nothing more while requests wait for their turn (`held`), their client is in debt
-    (`in_debt`), or it is not the connection's turn to be read (`in_turn`)."""
+    """Flow control that also stops reading while requests wait for their turn (`held`), while their
+    client is in debt (`in_debt`), and until it is the connection's turn to be read (`in_turn`)."""
 
     held = in_debt = in_turn = False
 
@@ -92,7 +86,7 @@ class Protocol(HttpToolsProtocol):
             None if by_uvicorn else getattr(self.app, "answering", None)
         )
         self._answering: Answering | None = None
-        """The function that will answer the current request: its headers have come, its body has
+        """The function that will answer the current request: its headers have arrived, its body has
         not."""
         self._fields: Headers = {}
         self._body: list[bytes] = []
@@ -102,23 +96,23 @@ class Protocol(HttpToolsProtocol):
         """The client that is charged for the time of reading; empty for none."""
         self._reads = IDLE
         self._upgrading = b""
-        """The method of a request for another protocol, until it is read again as HTTP."""
+        """The method of a request for another protocol, until the request is read again as HTTP."""
         self._is_new = True
-        """Whether no request has come yet."""
+        """Whether no request has arrived yet."""
         self._chunk = self._came = self._taken = 0
         """Bytes: of the last read; of the head or body before it; of the body, without framing."""
         self._chunks = self._size = 0
-        """Chunks of the body, or parts; and their bytes."""
+        """The body's chunks (or parts), and their bytes."""
         self._held = 0
         """The counted bytes of the body (`Connections.hold`)."""
         self._deadline: float | None = None
-        """The time by which the expected part of a request must have come, or a new request must
+        """The time by which the expected part of a request must have arrived, or a new request must
         have begun."""
         self._unread_deadline: float | None = None
         """The time by which the client must have read the bytes that were sent."""
         self._timer: asyncio.TimerHandle | None = None
         self._last = False
-        """Whether the gateway stops: the response to the next request ends the connection."""
+        """Whether the gateway is stopping: the response to the next request ends the connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -131,14 +125,15 @@ class Protocol(HttpToolsProtocol):
         if (why_not := self._all.admit(self)) is not None:
             self._reads = ENDED
             self._send_refusal(Refusal(503, why_not))
-            self.transport.close()  # without lingering: it would hold a descriptor
+            self.transport.close()  # without lingering, which would keep a descriptor
             return
         self._client = self._reading.client(self.peer)
         if self._client:
             self._charge(A_CONNECTION)
 
     def shutdown(self) -> None:
-        """Answer what was asked, and one request more where none was: it may be on its way."""
+        """Answer the running request; without one, wait for one more request, which may be under
+        way."""
         self._last = True
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
@@ -171,7 +166,7 @@ class Protocol(HttpToolsProtocol):
             self._reading.wait(self._client, self)
 
     def _charge(self, seconds: float) -> None:
-        """Charge the client for reading; in debt, it is read later."""
+        """Charge the client for reading. If it is in debt, its connection is read later."""
         if self._reading.charge(self._client, seconds):
             return
         if not self.flow.in_debt and not self.transport.is_closing():
@@ -180,7 +175,7 @@ class Protocol(HttpToolsProtocol):
             self._reading.pause(self._client, self)
 
     def go_on(self) -> None:
-        """Read again: the client's debt is worked off."""
+        """Read again, because the client's debt is worked off."""
         self.flow.in_debt = False
         if not self.transport.is_closing():
             self.flow.resume_reading()
@@ -220,7 +215,7 @@ class Protocol(HttpToolsProtocol):
                 return
             except httptools.HttpParserUpgrade as upgrade:
                 # A server may ignore an upgrade and answer in HTTP/1.1. The parser takes the body
-                # for the other protocol's: it reads the request again, without the upgrade.
+                # for the other protocol's data, so it reads the request again without the upgrade.
                 head = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in _HOP]
                 line = b"%b %b HTTP/1.1\r\n" % (self._upgrading, self.url)
                 data = b"".join([line, *head, b"\r\n", data[upgrade.args[0] :]])
@@ -229,7 +224,7 @@ class Protocol(HttpToolsProtocol):
     def _head_came_in_part(self) -> None:
         if self._deadline is None:
             self._deadline = self.loop.time() + self._bounds.header_seconds
-            self._came = 0  # requests may stand before it in what has come
+            self._came = 0  # the received bytes may also contain earlier requests
             return
         self._came += self._chunk
         if self._came > self._bounds.header_bytes + self._bounds.url_bytes:
@@ -248,7 +243,7 @@ class Protocol(HttpToolsProtocol):
                 super().on_body(b"".join(self._body))
             return
         self._came += self._chunk
-        # An application that has enough answers 413; the rest of the body is read and dropped.
+        # An application that has read enough answers 413; the rest of the body is read and dropped.
         if self._taken > 2 * bounds.body_bytes:
             self._end(Refusal(413, f"the body is larger than {bounds.body_bytes} bytes"))
         elif self._came - self._taken > bounds.header_bytes + _FRAMING * self._taken:
@@ -269,7 +264,7 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def _length(self) -> int:
-        """The size of the body that the request's headers announce."""
+        """The size of the body, as announced in the request's headers."""
         headers = self.headers if self._answering is not None else self.cycle.scope["headers"]
         found = dict(headers).get(b"content-length", b"0")
         return int(found)  # the parser has checked it
@@ -284,13 +279,13 @@ class Protocol(HttpToolsProtocol):
             raise self._too_long()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._reads == HEAD:  # trailers, behind a body, are dropped
+        if self._reads == HEAD:  # trailers, after a body, are dropped
             self.headers.append((name.lower(), value))
             if len(self.headers) > self._bounds.headers:
                 raise self._too_long()
 
     def _too_long(self) -> Refusal:
-        """Why a head is refused."""
+        """The refusal of a head that is too long."""
         bounds = self._bounds
         if len(self.url) > bounds.url_bytes:
             return Refusal(414, f"the URL is longer than {bounds.url_bytes} bytes")
@@ -300,7 +295,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         parser, before, bounds = self.parser, self.cycle, self._bounds
-        # A head that came at once in less than the bound can't be longer.
+        # A head that arrived at once in fewer bytes than the limit can't be too long.
         if (self._came or self._chunk > bounds.header_bytes) and (
             sum([len(name) + len(value) + 4 for name, value in self.headers]) > bounds.header_bytes
         ):
@@ -314,7 +309,7 @@ class Protocol(HttpToolsProtocol):
             and parser.should_keep_alive()
         ):
             fields = headers_of(self.headers)
-            # Without this header a connection that is to be kept is one of HTTP/1.1.
+            # In HTTP/1.1, a connection is kept without this header.
             if b"expect" not in fields and (
                 b"connection" not in fields
                 or (parser.get_http_version() == "1.1" and not parser.should_upgrade())
@@ -328,7 +323,7 @@ class Protocol(HttpToolsProtocol):
     def _begin_cycle(self) -> None:
         url, headers = self.url, self.headers
         if len(self.pipeline) >= self._bounds.pipelined:
-            self._reads = HEAD  # the request before, which is whole, is the last one answered
+            self._reads = HEAD  # the complete request before this one is the last that is answered
             raise Refusal(503, f"more than {self._bounds.pipelined} requests wait for their turn")
         if self.parser.should_upgrade():
             self._reads = HEAD
@@ -356,7 +351,7 @@ class Protocol(HttpToolsProtocol):
         self._chunks += 1
         self._size += len(body)
         if self._chunks > SMALL_CHUNKS and self._size < SMALL_BYTES * self._chunks:
-            # Reading them would hold up other connections.
+            # Reading them would delay other connections.
             raise Refusal(400, f"the chunks are too small: {self._chunks} in {self._size} bytes")
         if self._answering is None:
             self._taken += len(body)
@@ -374,7 +369,7 @@ class Protocol(HttpToolsProtocol):
             self._all.used(self)
         if answering is None:
             super().on_message_complete()
-            if self.cycle.response_complete:  # before its body had come whole
+            if self.cycle.response_complete:  # before its body was complete
                 self._let_go()
                 self._wait_for_request()
             return
@@ -383,27 +378,27 @@ class Protocol(HttpToolsProtocol):
         exchange.keep_alive = not self._last
         self.cycle = exchange  # type: ignore[assignment]
         body, self._body = b"".join(self._body), []
-        task = self.loop.create_task(exchange.run(self, answering, self._fields, body))
+        task = self.loop.create_task(exchange.run(self, self.peer, answering, self._fields, body))
         exchange.task = task
         self.tasks.add(task)
 
     # Refusing
 
     def _end(self, why: Refusal) -> None:
-        """Answer no further request on this connection: earlier requests are answered, then the
-        refusal, if it can be sent, ends the connection."""
+        """Answer no further request on this connection. Earlier requests are answered; then the
+        refusal is sent, if possible, and ends the connection."""
         reading, self._reads = self._reads, ENDED
         self._came = 0
         self._let_go()
         self._all.refused[str(why.status)] += 1
         cycle = self.cycle
         if reading != BODY and cycle is not None and not cycle.response_complete:
-            cycle.keep_alive = False  # the requests before are answered
+            cycle.keep_alive = False  # earlier requests are answered first
             self._deadline = None
             return
         if reading == BODY and self._answering is None:  # the cycle is this request's
             answered = cycle.response_started or bool(self.pipeline)
-            cycle.disconnected = True  # its application waits for the rest no longer
+            cycle.disconnected = True  # its application no longer waits for the rest
             cycle.body = bytearray()  # the connection lingers
             cycle.message_event.set()
             if answered:
@@ -423,13 +418,13 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def waits(self) -> bool:
-        """Whether no request is being read or answered, or only the head of one is."""
+        """Whether no request, or only the head of one, is being read or answered."""
         return self._reads in (IDLE, HEAD) and (self.cycle is None or self.cycle.response_complete)
 
     def give_way(self) -> None:
-        """Close this connection, for another one."""
+        """Close this connection, so that another can be opened."""
         self._reads = ENDED
-        self.transport.abort()  # it would wait for a client that doesn't read
+        self.transport.abort()  # closing would wait for a client that doesn't read
 
     # Writing
 
@@ -441,11 +436,11 @@ class Protocol(HttpToolsProtocol):
         super().resume_writing()
         self._unread_deadline = None
 
-    # The timer. Most connections have the next request before the time is up: the timer is left as
-    # it is and looks again.
+    # The timer. Most connections get the next request before the deadline: the timer is left alone,
+    # and checks again later.
 
     def _unset_keepalive_if_required(self) -> None:
-        """Do nothing: the deadline finds connections that are idle too long."""
+        """Do nothing: the deadline ends connections that are idle too long."""
 
     def on_response_complete(self) -> None:
         self._let_go()
@@ -471,7 +466,7 @@ class Protocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(min(seconds, self._bounds.shortest), self._look)
 
     def _look(self) -> None:
-        """See whether a deadline has passed."""
+        """Check whether a deadline has passed."""
         now, bounds = self.loop.time(), self._bounds
         if self.transport.is_closing() and self._unread_deadline is None:
             self._unread_deadline = now + bounds.write_seconds  # closing waits for the client
@@ -485,100 +480,14 @@ class Protocol(HttpToolsProtocol):
         self._look_in(min(nearest) - now if nearest else bounds.shortest)
 
     def _overdue(self, now: float) -> None:
-        """End the connection: an expected part of a request has not come in time."""
+        """End the connection, because an expected part of a request is late."""
         if self._reads == ENDED:
             self.transport.abort()
             self._deadline = None
         elif self._reads == IDLE:
             self.transport.close()
             self._deadline = None
-        elif self.flow.read_paused:  # it could not come: it is we who don't read
+        elif self.flow.read_paused:  # the gateway itself doesn't read at present
             self._deadline = now + self._bounds.shortest
         else:
             self._end(Refusal(408, "the request has not come in time"))
-
-
-class _Unheard:
-    def set(self) -> None:
-        """Do nothing: no task waits for more of a request that came as a whole."""
-
-
-class Exchange:
-    """A request that came whole, and its response; to its connection, what a cycle is."""
-
-    __slots__ = ("disconnected", "keep_alive", "response_complete", "task")
-
-    message_event = _Unheard()
-    task: asyncio.Task[None]
-
-    def __init__(self) -> None:
-        self.disconnected = self.response_complete = False
-        self.keep_alive = True
-
-    async def run(
-        self, protocol: Protocol, answering: Answering, headers: Headers, body: bytes
-    ) -> None:
-        """Send the answer."""
-        try:
-            try:
-                answer = await answering(headers, body, protocol.peer)
-            except BaseException as error:
-                await self._by_uvicorn(protocol, _raising(error))
-                return
-            plain = answer.plain()
-            if (
-                plain is None
-                or self.disconnected
-                or not self.keep_alive
-                or protocol.flow.write_paused
-            ):
-                await self._by_uvicorn(protocol, answer)
-                return
-            self.response_complete = True
-            default = _default(protocol.server_state.default_headers)
-            head = (STATUS_LINE[answer.status], default, plain, b"\r\n")
-            protocol.transport.write(b"".join((*head, *answer.parts)))
-            protocol.on_response_complete()
-        finally:
-            protocol.tasks.discard(self.task)
-            del self.task
-
-    async def _by_uvicorn(self, protocol: Protocol, app: ASGIApp) -> None:
-        """Start an application that answers in this exchange's place."""
-        cycle = RequestResponseCycle(
-            scope=cast(Any, {"type": "http", "method": "POST"}),
-            transport=protocol.transport,
-            flow=protocol.flow,
-            logger=protocol.logger,
-            access_logger=protocol.access_logger,
-            access_log=False,
-            default_headers=protocol.server_state.default_headers,
-            message_event=asyncio.Event(),
-            expect_100_continue=False,
-            keep_alive=self.keep_alive,
-            on_response=protocol.on_response_complete,
-        )
-        cycle.disconnected = self.disconnected
-        if protocol.cycle is cast(Any, self):  # no other request has come since
-            protocol.cycle = cycle
-        await cycle.run_asgi(cast(Any, app))
-
-
-def _raising(error: BaseException) -> ASGIApp:
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        raise error
-
-    return app
-
-
-_joined: tuple[Any, bytes] = (None, b"")
-"""The headers of every response, which uvicorn renews each second, and the same headers as text."""
-
-
-def _default(headers: list[tuple[bytes, bytes]]) -> bytes:
-    global _joined
-    known, text = _joined
-    if known is not headers:
-        text = b"".join(b"%b: %b\r\n" % header for header in headers)
-        _joined = headers, text
-    return text
