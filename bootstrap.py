@@ -1,7 +1,7 @@
-"""Make the environment in .venv and run a command in it: what the Makefile calls.
+"""Creates the environment in .venv and runs a command in it: the Makefile calls this script.
 
-Runs under any Python from 3.6, with the standard library alone, and finds a Python that Pinway
-supports by itself. So this script uses old syntax only, and imports no other module of Pinway.
+It runs with any Python from 3.6, with the standard library alone, and finds a Python that Pinway
+supports. So this script uses old syntax only, and imports no other module of Pinway.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ USAGE = """usage: python3 bootstrap.py COMMAND
 
 
 class Failure(Exception):
-    """An error that the user has to know, in one line."""
+    """An error for the user, in one line."""
 
 
 def say(line: str) -> None:
@@ -55,8 +55,8 @@ def say(line: str) -> None:
 
 
 def run_told(command: list, told: str, silence: float) -> int:
-    """Run a command that says nothing, and say after each silence (seconds) that it still runs. Its
-    status."""
+    """Run a command that prints nothing, and say after each `silence` seconds that it is still
+    running. Returns its status."""
     started = time.time()
     process = subprocess.Popen(command, cwd=ROOT)
     while True:
@@ -104,9 +104,10 @@ def is_supported(python: str) -> bool:
 
 
 def find_python() -> str:
-    """The interpreter that runs this script if it will do, else the newest on the path that does.
+    """The interpreter that runs this script if it is new enough, else the newest on the path that
+    is.
 
-    A name on the path may be a version manager's shim that refuses to run: each one is tried.
+    A name on the path may be a version manager's shim that refuses to run, so each name is tried.
     """
     minors = range(NEWEST[1], OLDEST[1] - 1, -1)
     for name in [sys.executable, *(f"python3.{minor}" for minor in minors), "python3"]:
@@ -121,7 +122,7 @@ def find_python() -> str:
 
 
 def ensure_venv_module(python: str) -> None:
-    """Debian splits venv from Python: install its package as root, else say which one it is."""
+    """Debian has venv in a separate package: install it as root, else say which package it is."""
     if output_of(python, "-c", "import ensurepip, venv") is not None:
         return
     package = f"python{dotted(version_of(python))}-venv"
@@ -161,7 +162,7 @@ def pinned(package: str, text: str) -> str:
 
 
 def ensure_uv() -> bool:
-    """Install the locked uv. Whether it could be had: not every machine has a wheel of it."""
+    """Install the locked uv. Returns whether it is available: some machines have no wheel of it."""
     with open(os.path.join(ROOT, lock_file("test"))) as file:
         lines = pinned("uv", file.read())
     path = os.path.join(VENV, "uv.txt")
@@ -182,8 +183,8 @@ def uv_environment() -> dict:
 
 
 def install_locked(level: str) -> bool:
-    """Install a lock file with uv, in a few seconds and with its progress shown; where that fails,
-    with pip, which reads its own configuration (an index, a proxy) and takes minutes."""
+    """Install a lock file with uv, in a few seconds and with its progress shown. If that fails, use
+    pip, which reads its own configuration (an index, a proxy) and takes minutes."""
     if ensure_uv():
         uv = [command_of("uv"), "pip", "install", "--python", command_of("python")]
         options = ["--require-hashes", "-r", lock_file(level)]
@@ -196,8 +197,8 @@ def install_locked(level: str) -> bool:
 
 
 def ensure_compiler() -> None:
-    """For the tests of the compiled code: Debian splits Python.h from Python. As root install what
-    is missing; else setup.py goes without."""
+    """Install what is missing for compiling, as root: Debian has Python.h in a separate package.
+    Otherwise setup.py skips the compilation."""
     code = (
         "import os, sysconfig; print(sysconfig.get_config_var('CC') or 'cc'); "
         "print(os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))"
@@ -219,9 +220,10 @@ def installed() -> dict:
 
 
 def ensure_venv() -> None:
-    """Make .venv, or make it again when it can't be used.
+    """Create .venv, or create it again if it can't be used.
 
-    Its interpreter may be gone or too old, and its commands name the folder they were made in.
+    Its interpreter may be gone or too old, and its commands contain the folder in which they were
+    created.
     """
     python = command_of("python")
     was_moved = installed().get("root", ROOT) != ROOT
@@ -253,7 +255,7 @@ def compiled() -> list:
 
 
 def digest(*paths: str) -> str:
-    """Changes with what is in these files."""
+    """A digest of the content of these files."""
     text = hashlib.sha256()
     for path in paths:
         with open(os.path.join(ROOT, path), "rb") as file:
@@ -262,12 +264,12 @@ def digest(*paths: str) -> str:
 
 
 def digest_of_level(level: str) -> str:
-    """Changes with all that decides what is installed at a level."""
+    """A digest of everything that decides what is installed at a level."""
     return digest(lock_file(level), "pyproject.toml", "setup.py")
 
 
 def ensure_compiled() -> None:
-    """Compile what was changed since it was."""
+    """Compile the modules that changed since they were compiled."""
     stamps = installed()
     now = digest(*compiled())
     if stamps.get("compiled") != now:
@@ -276,7 +278,7 @@ def ensure_compiled() -> None:
         stems = {os.path.splitext(path)[0] for path in compiled()}
         for path in code(".so"):
             if path[: path.index(".", path.rindex(os.sep))] not in stems:
-                os.remove(path)  # else Python takes it, and not the source
+                os.remove(path)  # otherwise Python would use it instead of the source
         build = [command_of("python"), "setup.py", "-q", "build_ext", "--inplace"]
         if run_told(build, "still compiling", SILENCE) != 0:
             raise Failure("could not compile gateway and loaders: see above")
@@ -289,7 +291,7 @@ def write_stamps(stamps: dict, **more: str) -> None:
 
 
 def ensure_installed(level: str) -> None:
-    """Bring .venv to at least a level; does nothing more than a look when it is there already."""
+    """Install at least a level in .venv. Returns quickly if it is already installed."""
     stamps = installed()
     enough = LEVELS[LEVELS.index(level) :]
     is_there = any(stamps.get(name) == digest_of_level(name) for name in enough)
@@ -307,7 +309,7 @@ def ensure_installed(level: str) -> None:
     for path in code(".so"):
         os.remove(path)  # if the build fails, no compiled file is better than an old one
     checkout = ["--no-deps", "--no-build-isolation", "--editable", "."]
-    later = {**os.environ, "PINWAY_COMPILED": "0"}  # by ensure_compiled, on all cores
+    later = {**os.environ, "PINWAY_COMPILED": "0"}  # ensure_compiled does it, on all cores
     if (
         not install_locked(level)
         or subprocess.run([*pip, "install", *checkout], cwd=ROOT, env=later).returncode != 0
@@ -325,7 +327,8 @@ def ensure_installed(level: str) -> None:
 
 
 def become(name: str, *arguments: str) -> None:
-    """Turn into a command of the environment: signals and the exit status are then its own."""
+    """Replace this process by a command of the environment: it gets the signals, and its exit
+    status counts."""
     os.chdir(ROOT)
     os.environ["PATH"] = BIN + os.pathsep + os.environ.get("PATH", os.defpath)
     try:
@@ -335,7 +338,7 @@ def become(name: str, *arguments: str) -> None:
 
 
 def check() -> None:
-    """Run every quick check, also after one has failed."""
+    """Run every quick check, even after one has failed."""
     failed = []
     for name, *arguments in CHECKS:
         say(" ".join([name, *arguments]))

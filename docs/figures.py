@@ -14,7 +14,7 @@ _CALL, _ANSWER, _LATER, _LOST = "#1f6feb", "#1a7f37", "#8250df", "#c0392b"
 
 
 class Arrow(NamedTuple):
-    """Something that goes from one column to another."""
+    """An arrow from one column to another."""
 
     start: str
     end: str
@@ -23,7 +23,7 @@ class Arrow(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What happens in one column, or over several."""
+    """A text in one column, or over several."""
 
     start: str
     end: str
@@ -41,7 +41,7 @@ COLORS = (
 
 
 def sequence(title: str, columns: Sequence[str], steps: Sequence[Step]) -> str:
-    """A sequence diagram: time goes down."""
+    """A sequence diagram; time goes down."""
     at = {name: _LEFT + place * _COLUMN for place, name in enumerate(columns)}
     width = 2 * _LEFT + _COLUMN * (len(columns) - 1)
     height = _HEAD + _STEP * len(steps) + 62

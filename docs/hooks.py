@@ -1,7 +1,7 @@
-"""The book's generated pages, written in each build: schema, commands, metrics and figures.
+"""Writes the book's generated pages in each build: schema, commands, metrics and figures.
 
-MkDocs calls `on_files` (see `hooks` in mkdocs.yml). A generated page is never out of date, because
-nobody commits it.
+MkDocs calls `on_files` (see `hooks` in mkdocs.yml). Generated pages are never out of date, because
+they are not committed.
 """
 
 import json
@@ -162,7 +162,7 @@ def metrics_page(text: str) -> str:
 
 @cache
 def metrics_text() -> str:
-    """The metrics of an embedded gateway that runs for this only."""
+    """The metrics of an embedded gateway that runs only for this."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

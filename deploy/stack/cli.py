@@ -29,7 +29,7 @@ _dir_option: Callable[[Any], Any] = click.option(
 
 
 class _Group(click.Group):
-    """Tells a StackError as one line, with the log's tail before it when a server failed."""
+    """Prints a StackError as one line; if a server failed, after the last lines of its log."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -139,8 +139,8 @@ def logs(directory: Path, service: str | None, follow: bool, lines: int) -> None
 
 
 def _new_lines(log: Path, ends: dict[str, int], name: str) -> Iterator[str]:
-    """The whole lines written since `ends[name]`, which is updated; a shorter file counts as a new
-    file."""
+    """The complete lines written since `ends[name]`, which is updated. A shorter file counts as
+    new."""
     if not log.exists():
         return
     with log.open("rb") as file:

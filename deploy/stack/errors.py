@@ -12,7 +12,7 @@ class StackError(Exception):
 
 
 class StartFailed(StackError):
-    """A server ended, or stayed unready, while it started.
+    """A server ended, or did not become ready, during its start.
 
     `log` is its log file and `tail` the file's last lines.
     """

@@ -1,13 +1,14 @@
-"""Small files written whole or not at all."""
+"""Small files that are written completely or not at all."""
 
 import os
 from pathlib import Path
 
 
 def write_if_changed(path: Path, text: str, *, secret: bool = False) -> bool:
-    """Writes `text` in one step; False, and nothing touched, if the file says so already.
+    """Write `text` in one step. Returns False, and changes nothing, if the file has this text
+    already.
 
-    A secret file is readable by its owner alone, from its first byte on.
+    Only its owner can read a secret file, from its first byte on.
     """
     mode = 0o600 if secret else 0o644
     try:

@@ -32,7 +32,7 @@ Progress = Callable[[str], None]
 
 
 def find(program: str) -> str | None:
-    # Servers lie in sbin, which is not on everybody's path.
+    # Servers are in sbin, which is not in every user's path.
     return shutil.which(program, path=_PATH)
 
 
@@ -46,14 +46,14 @@ def tool(program: str) -> str:
 
 
 def ensure(progress: Progress) -> None:
-    """Installs what is missing; at once done when nothing is. Raises StackError."""
+    """Install what is missing. Returns at once if nothing is. Raises StackError."""
     _ensure(PACKAGES if jars_complete() else {**PACKAGES, **_MAVEN}, progress)
     if not jars_complete():
         _fetch_jars(progress)
 
 
 def ensure_backups(progress: Progress) -> None:
-    """Installs what backups of MariaDB servers need. Raises StackError."""
+    """Install the programs for backups of MariaDB servers. Raises StackError."""
     _ensure(programs.PACKAGES, progress)
 
 
@@ -106,7 +106,7 @@ def run(
 
 
 def jars_complete(lib: Path = HBASE_LIB, pom: Path = _HBASE / "pom.xml") -> bool:
-    """Whether `lib` holds all that the module asks for, as it stands now."""
+    """Whether `lib` has all jars that the present pom file names."""
     try:
         return (lib / _MARKER).read_text() == hashlib.sha256(pom.read_bytes()).hexdigest()
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def _fetch_jars(progress: Progress) -> None:
     target.mkdir(exist_ok=True)
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if jars_complete():  # Somebody else did it while we waited.
+        if jars_complete():  # Another process did it during the wait.
             return
         progress("fetching HBase and ZooKeeper with Maven (149 jars, 108 MB)")
         fresh = target / "lib"

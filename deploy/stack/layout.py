@@ -13,9 +13,9 @@ from deploy.stack.secrets import Secrets
 from deploy.stack.service import Service
 
 PAIRS = 2
-"""The pairs of MariaDB servers, a master and its slave, unless more are asked for."""
+"""The number of pairs of MariaDB servers (a master and its slave), unless more are requested."""
 
-# Service → what it needs ports for; the MariaDB servers come in between.
+# Service → the uses of its ports; the MariaDB servers are added in between.
 _FRONT: dict[str, tuple[str, ...]] = {
     "hbase-primary": ("main", "region", "zookeeper"),
     "hbase-standby": ("main", "region", "zookeeper"),
@@ -35,7 +35,7 @@ def pairs(count: int) -> list[tuple[str, str]]:
 
 
 def services(count: int = PAIRS) -> dict[str, tuple[str, ...]]:
-    """Service → what it needs ports for, with `count` pairs of MariaDB servers."""
+    """Service → the uses of its ports, with `count` pairs of MariaDB servers."""
     databases = {name: ("main",) for pair in pairs(count) for name in pair}
     return {**_FRONT, **databases, **_BACK}
 
@@ -98,8 +98,7 @@ def topology(
     count: int = PAIRS,
     over: int = PAIRS,
 ) -> dict[str, Any]:
-    """The topology document that ZooKeeper is to hold. The first `over` of `count` pairs have
-    shards."""
+    """The topology document for ZooKeeper. The first `over` of `count` pairs have shards."""
     servers = {
         topology_name(name): f"mysql://{HOST}:{ports[f'{name}/main']}"
         for pair in pairs(count)

@@ -32,9 +32,10 @@ class Master(NamedTuple):
 
 
 class MariaDB(Service):
-    """One server of a pair; the same accounts are made on both. `first`: the pair's first master.
+    """One server of a pair. The same accounts are created on both servers. `first`: the pair's
+    first master.
 
-    `pair` introduces the two to each other.
+    `pair` makes the two servers known to each other.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class MariaDB(Service):
 
     def command(self) -> list[str]:
         command = [install.tool("mariadbd"), f"--defaults-file={self.dir / 'my.cnf'}"]
-        # The data belongs to the user who runs this; MariaDB wants to be told so if that is root.
+        # The data belongs to the user who runs this. MariaDB requires an option if that is root.
         return [*command, "--user=root"] if os.geteuid() == 0 else command
 
     def config(self) -> dict[Path, str]:
@@ -100,8 +101,8 @@ class MariaDB(Service):
                 install.tool("mariadb-install-db"),
                 "--no-defaults",
                 f"--datadir={scratch}",
-                # Meant for the server alone: told of a user, the script itself changes owners of
-                # files, also outside of our directory, and trips over blanks in its path.
+                # This option is for the server only. With --user, the script itself would change
+                # owners of files, even outside our directory, and would fail for paths with spaces.
                 f"--loose-user={owner}",
                 "--auth-root-authentication-method=socket",
                 f"--auth-root-socket-user={owner}",
@@ -113,17 +114,17 @@ class MariaDB(Service):
             env={**self.environment(), "TMPDIR": str(scratch_tables)},
         )
         accounts.unlink()
-        # The lines after it are general advice, which would hide the cause.
+        # The following lines are general advice, which would hide the cause.
         self.log.write_text(made.stdout.partition("\nThe problem could be")[0])
         if made.returncode != 0:
             raise self._failure("could not make its data directory")
         scratch.rename(self.data)
 
     def query(self, sql: str, *, vertical: bool = False, timeout: float = _CLIENT_TIMEOUT) -> str:
-        """The server's answer to `sql`, asked as its root over its Unix socket.
+        """The server's answer to `sql`, as root over its Unix socket.
 
-        Rows are lines of tab-separated values, or, if `vertical`, a "name: value" line a column.
-        Raises NotReady with the server's words when it cannot be asked.
+        Rows are lines of tab-separated values or, if `vertical`, a "name: value" line for each
+        column. Raises NotReady with the server's message when it can't be asked.
         """
         command = [
             install.tool("mariadb"),
@@ -153,8 +154,8 @@ class MariaDB(Service):
         return asked.stdout
 
     def settle(self) -> None:
-        """Decide with the other server of the pair which of the two is the master, and become what
-        this one is to be."""
+        """Decide with the other server of the pair which of them is the master, and take this
+        server's role."""
         self._check_identity()
         self.query(
             OPERATOR.format(
@@ -177,7 +178,7 @@ class MariaDB(Service):
         self.probe()
 
     def probe(self) -> str:
-        """Whether the server does what its state says: takes writes, or replicates."""
+        """Check that the server does what its role requires: it takes writes, or replicates."""
         self._check_identity()
         if not self._is_read_only():
             return "master"
@@ -198,11 +199,11 @@ class MariaDB(Service):
         return Master(int(found[0]), int(found[1]), found[2] != "0") if found else None
 
     def _owner(self) -> int:
-        """The server id of the pair's master, the server with the highest epoch. Raises NotReady
-        when the other server can't be asked, which may know of a later master."""
+        """The server id of the pair's master: the server with the highest epoch. Raises NotReady if
+        the other server can't be asked, because it may know a later master."""
         own = self.row()
         if own is not None and own.id == self.server_id and not own.waits:
-            return self.server_id  # it has no slave that could have been promoted
+            return self.server_id  # no slave could have been promoted
         try:
             rows = [row for row in (own, self._peer.row()) if row is not None]
         except (NotReady, OSError) as problem:
@@ -223,7 +224,7 @@ class MariaDB(Service):
             self.query(";\n".join(opens(waits=row is None or row.waits)))
 
     def _is_deposed(self) -> bool:
-        """True for a former master, which may have writes that no slave has."""
+        """Whether this is a former master, which may have writes that no slave has."""
         own = self.row()
         return own is not None and own.id == self.server_id
 
@@ -240,7 +241,7 @@ class MariaDB(Service):
         return "No" in (status.get("Slave_IO_Running"), status.get("Slave_SQL_Running"))
 
     def _follow(self) -> None:
-        """Begins to replicate, or continues with a master that has moved to another port."""
+        """Begin to replicate, or continue with a master that has moved to another port."""
         self.query(
             f"""
             STOP SLAVE;

@@ -1,8 +1,8 @@
-"""The configuration file of a MariaDB server, its accounts, and the table that says who is master.
+"""The configuration file of a MariaDB server, its accounts, and the table that names the master.
 
-All servers boot alike: read-only, and as slaves that start nothing by themselves. A killed master
-may be ahead of its slave, and somebody may have promoted the slave meanwhile. So `pinway stack up`
-decides, after it has asked both servers of a pair, and then opens the master.
+All servers boot in the same way: read-only, and as slaves that start nothing by themselves. A
+killed master may have more writes than its slave, and the slave may have been promoted since. So
+`pinway stack up` first asks both servers of a pair, decides, and then opens the master.
 """
 
 CONFIG = """\
@@ -66,7 +66,7 @@ CREATE USER '{replica}'@'{host}' IDENTIFIED BY '{replica_password}';
 GRANT REPLICATION SLAVE ON *.* TO '{replica}'@'{host}';
 """
 
-# Made on each server apart, and not in its binlog: an earlier version's servers lack it.
+# Created on each server separately, and not in its binlog: an earlier version's servers lack it.
 OPERATOR = """\
 SET SESSION sql_log_bin = 0;
 CREATE OR REPLACE USER '{operator}'@'{host}' IDENTIFIED BY '{operator_password}';

@@ -1,4 +1,5 @@
-"""Picks TCP ports on the loopback that are free and stay out of the kernel's way."""
+"""Chooses TCP ports on the loopback address that are free and outside the kernel's ephemeral
+range."""
 
 import random
 import socket
@@ -11,9 +12,9 @@ _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on `port` of the loopback now."""
+    """Whether a server could listen on `port` of the loopback address now."""
     with socket.socket() as probe:
-        # Servers set it too: connections that linger from a previous process don't count.
+        # Servers set this option, too: connections that remain from a previous process don't count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
@@ -23,10 +24,10 @@ def is_free(port: int) -> bool:
 
 
 def port_range(ephemeral: Path = _EPHEMERAL) -> range:
-    """Ports below the kernel's ephemeral range.
+    """The ports below the kernel's ephemeral range.
 
-    A port inside it may be taken by any outgoing connection while its server restarts; worse, a
-    client that retries a dead port there can end up connected to itself.
+    An outgoing connection may take a port inside the range while the port's server restarts. Even
+    worse, a client that retries a dead port there may be connected to itself.
     """
     try:
         first = int(ephemeral.read_text().split()[0])
@@ -45,8 +46,8 @@ def pick(
 ) -> dict[str, int]:
     """A port for every name, all different.
 
-    `in_use` are ports our own running servers hold: these stay as they are. `kept` are ports of an
-    earlier run: each stays if it is still free. All others are drawn at random.
+    `in_use` are the ports of our running servers; they stay. `kept` are ports of an earlier run;
+    each stays if it is still free. All others are random.
     """
     rng = rng or random.Random()
     candidates = port_range()

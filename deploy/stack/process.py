@@ -1,7 +1,7 @@
-"""Detached processes that outlive the command, and that are never mistaken for another's.
+"""Detached processes that outlive the command, and that are never confused with other processes.
 
-A process is known by its pid together with its start time and the kernel's boot id (proc(5)), so
-that a pid which was given to somebody else meanwhile is not signalled.
+A process is identified by its pid together with its start time and the kernel's boot id (proc(5)),
+so that no other process with a reused pid is signalled.
 """
 
 import json
@@ -17,13 +17,13 @@ from pathlib import Path
 from deploy.stack.errors import StackError
 
 _POLL = 0.02
-# Handles of our own children: polled so that none of them stays behind as a zombie.
+# Handles of our own children, which are polled so that none remains as a zombie.
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
 @dataclass(frozen=True)
 class Identity:
-    """One life of one process."""
+    """One run of one process."""
 
     pid: int
     started: int  # clock ticks since boot
@@ -55,7 +55,7 @@ def _stat(pid: int, thread: str = "") -> _Stat | None:
         text = Path(f"/proc/{pid}/{part}").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The command's name stands in brackets and may itself hold blanks and brackets.
+    # The command's name is in brackets, and may itself have spaces and brackets.
     fields = text[text.rindex(")") + 2 :].split()
     return _Stat(pid, state=fields[0], session=int(fields[3]), started=int(fields[19]))
 
@@ -82,9 +82,10 @@ def is_paused(identity: Identity) -> bool:
 
 
 def wait_paused(identity: Identity, timeout: float) -> bool:
-    """Waits until every thread of the process has stopped; False after `timeout` seconds.
+    """Wait until every thread of the process has stopped. Returns False after `timeout` seconds.
 
-    SIGSTOP goes to one thread of the process. The other threads run on until that one is scheduled.
+    SIGSTOP goes to one thread of the process. The other threads continue until that thread is
+    scheduled.
     """
     deadline = time.monotonic() + timeout
     while not _all_threads_paused(identity.pid):
@@ -104,9 +105,9 @@ def _all_threads_paused(pid: int) -> bool:
 
 
 def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str]) -> Identity:
-    """Starts a process in its own session; its output goes to a fresh `log`.
+    """Start a process in its own session. Its output goes to a new `log`.
 
-    The log of its previous life is kept as `log`.1.
+    The log of its previous run is kept as `log`.1.
     """
     if log.exists():
         log.replace(log.with_name(log.name + ".1"))
@@ -120,14 +121,15 @@ def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    stat = _stat(child.pid)  # There even if it has ended: we have not reaped it yet.
+    # It exists even if the process has ended, because the process was not reaped yet.
+    stat = _stat(child.pid)
     assert stat is not None
     _children[child.pid] = child
     return Identity(child.pid, stat.started, boot_id())
 
 
 def send(identity: Identity, number: int) -> bool:
-    """Signals that very process; False if it no longer lives."""
+    """Signal exactly this process. Returns False if it has ended."""
     if not is_alive(identity):
         return False
     try:
@@ -138,10 +140,10 @@ def send(identity: Identity, number: int) -> bool:
 
 
 def members(identity: Identity) -> list[Identity]:
-    """The living processes of the session which `identity` began, itself included.
+    """The living processes of the session that `identity` began, including itself.
 
-    A session's id is not given away while a member lives, so these are ours even when the leader
-    is dead; if somebody else has the pid now, nothing of ours is left.
+    A session's id is not reused while a member lives, so these processes are ours even if the
+    leader is dead. If another process has the pid now, none of our processes is left.
     """
     boot = boot_id()
     if identity.boot != boot:
@@ -158,7 +160,8 @@ def members(identity: Identity) -> list[Identity]:
 
 
 def wait_gone(identity: Identity, timeout: float) -> bool:
-    """Waits until the process and all of its session are dead; False after `timeout` seconds."""
+    """Wait until the process and all of its session are dead. Returns False after `timeout`
+    seconds."""
     deadline = time.monotonic() + timeout
     while is_alive(identity) or members(identity):
         if time.monotonic() > deadline:
@@ -168,12 +171,12 @@ def wait_gone(identity: Identity, timeout: float) -> bool:
 
 
 def stop(identity: Identity, grace: float) -> bool:
-    """Asks the process to end (SIGTERM), kills its whole session after `grace` seconds.
+    """Ask the process to end (SIGTERM); kill its whole session after `grace` seconds.
 
-    True if it ended by itself.
+    Returns whether it ended by itself.
     """
     if send(identity, signal.SIGTERM):
-        send(identity, signal.SIGCONT)  # A paused process would never see the first.
+        send(identity, signal.SIGCONT)  # A paused process would not receive the SIGTERM.
     deadline = time.monotonic() + grace
     while is_alive(identity) and time.monotonic() < deadline:
         time.sleep(_POLL)
@@ -191,7 +194,7 @@ def save(identity: Identity, path: Path) -> None:
 
 
 def load(path: Path) -> Identity | None:
-    """The identity in a pid file; None if there is no file or it makes no sense."""
+    """The identity in a pid file; None if there is no file or it is invalid."""
     try:
         fields = json.loads(path.read_text())
         return Identity(int(fields["pid"]), int(fields["started"]), str(fields["boot"]))

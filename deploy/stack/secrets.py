@@ -1,4 +1,4 @@
-"""The passwords of one stack: made once, kept in a file that only its owner reads."""
+"""The passwords of one stack: created once, in a file that only its owner can read."""
 
 import json
 import secrets as random_source
@@ -21,7 +21,7 @@ class Secrets:
 
 
 def load_or_make(path: Path) -> Secrets:
-    """Raises StackError when the file is there but damaged."""
+    """The secrets. Raises StackError when the file exists but is damaged."""
     try:
         fields = json.loads(path.read_text())
         made = Secrets(**{str(name): str(value) for name, value in fields.items()})

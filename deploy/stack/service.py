@@ -21,7 +21,7 @@ _TAIL_LINES = 30
 
 class State(StrEnum):
     UP = "up"  # answers as it should
-    UNWELL = "unwell"  # runs, but does not
+    UNWELL = "unwell"  # runs, but does not answer as it should
     PAUSED = "paused"  # stopped by a signal
     DOWN = "down"
 
@@ -33,14 +33,14 @@ class Health:
 
 
 class NotReady(Exception):
-    """A server does not answer as it should yet; the text says in what way."""
+    """A server does not answer as it should yet. The text says why."""
 
 
 class Service:
-    """A server process: subclasses say how it is configured, started and asked.
+    """A server process. Subclasses say how it is configured, started and asked.
 
-    `name` is unique in the stack, `ports` maps each port's purpose to its number; the clients' port
-    is called "main". Everything the server writes lies below `dir`.
+    `name` is unique in the stack. `ports` has the number of each port by its use; the clients' port
+    is "main". All files of the server are below `dir`.
     """
 
     ready_timeout = 60.0
@@ -63,14 +63,16 @@ class Service:
         return {}
 
     def prepare(self) -> None:
-        """Makes what must be there before the first start; called before each."""
+        """Create what the first start needs. Called before each start."""
 
     def probe(self) -> str:
-        """Asks the server; returns a word on its health, raises NotReady or OSError if it fails."""
+        """Ask the server. Returns a word about its health; raises NotReady or OSError if it
+        fails."""
         raise NotImplementedError
 
     def settle(self) -> None:
-        """Called once it runs, until it no longer raises; part of becoming ready."""
+        """Called repeatedly when the server runs, until it no longer raises; then the server is
+        ready."""
         self.probe()
 
     def environment(self) -> dict[str, str]:
@@ -95,13 +97,13 @@ class Service:
         return None if identity is None else identity.pid
 
     def configure(self) -> bool:
-        """Writes the configuration; returns True if it differs from the old one."""
+        """Write the configuration. Returns whether it differs from the old one."""
         self.dir.mkdir(parents=True, exist_ok=True)
         changed = [write_if_changed(self.dir / path, text) for path, text in self.config().items()]
         return any(changed)
 
     def start(self) -> None:
-        """Starts the process if it is not running; does not wait until it is ready."""
+        """Start the process if it is not running. Does not wait until it is ready."""
         if self.identity is not None:
             return
         self._end_orphans()
@@ -113,10 +115,10 @@ class Service:
     def wait_ready(
         self, timeout: float | None = None, abandoned: threading.Event | None = None
     ) -> None:
-        """Returns when the server answers as it should.
+        """Return when the server answers as it should.
 
-        Raises StartFailed when its process ends, or after `timeout` seconds (default: what this
-        kind of server is known to need, with room to spare), or once `abandoned` is set.
+        Raises StartFailed when its process ends, after `timeout` seconds (the default is what this
+        kind of server needs, and more), or when `abandoned` is set.
         """
         seconds = self.ready_timeout if timeout is None else timeout
         deadline = time.monotonic() + seconds
@@ -125,7 +127,7 @@ class Service:
                 raise self._failure("ended while it started")
             try:
                 self.settle()
-                if self.identity is not None:  # Else a stranger answered on its port.
+                if self.identity is not None:  # otherwise another process answered on its port
                     return
             except (NotReady, OSError) as problem:
                 if time.monotonic() > deadline:
@@ -135,8 +137,8 @@ class Service:
             time.sleep(_POLL)
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """Sends a signal. Returns after SIGKILL when the process is gone, and after SIGSTOP when
-        all its threads have stopped.
+        """Send a signal. Returns when the process is gone (SIGKILL), or when all its threads have
+        stopped (SIGSTOP).
 
         Raises StackError when the server is down.
         """
@@ -149,7 +151,7 @@ class Service:
             raise StackError(f"{self.name} did not stop within 10 s of SIGSTOP.")
 
     def stop(self) -> bool:
-        """Stops the process and all it started; True if it ended by itself within its time."""
+        """Stop the process and all its children. Returns whether it ended by itself in time."""
         known = process.load(self.pid_file)
         gentle = True if known is None else process.stop(known, self.stop_grace)
         self.pid_file.unlink(missing_ok=True)
@@ -178,7 +180,8 @@ class Service:
         return "\n".join(text.splitlines()[-lines:])
 
     def _end_orphans(self) -> None:
-        """Children of a server that died by itself must not hold its files or ports."""
+        """End the children of a server that died by itself: they must not keep its files or
+        ports."""
         known = process.load(self.pid_file)
         if known is not None:
             process.stop(known, grace=0)

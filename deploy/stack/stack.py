@@ -24,7 +24,7 @@ _HEADER = "# Written by `pinway stack up`, which overwrites it when a port chang
 
 @dataclass(frozen=True)
 class Row:
-    """One line of `status`: what a server listens on, runs as, and how it is."""
+    """One line of `status`: a server's port, process and health."""
 
     name: str
     port: int
@@ -33,7 +33,7 @@ class Row:
 
 
 class Stack:
-    """The servers that live below `dir`; `shards` and `mod_shards` are fixed by the first `up`.
+    """The servers whose data is below `dir`. The first `up` fixes `shards` and `mod_shards`.
 
     `servers` is the number of MariaDB masters, each with a slave. It may grow: new masters have no
     shards yet (see `pinway shards add`).
@@ -57,7 +57,8 @@ class Stack:
 
     @classmethod
     def open(cls, dir: Path) -> "Stack":
-        """The stack that is in `dir`, whatever its shards. Raises StackError if there is none."""
+        """The stack that is in `dir`, with any number of shards. Raises StackError if there is
+        none."""
         try:
             state = json.loads((dir / "stack.json").read_text())
             shards, mod_shards = int(state["shards"]), int(state["mod_shards"])
@@ -69,7 +70,7 @@ class Stack:
 
     @property
     def exists(self) -> bool:
-        """Whether an `up` has been here."""
+        """Whether `up` has created a stack here."""
         return self._state_file.exists()
 
     @property
@@ -86,13 +87,14 @@ class Stack:
 
     @property
     def secrets(self) -> Secrets:
-        """The passwords, also the passwords that no gateway needs."""
+        """All passwords, including passwords that gateways don't need."""
         return load_or_make(self._secrets_file)
 
     def up(self, progress: Progress = lambda _: None, *, set_up_only: bool = False) -> None:
-        """Installs what is missing, then starts what is down and waits until all is well.
+        """Install what is missing, then start what is down and wait until all servers are ready.
 
-        With `set_up_only` nothing is started: only installed, and written. Raises StackError.
+        With `set_up_only`, it only installs and writes files, and starts nothing. Raises
+        StackError.
         """
         process.require_linux()
         with self._locked():
@@ -105,12 +107,12 @@ class Stack:
             self._start_all(progress)
 
     def down(self, progress: Progress = lambda _: None) -> None:
-        """Stops every server and all they started; data stays. Does nothing when all are down."""
+        """Stop every server with its children; data stays. Does nothing when all are down."""
         process.require_linux()
         if not self.exists:
             return
         with self._locked():
-            # Thrift servers first: without their cluster they would only wait for it.
+            # Thrift servers first: without their cluster they would only wait.
             front = [s for s in self.services.values() if s.name.endswith("-thrift")]
             back = [s for s in self.services.values() if s not in front]
             for group in (front, back):
@@ -118,7 +120,7 @@ class Stack:
                     list(pool.map(lambda service: _stop(service, progress), group))
 
     def status(self) -> list[Row]:
-        """How each server is, asked all at once. Raises StackError before the first `up`."""
+        """The state of each server, all asked at once. Raises StackError before the first `up`."""
         process.require_linux()
         services = list(self.services.values())
         with ThreadPoolExecutor(len(services)) as pool:
@@ -183,7 +185,7 @@ class Stack:
         epoch = 0
         with contextlib.suppress(FileNotFoundError, ValueError, KeyError):
             epoch = int(json.loads(self.topology_file.read_text())["epoch"])
-        # A gateway with an older topology must see that this one is newer, if it differs at all.
+        # If it differs, a gateway with an older topology must see that this one is newer.
         same = layout.topology(
             self._ports(),
             self.shards,
@@ -202,7 +204,7 @@ class Stack:
         services = list(self.services.values())
         abandoned = threading.Event()
         done = 0
-        # Every server in a thread of its own: nearly all of their time is waiting.
+        # Each server has a thread, which mostly waits.
         with ThreadPoolExecutor(len(services)) as pool:
             tasks = {pool.submit(_start, service, abandoned): service for service in services}
             try:
@@ -210,13 +212,14 @@ class Stack:
                     word = task.result()
                     done += 1
                     progress(f"[{done:2}/{len(services)}] {tasks[task].name} {word}")
-            except BaseException:  # Also Ctrl-C: what was started stays, nobody waits for it.
+            # Also on Ctrl-C: started servers stay, and nobody waits for them.
+            except BaseException:
                 abandoned.set()
                 raise
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """One `up` or `down` at a time in this directory."""
+        """Allow only one `up` or `down` at a time in this directory."""
         try:
             self.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle = os.open(self.dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -230,7 +233,7 @@ class Stack:
 
 
 def _servers(state: dict[str, Any]) -> tuple[int, int]:
-    """The pairs of MariaDB servers, and the number of pairs that were given shards at first."""
+    """The pairs of MariaDB servers, and the number of pairs that got shards at first."""
     built, with_shards = state.get("servers", (layout.PAIRS, layout.PAIRS))
     return int(built), int(with_shards)
 
@@ -245,7 +248,7 @@ def _start(service: Service, abandoned: threading.Event) -> str:
     began = time.monotonic()
     running = service.identity is not None
     if running and service.configure():
-        service.stop()  # The next start must not reuse ports that other processes have left.
+        service.stop()  # The next start must not reuse ports that other processes have taken since.
         running = False
     if running and service.health().state is State.UP:
         return "already runs"

@@ -1,4 +1,4 @@
-"""Asks servers whether they are well, in a few bytes of their own protocols; needs no driver."""
+"""Checks whether servers are well, with a few bytes of their own protocols and without drivers."""
 
 import socket
 import struct
@@ -15,11 +15,11 @@ _STOP, _STRING, _LIST = 0, 11, 15
 
 
 class BadAnswer(OSError):
-    """The server answered something else than it should."""
+    """The server gave an unexpected answer."""
 
 
 def exchange(port: int, question: bytes, end: bytes) -> bytes:
-    """Sends `question`, reads until the answer ends with `end` or the server closes."""
+    """Send `question`. Reads until the answer ends with `end` or the server closes."""
     with socket.create_connection((HOST, port), timeout=_TIMEOUT) as connection:
         connection.sendall(question)
         answer = b""
@@ -46,7 +46,7 @@ def memcached_version(port: int) -> str:
 
 
 def zookeeper_mode(port: int) -> str:
-    """The role in which a ZooKeeper serves, by its four-letter command `srvr`."""
+    """The role of a ZooKeeper, from its four-letter command `srvr`."""
     with socket.create_connection((HOST, port), timeout=_TIMEOUT) as connection:
         connection.sendall(b"srvr")
         answer = b"".join(iter(lambda: connection.recv(4096), b"")).decode(errors="replace")
@@ -84,9 +84,9 @@ class _Reader:
 
 
 def hbase_tables(port: int) -> list[str]:
-    """The tables' names, by `getTableNames` of HBase's Thrift 1 interface.
+    """The tables' names, from `getTableNames` of HBase's Thrift 1 interface.
 
-    Raises BadAnswer with HBase's own words while the cluster cannot answer.
+    Raises BadAnswer with HBase's own message while the cluster can't answer.
     """
     name = b"getTableNames"
     call = struct.pack(">Ii", _VERSION_1 | _CALL, len(name)) + name + struct.pack(">ib", 0, _STOP)
@@ -94,13 +94,13 @@ def hbase_tables(port: int) -> list[str]:
         connection.sendall(call)
         reader = _Reader(connection)
         kind = reader.i32() & 0xFF
-        reader.text()  # The method's name again.
-        reader.i32()  # The sequence number.
+        reader.text()  # the method's name again
+        reader.i32()  # the sequence number
         field, number = reader.field()
         if kind == _REPLY and (field, number) == (_LIST, 0):
             reader.take(1)
             return [reader.text() for _ in range(reader.i32())]
-        if kind == _REPLY and field == 12:  # A declared IOError: a struct with a message.
+        if kind == _REPLY and field == 12:  # a declared IOError: a struct with a message
             field, number = reader.field()
         if field == _STRING:
             raise BadAnswer(reader.text().splitlines()[0])
