@@ -12,7 +12,7 @@ export default {
         scalars: { DateTime: "string" },
         enumsAsTypes: true,
         useTypeImports: true,
-        // Optimistic answers are written to the cache: they name their types as real ones do.
+        // Optimistic answers are written to the cache, so they name their types as real answers do.
         nonOptionalTypename: true,
         skipTypeNameForRoot: true,
       },

@@ -27,12 +27,12 @@ export default defineConfig({
   server: { proxy: { "/graphql": gateway(), "/images": gateway(), "^/web/(boot.json|sign-in)": gateway() } },
 });
 
-// What src/early.ts asks for: with the type names that the cache needs.
+// The query of src/early.ts, with the type names that the cache needs.
 function homeFeed(): string {
   return print(addTypenameToDocument(HomeFeedDocument)).replace(/\s+/g, " ");
 }
 
-// The browser loads the client beside its entry, which imports the client.
+// The browser loads the client together with its entry, which imports the client.
 function preloadMain(): Plugin {
   return {
     name: "preload-main",

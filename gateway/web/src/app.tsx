@@ -46,9 +46,10 @@ function Header() {
   useEffect(() => {
     if (shown.current === path) return;
     shown.current = path;
-    // Else a screen reader would not tell that there is another screen.
+    // Otherwise a screen reader would not announce the new screen.
     focusMain();
-    // Feeds keep their pins, so going back to a feed keeps its place; a new object begins on top.
+    // Feeds keep their pins, so going back to a feed keeps the scroll position; an object starts at
+    // the top.
     if (/^\/(pin|board|user)\//.test(path)) scrollTo(0, 0);
   }, [path]);
   const link = (href: string, words: string) => (

@@ -1,6 +1,6 @@
-// Where the keyboard's focus goes when what had it leaves the page.
+// Moves the keyboard's focus when the element that has it disappears from the page.
 
-// Nothing has the focus: the next Tab would begin at the top of the page.
+// No element has the focus: the next Tab would begin at the top of the page.
 export function isFocusLost(): boolean {
   return !document.activeElement || document.activeElement === document.body;
 }

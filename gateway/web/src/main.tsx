@@ -1,4 +1,4 @@
-// Starts the client: cache, routes and what other tabs tell.
+// Starts the client: cache, routes, and messages from other tabs.
 import { ApolloProvider } from "@apollo/client/react";
 import { render } from "preact";
 import { followOtherTabsChanges } from "./api/change";

@@ -14,8 +14,8 @@ export interface StoredConnection {
   pageInfo: { __typename: string; hasNextPage: boolean; endCursor: string | null };
 }
 
-// Pages of one list are stored as one list. A page that was asked for without a cursor begins the
-// list anew; one that goes on where the list ends is added.
+// Pages of one list are stored as one list. A page that was requested without a cursor replaces the
+// list; a page that continues at the list's end is added.
 const pages: FieldPolicy<StoredConnection> = {
   keyArgs: false,
   merge(known, page, { args }: FieldFunctionOptions) {
@@ -28,16 +28,16 @@ const pages: FieldPolicy<StoredConnection> = {
 
 export function newCache(): InMemoryCache {
   return new InMemoryCache({
-    // An id names its object whatever its type; every object is a Node.
+    // An id identifies its object without the type; every object is a Node.
     possibleTypes: { Node: ["User", "Board", "Pin", "Comment", "Interest"] },
     typePolicies: {
       Query: {
         fields: {
           viewer: { merge: true },
-          // A feed's list belongs to its visit (src/feed/feed.ts); only its pins are kept here.
+          // A feed's list belongs to its visit (src/feed/feed.ts); the cache only keeps its pins.
           homeFeed: { keyArgs: false, merge: false },
           followingFeed: { keyArgs: false, merge: false },
-          // A feed has read the pin already: its page shows that at once. Null means there is no such pin.
+          // If a feed has read the pin already, its page shows it at once. Null means that it doesn't exist.
           pin: {
             read: (known, { args, toReference }) =>
               known === undefined ? toReference({ __typename: "Pin", id: args?.["id"] }) : known,

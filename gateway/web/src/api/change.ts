@@ -1,4 +1,4 @@
-// One way to make a change: key, optimistic answer, cache update, other tabs, words for a failure.
+// The common part of all changes: key, optimistic answer, cache update, other tabs, error messages.
 import type { ApolloCache } from "@apollo/client";
 import type { TypedDocumentNode } from "@graphql-typed-document-node/core";
 import { announce } from "../components/Toasts";
@@ -14,9 +14,9 @@ export interface Change<Input extends object, Data> {
   name: string;
   document: TypedDocumentNode<Data, { input: Input }>;
   payload: (data: Data) => Payload | null | undefined;
-  // What the answer will most likely be: shown at once, and undone if the change fails.
+  // The most likely answer, which is shown at once, and undone if the change fails.
   optimistic?: (input: Input) => Data;
-  // What changes in lists; the objects that the answer holds are updated by themselves.
+  // Changes of lists. The objects in the answer are updated automatically.
   update?: (cache: ApolloCache, data: Data, input: Input) => void;
 }
 
@@ -33,7 +33,7 @@ export function defineChange<Input extends object, Data>(
   return change;
 }
 
-// Makes the change; null, with a message shown, if it was refused or nobody answered.
+// Makes the change. Returns null, and shows a message, if it was refused or there was no answer.
 export async function make<Input extends object, Data>(
   change: Change<Input, Data>,
   wanted: Input,
@@ -69,7 +69,7 @@ function apply<Input extends object, Data>(
   if (data && !change.payload(data)?.errors.length) change.update?.(cache, data, input);
 }
 
-// A change made in another tab is written into this tab's cache as if it had been made here.
+// Writes a change of another tab to this tab's cache, as if it had been made here.
 export function followOtherTabsChanges(): void {
   tabs.addEventListener("message", ({ data: told }: MessageEvent<Told>) => {
     const change = known.get(told.name);

@@ -1,11 +1,11 @@
-// The GraphQL client: who asks, over which way, and what is remembered.
+// The GraphQL client: its authorization, its transport, and its cache.
 import { ApolloClient, ApolloLink, HttpLink } from "@apollo/client";
 import { newCache } from "./cache";
 import { takeEarly } from "./early";
 import { sendAgain } from "./lost";
 import { currentSession, endSession } from "./session";
 
-// Operations go by POST as JSON, which no page of another site can send unasked.
+// Operations are sent by POST as JSON, which pages of other sites can't send without a permission.
 const http = new HttpLink({
   uri: "/graphql",
   fetch: async (input, init) => {
@@ -14,13 +14,13 @@ const http = new HttpLink({
     headers.set("accept", "application/graphql-response+json, application/json;q=0.9");
     if (session) headers.set("authorization", `Bearer ${session.token}`);
     const response = await (takeEarly(init?.body) ?? fetch(input, { ...init, headers }));
-    // The token has expired, or its gateway keeps another secret by now.
+    // The token has expired, or the gateway's secret has changed.
     if (response.status === 401 && session) endSession();
     return response;
   },
 });
 
-// A part of the answer is better than none: a card whose server is down is shown as missing.
+// A partial answer is better than none: a card whose server is down is shown as missing.
 declare module "@apollo/client" {
   namespace ApolloClient {
     namespace DeclareDefaultOptions {

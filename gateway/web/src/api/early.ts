@@ -1,4 +1,4 @@
-// The home feed is asked for before the rest of the client is loaded and runs: see src/early.ts.
+// Requests the home feed before the rest of the client is loaded and runs: see src/early.ts.
 
 export const FIRST = 25; // pins of a page
 export const VISIT = "pinway:visit"; // the visit that this tab shows
@@ -20,12 +20,12 @@ export function askEarly(query: string, token: string | undefined): void {
   if (token) headers["authorization"] = `Bearer ${token}`;
   const body = JSON.stringify({ operationName: "HomeFeed", variables, query });
   const response = fetch("/graphql", { method: "POST", headers, body });
-  response.catch(() => {}); // whoever takes it handles that; until then it is no error
+  response.catch(() => {}); // the code that takes the response handles errors
   asked = { visit, response };
 }
 
-// The response to what the client is about to send, if that was asked for early. Once only: a
-// second try goes over the network.
+// The response to the client's request, if it was requested early. Only once: a second attempt
+// uses the network.
 export function takeEarly(body: unknown): Promise<Response> | null {
   if (!asked || typeof body !== "string") return null;
   const { operationName, variables } = JSON.parse(body) as {

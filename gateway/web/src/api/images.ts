@@ -1,5 +1,5 @@
-// Which pictures this page loads: the gateway's own. A picture of another host would tell that
-// host who looks at it, and the page's content security policy forbids it.
+// The pictures that this page loads: only the gateway's own. Another host would learn who looks at
+// its picture, and the page's content security policy forbids such pictures.
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -12,7 +12,7 @@ export function here(url: string, page: Location | URL = location): string | nul
   return ours ? pathname + search : null;
 }
 
-// Height over width; square where the measures are not known.
+// Height divided by width; 1 if the size is unknown.
 export function ratioOf(image: { width: number | null; height: number | null } | null): number {
   if (!image?.width || !image.height) return 1;
   return Math.min(Math.max(image.height / image.width, 0.4), 2.2);

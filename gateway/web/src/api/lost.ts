@@ -1,7 +1,7 @@
 // Sends an operation again when its answer was lost.
 //
-// A mutation may have been done although no answer came: its idempotency key makes the second try
-// safe. The gateway also asks for a second try itself, with the codes below.
+// A mutation may have been done although no answer arrived: its idempotency key makes the second
+// attempt safe. With the codes below, the gateway itself requests a second attempt.
 import { ApolloLink } from "@apollo/client";
 import { RetryLink } from "@apollo/client/link/retry";
 import { map } from "rxjs";
@@ -19,8 +19,8 @@ function isMutation(operation: ApolloLink.Operation): boolean {
   return operation.operationType === "mutation";
 }
 
-// Turns an answer that asks for a second try into a failure, which RetryLink sends again. A query
-// keeps its answer: what could be read is shown, with a banner.
+// Turns an answer that requests a second attempt into an error, after which RetryLink sends the
+// operation again. A query keeps its answer: the data that could be read is shown, with a banner.
 const failLost = new ApolloLink((operation, forward) =>
   forward(operation).pipe(
     map((result) => {
@@ -40,7 +40,7 @@ const retry = new RetryLink({
 });
 
 export function isNetworkFailure(error: unknown): boolean {
-  return error instanceof TypeError; // what fetch throws when no answer came
+  return error instanceof TypeError; // fetch throws it when no answer arrived
 }
 
 export const sendAgain = ApolloLink.from([retry, failLost]);

@@ -1,5 +1,5 @@
-// Whether the main pointer can rest on a card without pressing it. A finger can't: a card's buttons
-// then stand below its picture, where they take room of their own.
+// Whether the main pointer can hover over a card without pressing it. A finger can't: a card's
+// buttons are then below its picture, and need their own space.
 export const canHover = matchMedia("(hover: hover)").matches;
 
 // The height of a card below its picture, in pixels: style.css sets the same heights.

@@ -1,4 +1,4 @@
-// Who is signed in: a user's name and bearer token, kept for the next visit.
+// The signed-in user: name and bearer token, which are kept for the next visit.
 
 export interface Session {
   username: string;
@@ -16,7 +16,7 @@ export function currentSession(): Session | null {
   }
 }
 
-// A full load of the page follows: nothing that the last user saw stays in memory.
+// The page is loaded again afterwards, so no data of the last user stays in memory.
 export function startSession(session: Session): void {
   localStorage.setItem(KEY, JSON.stringify(session));
   sessionStorage.clear();
@@ -29,14 +29,14 @@ export function endSession(): void {
   location.assign("/");
 }
 
-// Another tab that signs in or out takes this one along, so that no tab writes as somebody else.
+// When another tab signs in or out, this tab does, too, so that no tab writes as another user.
 export function followOtherTabs(): void {
   addEventListener("storage", (event) => {
     if (event.key === KEY) location.reload();
   });
 }
 
-// The demo user that the development server offers; null where a token is needed.
+// The demo user that the development server offers; null if a token is needed.
 export async function demoViewer(): Promise<string | null> {
   try {
     const response = await fetch("/web/boot.json");

@@ -1,11 +1,11 @@
-// Dragging pins of a board with a pointer: what is dragged, and where it would land.
+// Dragging pins of a board with a pointer: the dragged pins, and the place where they would land.
 import { useEffect, useRef, useState } from "preact/hooks";
 
 export interface Drag {
   moved: string[];
-  // How many of the other pins are above the new place.
+  // The number of other pins above the new place.
   place: number;
-  // Where the pointer is, in the window.
+  // The pointer's position in the window.
   x: number;
   y: number;
 }
@@ -21,7 +21,7 @@ export function useDrag(ids: string[], drop: (drag: Drag) => void) {
   const ended = useRef<() => void>(() => {});
   useEffect(() => () => ended.current(), []);
 
-  // Listens from here on, not from an effect: a quick hand has released the pin before that runs.
+  // Listens from here on, not from an effect: a quick user releases the pin before an effect runs.
   const begin = (event: PointerEvent, moved: string[]) => {
     if (event.button !== 0) return;
     ended.current();
@@ -35,7 +35,7 @@ export function useDrag(ids: string[], drop: (drag: Drag) => void) {
       listening.abort();
       setDrag(null);
     };
-    // Pins beyond the window's edge are reached by holding the pointer near that edge.
+    // Holding the pointer near the window's edge scrolls to the pins beyond it.
     const scroller = setInterval(() => {
       if (!current) return;
       const below = current.y - (innerHeight - EDGE);
@@ -68,7 +68,7 @@ export function useDrag(ids: string[], drop: (drag: Drag) => void) {
   return { drag, begin };
 }
 
-// The place under the pointer: above or below the pin there, by the half that the pointer is in.
+// The place under the pointer: above or below the pin there, depending on the pin's half.
 function placeAt({ clientX, clientY }: PointerEvent, ids: string[], moved: string[]): number | null {
   for (const element of document.elementsFromPoint(clientX, clientY)) {
     const cell = element.closest<HTMLElement>("[data-pin]");
@@ -83,7 +83,7 @@ function placeAt({ clientX, clientY }: PointerEvent, ids: string[], moved: strin
   return null;
 }
 
-// A released drag is also a click on the link below the pointer.
+// The end of a drag is also a click on the link below the pointer.
 function swallowNextClick(): void {
   const stop = (event: Event) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-// The order of a board's pins, as pure functions: where pins land, and how a drop is told.
+// The order of a board's pins, as pure functions: where pins land, and how a drop is described.
 
 export interface Placing {
   pinIds: string[];
@@ -6,8 +6,8 @@ export interface Placing {
   afterPinId: string | null;
 }
 
-// The list with the named pins put together where the placing says, as `reorderPins` does it. A
-// list that holds neither anchor (its place is further down than was loaded) loses the pins.
+// The list with the named pins together at the given place, as `reorderPins` puts them. A list
+// without both anchors (the place is further down than was loaded) loses the pins.
 export function placed<T>(list: T[], idOf: (item: T) => string | undefined, placing: Placing): T[] {
   const byId = new Map(list.map((item) => [idOf(item), item]));
   const moved = placing.pinIds.flatMap((id) => byId.get(id) ?? []);
@@ -26,8 +26,8 @@ export function placed<T>(list: T[], idOf: (item: T) => string | undefined, plac
   return [...rest.slice(0, place), ...moved, ...rest.slice(place)];
 }
 
-// How to tell the gateway that these pins were dropped at a place among the others: one anchor is
-// enough, and with the pin above, what others put below it meanwhile does no harm.
+// The input that describes a drop of these pins among the others. One anchor is enough. The pin
+// above is used, because other users may put pins below it in the meantime.
 export function dropAt(ids: string[], moved: string[], place: number): Placing {
   const gone = new Set(moved);
   const rest = ids.filter((id) => !gone.has(id));

@@ -1,4 +1,4 @@
-// Makes a board; changes the order of a board's pins.
+// Creates a board; changes the order of a board's pins.
 import type { ApolloCache } from "@apollo/client";
 import { graphql } from "../gen";
 import type { CreateBoardMutation, ReorderPinsMutation } from "../gen/graphql";
@@ -65,7 +65,7 @@ export const createBoard = defineChange<NewBoard, CreateBoardMutation>({
   },
 });
 
-// The pins go, together and in this order, below one pin or, if there is none, above the other.
+// The pins go, together and in this order, below one pin or, if it is null, above the other.
 export interface Order {
   boardId: string;
   pinIds: string[];
@@ -77,7 +77,7 @@ export const reorder = defineChange<Order, ReorderPinsMutation>({
   name: "reorder",
   document: ReorderPins,
   payload: (data) => data.reorderPins,
-  // The answer holds no list, so the order is made here: at once, and again with the answer.
+  // The answer has no list, so the list is reordered here: at once, and again with the answer.
   optimistic: ({ boardId }) => ({
     reorderPins: {
       __typename: "ReorderPinsPayload",

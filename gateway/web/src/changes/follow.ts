@@ -1,5 +1,5 @@
-// Follows a person or a board, or ends that. The feeds follow by a job: the answer's feedToken
-// makes them wait for it.
+// Follows or unfollows a person or a board. A job updates the feeds later: with the answer's
+// feedToken, a feed waits for it.
 import { graphql } from "../gen";
 import type {
   FollowBoardMutation,

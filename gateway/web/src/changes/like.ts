@@ -1,4 +1,4 @@
-// Likes a pin, or takes the like back.
+// Likes a pin, or removes the like.
 import { graphql } from "../gen";
 import type { LikePinMutation, UnlikePinMutation } from "../gen/graphql";
 import { defineChange } from "../api/change";
@@ -37,7 +37,7 @@ interface Like {
   pinId: string;
 }
 
-// The count comes from the answer: it is shown a moment later than the heart.
+// The count comes with the answer, so it changes a moment later than the heart.
 export const like = defineChange<Like, LikePinMutation>({
   name: "like",
   document: LikePin,

@@ -1,4 +1,4 @@
-// Makes a pin from an address, saves a pin to a board, moves and deletes pins.
+// Creates a pin from an address, saves a pin to a board, moves and deletes pins.
 import type { ApolloCache } from "@apollo/client";
 import { graphql } from "../gen";
 import type {

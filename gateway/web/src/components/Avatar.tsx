@@ -1,4 +1,4 @@
-// A person's picture, beside their name; the first letter of the name where there is none.
+// A person's picture beside their name; without a picture, the first letter of the name.
 import { here } from "../api/images";
 
 interface Props {

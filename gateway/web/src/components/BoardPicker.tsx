@@ -1,4 +1,4 @@
-// The viewer's boards to choose from, and a field that makes a new one.
+// The viewer's boards to choose from, and a field that creates a new board.
 import { useQuery } from "@apollo/client/react";
 import { useState } from "preact/hooks";
 import { make } from "../api/change";

@@ -1,5 +1,5 @@
-// A modal dialog: the browser's own keeps the focus inside and closes with Escape. The focus goes
-// back to where it was.
+// A modal dialog. The browser's dialog element keeps the focus inside, and closes with Escape.
+// Afterwards the focus returns to the element that had it.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
@@ -14,7 +14,7 @@ export function Dialog({ title, onClose, children }: Props) {
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // A dialog that is taken out of the page while it is open does not give the focus back.
+    // A dialog that is removed from the page while it is open does not return the focus.
     return () => element?.close();
   }, []);
   return (

@@ -1,4 +1,4 @@
-// A feed on the page: its state in words, new pins to load, and its wall of pins.
+// A feed on the page: its state as text, new pins to load, and its wall of pins.
 import type { ComponentChildren } from "preact";
 import { useSyncExternalStore } from "preact/compat";
 import { useCallback, useEffect } from "preact/hooks";
@@ -15,7 +15,7 @@ const FIRST_SEEN = 8; // cards whose pictures load at once
 interface Props {
   feed: Feed;
   title: string;
-  // Whether each pin has the reason why it is there.
+  // Whether each pin shows the reason why it is in the feed.
   withReasons?: boolean;
   empty: ComponentChildren;
 }
@@ -64,7 +64,7 @@ export function FeedWall({ feed, title, withReasons = false, empty }: Props) {
   );
 }
 
-// Gray cards in the place of the first pins, which come in a moment.
+// Gray cards in place of the first pins while these load.
 function Waiting() {
   return (
     <div class="waiting" role="status">

@@ -8,7 +8,7 @@ interface Props {
   id: string;
   name: string;
   follows: boolean;
-  // Called when the gateway has done it.
+  // Called when the gateway has made the change.
   onChanged?: () => void;
 }
 

@@ -1,4 +1,4 @@
-// A heart with the number of likes; another press takes the like back.
+// A heart with the number of likes. Pressing it again removes the like.
 import { make } from "../api/change";
 import { requireSignIn } from "../api/viewer";
 import { like, unlike } from "../changes/like";

@@ -1,5 +1,5 @@
 // A wall of pins in columns. Only the cards near the window are in the document, so that thousands
-// of pins scroll as well as fifty.
+// of pins scroll as smoothly as fifty.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
@@ -11,9 +11,9 @@ export interface Tile {
 interface Props<T extends Tile> {
   label: string;
   tiles: T[];
-  // The height of a card below its picture, in pixels: the style sheet keeps the same.
+  // The height of a card below its picture, in pixels; the style sheet has the same height.
   below: number;
-  // Called when the end of the wall is near, again after each change of the tiles.
+  // Called when the end of the wall is near, and again after each change of the tiles.
   onEnd: () => void;
   card: (tile: T, place: number) => ComponentChildren;
 }
@@ -26,7 +26,7 @@ interface Placed {
 
 const GAP = 16;
 const COLUMN = 236;
-const AHEAD = 900; // pixels above and below the window that hold cards
+const AHEAD = 900; // pixels above and below the window in which cards are drawn
 const STEP = 200; // pixels
 
 export function Masonry<T extends Tile>({ label, tiles, below, onEnd, card }: Props<T>) {
@@ -66,7 +66,7 @@ export function Masonry<T extends Tile>({ label, tiles, below, onEnd, card }: Pr
     [tiles, columns, column, below],
   );
 
-  // Where the window is, in steps: scrolling by less draws nothing anew.
+  // The window's position in steps: scrolling by less redraws nothing.
   const from = Math.floor(view.top / STEP) * STEP - AHEAD;
   const to = Math.ceil((view.top + view.height) / STEP) * STEP + AHEAD;
   const seen = useMemo(
@@ -107,7 +107,7 @@ function overlaps({ y, height }: Placed, from: number, to: number): boolean {
   return y + height > from && y < to;
 }
 
-// Each tile goes to the column that ends first; tiles before it never move when more are added.
+// Each tile goes to the shortest column. Earlier tiles never move when tiles are added.
 function lay(tiles: Tile[], columns: number, column: number, below: number) {
   const ends = new Array<number>(columns).fill(0);
   const places = tiles.map((tile): Placed => {

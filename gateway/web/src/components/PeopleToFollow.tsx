@@ -57,8 +57,8 @@ const MOST = 12;
 const ENOUGH = 30; // followed people and boards: then the home feed offers no more
 const KEY = "pinway:people";
 
-// A strip above the home feed, until it is closed or the viewer follows enough. Its height is kept
-// free from the start: the feed below must not jump.
+// A strip above the home feed, until it is closed or the viewer follows enough. Its height is
+// reserved from the start, so that the feed below doesn't jump.
 export function PeopleStrip() {
   const [open, setOpen] = useState(session !== null && localStorage.getItem(KEY) !== "closed");
   const { people, followed, nobody } = usePeople(open);
@@ -78,7 +78,7 @@ export function PeopleStrip() {
   );
 }
 
-// The same people, for a following feed that is empty.
+// People to follow, for a following feed that is empty.
 export function PeopleToFollow({ feed }: { feed: Feed }) {
   const { people } = usePeople(true);
   return <People people={people ?? []} feed={feed} wrapped />;
@@ -119,8 +119,8 @@ function Covers({ person }: { person: PersonToFollowFragment }) {
   );
 }
 
-// The people are those of the first home feed that this page shows: the list stays while the
-// viewer follows some of them and the feed below changes.
+// The people are the owners in the first home feed that this page shows. The list stays the same
+// while the viewer follows some of them and the feed below changes.
 function usePeople(wanted: boolean) {
   const { entries, round } = useSyncExternalStore(homeFeed.subscribe, homeFeed.snapshot);
   const [ids, setIds] = useState<string[]>([]);
@@ -144,7 +144,7 @@ function usePeople(wanted: boolean) {
   };
 }
 
-// Those with the most pins first: to follow one of them changes the feed the most.
+// People with the most pins come first: following them changes the feed most.
 function choose(people: PersonToFollowFragment[]): string[] {
   return people
     .filter(({ username, viewerFollows }) => !viewerFollows && username !== session?.username)

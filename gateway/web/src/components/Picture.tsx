@@ -1,4 +1,4 @@
-// A picture in its own shape and color before it has loaded.
+// A picture, which has its own shape and color even before it has loaded.
 import { useState } from "preact/hooks";
 import { here } from "../api/images";
 

@@ -1,4 +1,4 @@
-// A pin in a wall of pins: its picture, title, owner and, in a feed, the reason it is there.
+// A pin in a wall of pins: its picture, title, owner and, in a feed, the reason why it is shown.
 import { useFragment } from "@apollo/client/react";
 import { Link } from "wouter-preact";
 import { useState } from "preact/hooks";
@@ -40,8 +40,8 @@ interface Props {
   canHide?: boolean;
 }
 
-// Reads its pin from the cache, not from the list around it: a like draws one card anew, whatever
-// the length of the list.
+// The card reads its pin from the cache, not from the list around it: a like redraws one card,
+// however long the list is.
 export function PinCard({ id, reason, eager, canHide }: Props) {
   const { data: pin, complete } = useFragment({ fragment: PinCardFragment, from: { __typename: "Pin", id } });
   const [saving, setSaving] = useState(false);
@@ -84,7 +84,7 @@ export function PinCard({ id, reason, eager, canHide }: Props) {
   );
 }
 
-// Stands for a pin whose server does not answer.
+// Shown in place of a pin whose server does not answer.
 export function MissingCard() {
   return (
     <article class="card missing">

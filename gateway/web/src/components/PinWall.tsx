@@ -1,4 +1,4 @@
-// A wall of pins that a list of the cache holds: pages of a profile, related pins.
+// A wall of the pins in a list of the cache: pages of a profile, related pins.
 import { useMemo } from "preact/hooks";
 import { ratioOf } from "../api/images";
 import { belowPicture } from "../api/pointer";
@@ -6,7 +6,7 @@ import { Masonry, type Tile } from "./Masonry";
 import { PinCard } from "./PinCard";
 
 export interface PinEdge {
-  // Null stands for pins whose server does not answer.
+  // Null for pins whose server does not answer.
   node: { id: string; image: { width: number | null; height: number | null } | null } | null;
 }
 

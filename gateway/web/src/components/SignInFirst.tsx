@@ -1,4 +1,4 @@
-// Stands for a screen that only somebody who is signed in has.
+// Shown in place of a screen that needs a signed-in user.
 import { Link } from "wouter-preact";
 
 export function SignInFirst({ what }: { what: string }) {

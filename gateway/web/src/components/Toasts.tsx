@@ -6,7 +6,7 @@ export interface Toast {
   text: string;
   kind: "done" | "error";
   action?: { label: string; run: () => void };
-  // Takes the focus when the message goes away with it.
+  // Gets the focus when the message disappears while it has the focus.
   next?: () => void;
 }
 
@@ -26,11 +26,11 @@ export function Toasts() {
     return () => void listeners.delete(show);
   }, []);
   useEffect(() => {
-    // What the message tells of may have taken the focus along: it goes on with the message.
+    // The element that the message is about may have disappeared with the focus: the message gets it.
     if (toast?.next && isFocusLost()) button.current?.focus();
   }, [toast]);
   useEffect(() => {
-    if (!toast || held) return; // nobody has to be quick
+    if (!toast || held) return; // the message stays while it has the pointer or the focus
     const timer = setTimeout(() => show(null), SECONDS * 1000);
     return () => clearTimeout(timer);
   }, [toast, held]);

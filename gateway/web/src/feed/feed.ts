@@ -1,5 +1,5 @@
 // An endless feed: its entries so far, and how to get more. It outlives the screen that shows it,
-// so that going back finds the same pins.
+// so that going back shows the same pins.
 import { hiddenPins, onHidden } from "./hidden";
 
 export interface Entry {
@@ -20,7 +20,7 @@ export interface Page {
   entries: Entry[];
   more: boolean;
   health: Health;
-  // Some of the page could not be read.
+  // Whether a part of the page could not be read.
   partial: boolean;
 }
 
@@ -29,11 +29,11 @@ export interface State {
   health: Health | null;
   partial: boolean;
   loading: boolean;
-  // The entries are those of the feed before the one that is being read.
+  // Whether the entries belong to the previous feed, while a new feed is being read.
   renewing: boolean;
   failed: boolean;
   ended: boolean;
-  // Grows when the feed is begun anew.
+  // Grows when the feed is started again.
   round: number;
 }
 
@@ -56,9 +56,9 @@ export interface Source {
 
 export class Feed {
   state = EMPTY;
-  // With those that the viewer hid: they come back when that is undone.
+  // All entries, including hidden ones, which return when hiding is undone.
   #all: Entry[] = [];
-  // Names the newest write that this feed is to show, until it has been asked for.
+  // The token of the newest write that this feed must show, until it was requested.
   #expected: string | null = null;
   #listeners = new Set<() => void>();
   #round = 0;
@@ -92,7 +92,7 @@ export class Feed {
     if (this.isOutdated || empty) await this.renew();
   }
 
-  // Starts the feed anew: with what was followed, and with pins that came meanwhile.
+  // Starts the feed again, with new follows and new pins.
   async renew(): Promise<void> {
     const seen = this.#expected;
     this.#expected = null;
@@ -114,7 +114,7 @@ export class Feed {
     this.#set({ loading: true, renewing: anew, failed: false });
     try {
       const page = await read();
-      if (round !== this.#round) return true; // a newer request has taken over
+      if (round !== this.#round) return true; // a newer request replaces this one
       const before = anew ? [] : this.#all;
       this.#all = [...before, ...fresh(before, page.entries)];
       this.#set({
@@ -144,7 +144,8 @@ export class Feed {
   }
 }
 
-// The entries that are not there yet. The pages of one visit never repeat a pin, but two visits do.
+// The entries that the feed does not have yet. The pages of one visit never repeat a pin, but two
+// visits may.
 function fresh(known: Entry[], page: Entry[]): Entry[] {
   const there = new Set(known.map((entry) => entry.id));
   return page.filter((entry) => !there.has(entry.id) && there.add(entry.id));

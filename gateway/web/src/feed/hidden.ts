@@ -1,4 +1,4 @@
-// Pins that the viewer hid. The API has no field for that, so this browser alone remembers them.
+// Pins that the viewer hid. The API has no field for them, so only this browser remembers them.
 import { announce } from "../components/Toasts";
 
 const KEY = "pinway:hidden";

@@ -1,5 +1,5 @@
-// The home feed. A visit uses up new pins, and its pages are always the same: so a reload asks for
-// the visit that it showed. Where a visit ends, the next one begins: the feed is endless while
+// The home feed. A visit uses up new pins, and its pages are always the same, so a reload requests
+// the visit that it showed. At the end of a visit the next visit begins: the feed is endless while
 // there are new pins.
 import { client } from "../api/client";
 import { FIRST, VISIT } from "../api/early";
@@ -40,11 +40,11 @@ class HomeSource implements Source {
   #visit: string | null = null;
   #after: string | null = null;
   #visitEnded = false;
-  // The feed has begun another visit: what visits before it showed, this feed has shown.
+  // The feed has begun another visit: this feed has already shown the pins of earlier visits.
   #isLater = false;
 
   begin(seen: string | null): Promise<Page> {
-    // Only a reload goes on with the visit before: whoever asks for a new feed gets new pins.
+    // Only a reload continues the previous visit: a user who requests a new feed gets new pins.
     const reloaded = this.#visit === null && seen === null;
     this.#isLater = false;
     return this.#ask(reloaded ? sessionStorage.getItem(VISIT) : null, null, seen);
@@ -64,7 +64,7 @@ class HomeSource implements Source {
     return { ...page, more: page.entries.length > 0 };
   }
 
-  // A visit's new pins come first: behind them there is nothing to ask for.
+  // A visit's new pins come first: after them there is nothing new to request.
   #freshOf(page: Page): Page {
     const entries = page.entries.filter((entry) => entry.reason !== REASONS.SHOWN_BEFORE);
     this.#visitEnded ||= entries.length < page.entries.length;
@@ -89,7 +89,7 @@ class HomeSource implements Source {
       health: {
         mayBeStale: health.mayBeStale,
         staleSince: health.staleSince,
-        // Nobody's feed was shown before: there is nothing to read for it.
+        // Without a viewer, no feed was shown before: there is nothing to read.
         stores: session ? [health.pools, health.materialized] : [health.pools],
       },
       partial: error !== undefined,

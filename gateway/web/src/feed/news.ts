@@ -1,4 +1,5 @@
-// How many pins have come since the feed was opened: asked now and then, while the page is visible.
+// The number of new pins since the feed was opened: requested from time to time, while the page is
+// visible.
 import { useEffect, useState } from "preact/hooks";
 import { client } from "../api/client";
 import { graphql } from "../gen";
@@ -24,8 +25,8 @@ const NewestPins = graphql(`
 const FIRST = 50;
 const EVERY_SECONDS = 20;
 
-// The ids of the newest pins of those the viewer follows. The home feed is not asked: that would
-// use up its new pins.
+// The ids of the newest pins that the viewer follows. The home feed is not requested, because that
+// would use up its new pins.
 async function newest(): Promise<string[]> {
   const { data } = await client.query({
     query: NewestPins,
@@ -49,7 +50,7 @@ export function useNewPins(signedIn: boolean, feed: unknown): number {
       const ids = await newest().catch(() => null);
       if (stopped || !ids) return;
       if (known === null) known = new Set(ids);
-      // Pins are listed newest first: those above the first known one are new.
+      // Pins are listed newest first: all pins above the first known pin are new.
       const place = ids.findIndex((id) => known?.has(id));
       setCount(place < 0 ? ids.length : place);
     };

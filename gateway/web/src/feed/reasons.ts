@@ -1,4 +1,4 @@
-// Why a pin is in the home feed, in words.
+// The reasons why a pin is in the home feed, as text.
 import type { FeedReason } from "../gen/graphql";
 
 export const REASONS: Record<FeedReason, string> = {

@@ -70,9 +70,10 @@ export function BoardScreen({ id }: { id: string }) {
   const put = (moved: string[], place: number) => void make(reorder, { boardId: id, ...dropAt(ids, moved, place) });
   const { drag, begin } = useDrag(ids, ({ moved, place }) => put(moved, place));
 
-  // A pin that the keyboard holds is shown where it would land.
+  // A pin that is being moved with the keyboard is shown where it would land.
   const shown = held ? placed(pins, (pin) => pin.id, dropAt(ids, [held.id], held.place)) : pins;
-  // A browser takes the focus from an element that is moved. It gets it back before the next key.
+  // A browser removes the focus from an element that is moved. The element gets it back before the
+  // next key.
   useLayoutEffect(() => {
     if (held) focused.current?.focus();
   }, [held]);
@@ -121,7 +122,7 @@ export function BoardScreen({ id }: { id: string }) {
     setMoving(null);
     choose(new Set());
     let done = 0;
-    // From the last to the first: each goes on top of the other board, so their order stays.
+    // From the last to the first: each pin goes on top of the other board, so the order is kept.
     for (const pinId of [...wanted].reverse()) if (await make(movePin, { pinId, boardId })) done += 1;
     if (done) announce(`Moved ${done} ${done === 1 ? "pin" : "pins"} to ${name}.`);
   };

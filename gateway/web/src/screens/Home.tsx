@@ -1,4 +1,4 @@
-// The home feed: new pins first, each with the reason for which it is there.
+// The home feed: new pins first, each with the reason why it is shown.
 import { Link } from "wouter-preact";
 import { session } from "../api/viewer";
 import { FeedWall } from "../components/FeedWall";

@@ -1,4 +1,4 @@
-// Create a pin: from the address of a picture, or from a picture that is here already.
+// Creates a pin from the address of a picture, or from a picture that the gateway already has.
 import { useQuery } from "@apollo/client/react";
 import { useState } from "preact/hooks";
 import { navigate } from "wouter-preact/use-browser-location";
@@ -113,8 +113,8 @@ function Choice({ chosen, onChoose }: ChoiceProps) {
   );
 }
 
-// The picture with its size, which gives walls its shape before it has loaded. The size of another
-// host's picture stays unknown: this page may not load that.
+// The picture with its size, so that walls have its shape before it has loaded. The size of another
+// host's picture stays unknown, because this page may not load it.
 async function measured({ url, width, height, dominantColor }: PictureImage) {
   const address = here(url);
   if (width || !address) return { url, width, height, dominantColor };

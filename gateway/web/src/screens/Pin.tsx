@@ -71,7 +71,7 @@ export const CommentRow = graphql(`
   }
 `);
 
-// Asked for apart: the pin is shown before these lists have been read.
+// A separate query: the pin is shown before these lists have been read.
 const Related = graphql(`
   query Related($id: ID!) {
     pin(id: $id) {
@@ -228,7 +228,7 @@ function RelatedPins({ id }: { id: string }) {
     const lists = [...(data?.pin?.interests ?? []).map(({ pins }) => pins), data?.pin?.board?.related];
     const known = new Set([id]);
     const found = lists.flatMap((list) => list?.edges ?? []);
-    // A pin whose server does not answer keeps its place, as a card that says so.
+    // A pin whose server does not answer is shown as a card that says so.
     return found.filter(({ node }) => !node || (!known.has(node.id) && known.add(node.id))).slice(0, MOST_RELATED);
   }, [data, id]);
   if (!edges.length) return null;

@@ -100,7 +100,7 @@ function Join() {
     try {
       const username = name.trim();
       const input = { username, fullName: username, idempotencyKey: newKey() };
-      // A token is for the session alone: the cache must not keep it.
+      // The token belongs to the session only: the cache must not keep it.
       const { data } = await client.mutate({ mutation: SignUp, variables: { input }, fetchPolicy: "no-cache" });
       const { user, token, errors } = data?.signUp ?? {};
       if (user && token) startSession({ username: user.username, token });
