@@ -1,4 +1,4 @@
-// Apollo Client: pages of the home feed in one list, and mutations that its normalized cache shows.
+// Reads pages of the home feed into one list with Apollo Client, and shows mutations in its cache.
 import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from "@apollo/client";
 import { CombinedGraphQLErrors } from "@apollo/client/errors";
 import { relayStylePagination } from "@apollo/client/utilities";
@@ -149,10 +149,10 @@ function client(headers) {
   });
 }
 
-// The home feed as one growing list: what a user who scrolls sees, kept up to date by the cache.
+// The home feed as one growing list, as a user who scrolls sees it. The cache keeps it up to date.
 async function homeFeed(apollo, pages) {
   const watched = apollo.watchQuery({ query: HOME_FEED, variables: { first: PAGE } });
-  // The list as soon as it is as expected: the cache tells its watchers a moment after a change.
+  // Waits until the list is as expected: the cache calls its watchers a moment after a change.
   const once = (isExpected) =>
     firstValueFrom(
       from(watched).pipe(
@@ -200,7 +200,7 @@ async function boardInTheCache(apollo) {
         cache.modify({
           id: cache.identify({ __typename: "Board", id: board.id }),
           fields: {
-            // What the cache holds, not what the server counts: only the page that was read.
+            // The cache holds only the page that was read. The server counts all pins.
             pins: (pins, { toReference }) => ({
               ...pins,
               edges: [

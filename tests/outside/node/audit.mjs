@@ -1,4 +1,4 @@
-// graphql-http's audit of the server: GraphQL over HTTP, rule by rule.
+// Runs graphql-http's audit of the server: each rule of GraphQL over HTTP.
 import { auditServer } from "graphql-http";
 import { ENDPOINT, report } from "./support.mjs";
 

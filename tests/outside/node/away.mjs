@@ -1,4 +1,4 @@
-// Looks in Chromium at pins of which some are on a server that goes away and comes back.
+// Looks at pins in Chromium. The server of some of the pins goes away and comes back.
 import { launch, newSeen, profile, WIDE } from "./browser.mjs";
 import { report, TOKEN, URL_BASE } from "./support.mjs";
 

@@ -1,4 +1,4 @@
-// Chromium for the scripts that act as a person in front of the web client.
+// Starts Chromium for the scripts that act as a person in front of the web client.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
@@ -8,7 +8,7 @@ export const WIDE = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-// Those of RULES that depend on colors.
+// The rules in RULES that depend on colors.
 export const COLORS = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
 const FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"];
 
@@ -18,7 +18,7 @@ export const launch = () =>
     args: [...FLAGS, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
   });
 
-// A session of a demo user's, as the client keeps it: {username, token}.
+// Returns a session of a demo user, as the client keeps it: {username, token}.
 export async function signIn(username) {
   const response = await fetch(`${URL_BASE}/web/sign-in`, {
     method: "POST",
@@ -28,13 +28,13 @@ export async function signIn(username) {
   return response.json();
 }
 
-// A browser profile of its own, signed in or not. `seen` collects what goes wrong in its pages.
+// Returns a new browser profile, signed in or not. `seen` collects the errors of its pages.
 export async function profile(browser, options, session, seen) {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(60_000); // for a machine with much else to do
   if (session) {
     await context.addInitScript(
-      // Not in the blank page that a tab begins with: it has no storage.
+      // A tab begins with a blank page, which has no storage.
       (kept) => location.protocol === "http:" && localStorage.setItem("pinway:session", kept),
       JSON.stringify(session),
     );
@@ -49,7 +49,7 @@ export async function profile(browser, options, session, seen) {
 
 export const newSeen = () => ({ hosts: new Set(), console: [], pageErrors: [] });
 
-// The names of the rules of accessibility that the page breaks, with the elements that do.
+// Returns the names of the accessibility rules that the page breaks, each with its elements.
 export async function violations(page, rules = RULES) {
   await page.evaluate(AXE);
   const found = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), rules);
@@ -57,17 +57,17 @@ export async function violations(page, rules = RULES) {
   return found.violations.map(({ id, nodes }) => `${id}: ${some(nodes).join(" ")}`);
 }
 
-// To the end of the page as it is now: an answer makes it longer a moment after it has come.
+// Scrolls to the page's present end. An answer makes the page longer a moment after it has come.
 export async function scrollDown(page) {
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   await page.waitForTimeout(20);
 }
 
-// The ids of the pins on the page, in the order of the document.
+// Returns the ids of the pins on the page, in the order of the document.
 export const pinsOn = (page, list) =>
   page.locator(`${list} [data-pin]`).evaluateAll((cells) => cells.map((cell) => cell.dataset.pin));
 
-// The operation that a request sends, or undefined.
+// Returns the operation that a request sends, or undefined.
 export function operationOf(request) {
   if (!request.url().endsWith("/graphql") || request.method() !== "POST") return undefined;
   return request.postDataJSON();

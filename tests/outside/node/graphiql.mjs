@@ -1,4 +1,4 @@
-// Opens GraphiQL in Chromium, as a person would, and says what the page showed and asked for.
+// Opens GraphiQL in Chromium, as a person would, and prints what the page showed and requested.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import { PHONE, violations, WIDE } from "./browser.mjs";
 import { ENDPOINT, report } from "./support.mjs";
 
-// A name that leads to the gateway but is none of its own: what a page of another site would use.
+// This name leads to the gateway and is not one of its names. A page of another site would use it.
 const FOREIGN = new URL(ENDPOINT);
 FOREIGN.hostname = "pinway.test";
 
@@ -27,7 +27,7 @@ const seen = { requests: [], failures: [], console: [], pageErrors: [] };
 function watch(page) {
   page.on("request", (request) => seen.requests.push(request.url()));
   page.on("requestfailed", (request) => {
-    // A reload cuts off what the page before it was still loading: that is no failure.
+    // A reload stops the requests of the page before it. These requests did not fail.
     if (request.failure()?.errorText !== "net::ERR_ABORTED") seen.failures.push(request.url());
   });
   page.on("response", (response) => {
@@ -39,7 +39,7 @@ function watch(page) {
   page.on("pageerror", (error) => seen.pageErrors.push(String(error)));
 }
 
-// The text in one of GraphiQL's editors.
+// Returns the text in one of GraphiQL's editors.
 const textOf = (page, editor) =>
   page.evaluate(
     (suffix) =>
@@ -77,7 +77,7 @@ async function runTab(page, title) {
   return { data, errors };
 }
 
-// Rests the pointer on the first image URL of the response; the picture that shows.
+// Rests the pointer on the first image URL of the response. Returns the picture that appears.
 async function hoverImage(page) {
   await page.evaluate((suffix) => {
     const editors = globalThis.__MONACO.editor.getEditors();
@@ -93,7 +93,7 @@ async function hoverImage(page) {
   return picture.evaluate((image) => ({ src: image.src, width: image.naturalWidth }));
 }
 
-// Opens every pane at the left, one after another; what each is headed by.
+// Opens every pane at the left, one after another. Returns the heading of each.
 async function openPanes(page) {
   const headings = [];
   for (const name of ["Documentation Explorer", "History", "GraphiQL Explorer", "Sample operations"]) {
@@ -106,7 +106,7 @@ async function openPanes(page) {
   return headings;
 }
 
-// Draws the trace of an operation of a home feed; the kinds of its bars, and its first lines.
+// Draws the trace of a home feed's operation. Returns the kinds of its bars, and its first lines.
 async function drawTrace(page) {
   await runTab(page, "HomeFeed");
   const pane = page.locator(".pinway-trace");
@@ -126,7 +126,7 @@ async function drawTrace(page) {
   return { kinds, summary, widest, shown: shown.includes('"trace"') };
 }
 
-// The rules of accessibility that the page breaks, by window and color scheme.
+// Returns the accessibility rules that the page breaks, by window and color scheme.
 async function look(page) {
   const found = {};
   // On a phone the open pane covers the editors.
@@ -157,7 +157,7 @@ async function openSample(page, title) {
   return query;
 }
 
-// From a page without GraphiQL, which writes its tabs down a moment after it has opened, too.
+// This page has no GraphiQL: GraphiQL writes its tabs down a moment after it has opened, too.
 async function editStorage(page, edit) {
   const blank = { contentType: "text/html", body: '<link rel="icon" href="data:,">' };
   await page.route("**/blank", (route) => route.fulfill(blank));

@@ -12,7 +12,7 @@ const VIEWS = {
   "web-phone": { ...PHONE, colorScheme: "light" },
 };
 
-// Resolves when the feed and the people to follow are there, and each picture in the window is drawn.
+// Resolves when the page shows the feed, the people to follow, and each picture in the window.
 const drawn = (page) =>
   page.waitForFunction(() => {
     const seen = [...document.images].filter((image) => image.getBoundingClientRect().top < innerHeight);

@@ -1,4 +1,4 @@
-// Relay: its compiler reads the schema, and its runtime pages and updates what the compiler made.
+// Runs Relay: its compiler reads the schema, and its runtime runs the operations compiled.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ const CONFIG = {
   eagerEsModules: false,
 };
 
-// Compiles relay/*.js against the schema in SCHEMA; the names of what it made.
+// Compiles relay/*.js against the schema in SCHEMA. Returns the names of the files written.
 function compile(folder) {
   cpSync(join(HERE, "relay"), folder, { recursive: true });
   cpSync(process.env.SCHEMA, join(folder, "schema.graphql"));
@@ -58,7 +58,7 @@ const mutate = (relayEnvironment, mutation, variables) =>
     }),
   );
 
-// The nodes of a connection as Relay's store holds it, and whether there is more.
+// Returns a connection's nodes from Relay's store, and whether the connection has another page.
 function held(relayEnvironment, parentId, key) {
   let seen;
   relay.commitLocalUpdate(relayEnvironment, (store) => {
@@ -108,7 +108,7 @@ async function board(relayEnvironment, artifact) {
   };
 }
 
-// A like goes on top of the viewer's liked pins in the store, and comes out again.
+// Likes a pin, which then is the first of the viewer's liked pins in the store, and unlikes it.
 async function likes(relayEnvironment, artifact) {
   const key = "BoardPins_likedPins";
   const { pins } = await makeBoard("Relay's likes", ["one"]);

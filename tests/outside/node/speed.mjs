@@ -6,7 +6,7 @@ const LOADS = Number(process.env.LOADS ?? 10);
 const SCROLL_SECONDS = Number(process.env.SCROLL_SECONDS ?? 10);
 const PIXELS_A_FRAME = 60; // a fast flick of a wheel: 3,600 pixels a second
 
-// In the page, before anything else of it: notes when cards and pictures are first painted.
+// Runs in the page before its own scripts: records when cards and pictures are first painted.
 function watchPaint() {
   const marks = (globalThis.painted = {});
   const note = (name) => (marks[name] ??= performance.now());
@@ -24,7 +24,7 @@ function watchPaint() {
   requestAnimationFrame(look);
 }
 
-// One load with an empty cache, in milliseconds from the navigation's start.
+// Loads the page with an empty cache. Returns milliseconds from the navigation's start.
 async function load(browser, session, options) {
   const context = await profile(browser, options, session, newSeen());
   await context.addInitScript(watchPaint);
@@ -47,7 +47,7 @@ async function load(browser, session, options) {
   return found;
 }
 
-// A home feed of so many pins: those of the demo, again and again under other ids.
+// Scrolls through a home feed of `count` pins: the demo's pins, repeated under other ids.
 async function scroll(browser, session, count) {
   const context = await profile(browser, WIDE, session, newSeen());
   const page = await context.newPage();

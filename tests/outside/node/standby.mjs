@@ -34,7 +34,7 @@ await report(async () => {
     while (answered() < most) await scrollDown(page);
     await page.getByText("A backup store answered").waitFor();
     const banner = await page.locator(".banner").innerText();
-    // A window that all cards are near, so that all of them are in the document.
+    // The window is so high that all cards are near it: then all of them are in the document.
     await page.setViewportSize({ width: 1280, height: 100 * most });
     while ((await page.locator(".wall [data-pin]").count()) < most) await page.waitForTimeout(50);
     const pins = await pinsOn(page, ".wall");

@@ -1,4 +1,4 @@
-// Opens the operators' page in Chromium, and says what it showed and asked for.
+// Opens the operators' page in Chromium, and prints what it showed and requested.
 import { chromium } from "playwright-core";
 import { report, send, URL_BASE } from "./support.mjs";
 

@@ -1,4 +1,4 @@
-// What the scripts share: the gateway under test, and the one JSON document each of them prints.
+// Shared by the scripts: the gateway under test, and the one JSON document that each script prints.
 
 export const URL_BASE = need("URL").replace(/\/$/, "");
 export const TOKEN = process.env.TOKEN ?? "";
@@ -10,7 +10,7 @@ function need(name) {
   return value;
 }
 
-// Sends one operation without any client: for what a script needs before its client starts.
+// Sends one operation without any client, before the script's client starts.
 export async function send(query, variables = {}, token = TOKEN) {
   const response = await fetch(ENDPOINT, {
     method: "POST",
@@ -28,7 +28,7 @@ export const CREATE_PIN = `mutation ($input: CreatePinInput!) {
   createPin(input: $input) { pin { id } errors { message } }
 }`;
 
-// Makes a board of the viewer's with pins of these titles; {id, pins: [id, ...]}, newest last.
+// Makes a board of the viewer with a pin a title. Returns {id, pins: [id, ...]}, newest last.
 export async function makeBoard(name, titles, { token = TOKEN, image = null } = {}) {
   const { createBoard } = await send(
     `mutation ($input: CreateBoardInput!) {
@@ -47,7 +47,7 @@ export async function makeBoard(name, titles, { token = TOKEN, image = null } = 
   return { id, pins };
 }
 
-// The connection's nodes.
+// Returns the connection's nodes.
 export const nodes = (connection) => connection.edges.map((edge) => edge.node);
 
 // Runs a script's body, prints what it saw as JSON, and exits.

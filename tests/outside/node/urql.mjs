@@ -1,4 +1,4 @@
-// urql: a query by POST and by GET, a mutation, and the refetch of what the mutation touched.
+// Runs urql: a query by POST and by GET, a mutation, and the refetch that the mutation causes.
 import { cacheExchange, Client, fetchExchange, gql } from "@urql/core";
 import { authorization, ENDPOINT, makeBoard, nodes, report } from "./support.mjs";
 
@@ -70,7 +70,7 @@ function data({ data: answer, error }) {
   return answer;
 }
 
-// What a view that shows the board goes through while a pin is added to it.
+// Returns the states of a view that shows the board, while a pin is added to the board.
 async function boardWhilePinIsAdded(urql) {
   const board = await makeBoard("urql's board", ["one"]);
   const shown = [];

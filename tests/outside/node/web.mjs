@@ -1,4 +1,4 @@
-// Acts as a person in front of the web client, in Chromium, and says what the pages showed.
+// Acts as a person in front of the web client in Chromium, and prints what the pages showed.
 import { launch, newSeen, signIn } from "./browser.mjs";
 import { report } from "./support.mjs";
 import { arrange } from "./web/board.mjs";
