@@ -67,7 +67,7 @@ def stack() -> None:
 def up(
     directory: Path, shards: int, mod_shards: int, servers: int | None, set_up_only: bool
 ) -> None:
-    """Start what is not running; wait until all of it is ready."""
+    """Start the servers that are not running, and wait until all are ready."""
     began = time.monotonic()
     whole = Stack(directory, shards, mod_shards, servers)
     whole.up(click.echo, set_up_only=set_up_only)

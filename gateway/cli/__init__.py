@@ -119,7 +119,7 @@ class Commands(click.Group):
 def main() -> None:
     """Pinway: a GraphQL gateway over sharded objects, cached mappings and raced feeds.
 
-    Exit status: 0 done; 1 an error, told in a line; 2 a wrong command line; 3 faults were found
+    Exit status: 0 done; 1 an error, with one line; 2 a wrong command line; 3 faults were found
     (`doctor`, `schema check`, `shards check`, `shards verify`, `stack status`); 130 interrupted by
     Ctrl-C. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or SIGTERM stops ends
     with 0.

@@ -21,8 +21,8 @@ from gateway.settings import Settings
 def backup_command(settings: Settings, folder: Path, as_json: bool) -> None:
     """Copy all embedded stores, as of one moment, into the new FOLDER.
 
-    A gateway may run on the stores: it makes the copy itself and goes on answering. Servers are
-    backed up by their own tools.
+    A gateway may run on the stores: then the gateway makes the copy, and continues to answer.
+    Servers need their own backup tools.
     """
     backup.require_embedded(settings)
     check_made(settings)

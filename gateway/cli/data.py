@@ -52,8 +52,8 @@ def import_command(
 ) -> None:
     """Bring in FILE: a browser's bookmarks export, or JSON Lines (docs/import.md).
 
-    The command may be stopped and run again: it doubles nothing. It describes bad lines by number
-    and leaves them out. The exit status is 1 when no line could be imported.
+    The command may be stopped and run again: it imports nothing twice. It describes bad lines by
+    number and skips them. The exit status is 1 when no line could be imported.
     """
     if str(file) != "-" and not file.exists():
         raise ConfigError(f"can't import {file}: there is no such file")

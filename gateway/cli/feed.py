@@ -43,12 +43,14 @@ def feed() -> None:
 
 @feed.command("route")
 @click.argument("side", type=click.Choice([*(side.value for side in Side), AUTO]))
-@click.option("--pools", is_flag=True, help="The stores of new pins alone.")
-@click.option("--feeds", is_flag=True, help="The stores of feeds as shown and following alone.")
+@click.option("--pools", is_flag=True, help="Only the stores of new pins.")
+@click.option(
+    "--feeds", is_flag=True, help="Only the stores of feeds as shown, and of the following feed."
+)
 @as_json
 @with_settings
 def route_command(settings: Settings, side: str, pools: bool, feeds: bool, as_json: bool) -> None:
-    """Make all running gateways ask SIDE only, also while it fails, until `auto`."""
+    """Make all running gateways use SIDE only, even while SIDE fails, until `auto`."""
     chosen = tuple(s for s, on in zip(STORES, (pools, feeds), strict=True) if on) or STORES
     wanted = None if side == AUTO else Side(side)
 
@@ -60,11 +62,11 @@ def route_command(settings: Settings, side: str, pools: bool, feeds: bool, as_js
 
 
 @feed.command("status")
-@click.option("--url", help="The gateway to ask; by default the one of these settings.")
+@click.option("--url", help="The gateway to ask; by default the gateway that these settings name.")
 @as_json
 @with_settings
 def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
-    """Show the routes, and how a running gateway's races stand."""
+    """Show the routes, and the state of a running gateway's races."""
 
     async def load(switches: Switches) -> dict[str, str]:
         return routes(await switches.load())

@@ -16,7 +16,7 @@ _COLUMNS = ("id", "state", "task", "priority", "written", "attempts", "reason")
 
 @click.group("jobs")
 def jobs() -> None:
-    """The background work: what waits, what failed and why."""
+    """The background jobs that wait or failed, and why."""
 
 
 @jobs.command("list")
@@ -56,7 +56,7 @@ def show_command(settings: Settings, id: str, as_json: bool) -> None:
 
 @jobs.command("retry")
 @click.argument("ids", metavar="ID...", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="All that are parked or set aside.")
+@click.option("--all", "every", is_flag=True, help="All jobs that are parked or set aside.")
 @as_json
 @with_settings
 def retry_command(settings: Settings, ids: tuple[str, ...], every: bool, as_json: bool) -> None:
@@ -66,11 +66,11 @@ def retry_command(settings: Settings, ids: tuple[str, ...], every: bool, as_json
 
 @jobs.command("drop")
 @click.argument("ids", metavar="ID...", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="All that are parked or set aside.")
+@click.option("--all", "every", is_flag=True, help="All jobs that are parked or set aside.")
 @as_json
 @with_settings
 def drop_command(settings: Settings, ids: tuple[str, ...], every: bool, as_json: bool) -> None:
-    """Remove jobs that will never succeed. The work of these rows is not done."""
+    """Remove jobs that will never succeed, without doing their work."""
     _change(settings, "drop", ids, every, as_json=as_json)
 
 

@@ -87,9 +87,9 @@ def with_move(command: Command) -> Command:
             "--replica-password",
             envvar="PINWAY_REPLICA_PASSWORD",
             default="",
-            help="Servers log in to each other so.",
+            help="The password of servers at each other.",
         ),
-        click.option("--json", "as_json", is_flag=True, help="A JSON object a line."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line."),
     ):
         command = option(command)
     return command
@@ -106,7 +106,7 @@ def with_move(command: Command) -> Command:
     show_default=True,
     help="Shards handed over at once.",
 )
-@click.option("--no-verify", is_flag=True, help="Don't compare both sides before.")
+@click.option("--no-verify", is_flag=True, help="Don't compare both sides first.")
 @with_dry_run
 def move_command(
     settings: Settings,
@@ -121,8 +121,8 @@ def move_command(
 ) -> None:
     """Move shards RANGE (like 64-127) to HOST while they are read and written.
 
-    A move that was interrupted goes on when the command is run again. Afterwards `rollback` brings
-    the shards back, until `close` ends the move.
+    An interrupted move continues when the command is run again. Afterwards `rollback` brings the
+    shards back, until `close` ends the move.
     """
 
     async def act(work: Work) -> None:
@@ -161,7 +161,7 @@ def rollback_command(
     replica_user: str,
     replica_password: str,
 ) -> None:
-    """Bring the shards RANGE of a move back, from wherever the move is, until it is closed."""
+    """Bring the shards RANGE of a move back. The move may be at any step before `close`."""
 
     async def act(work: Work) -> None:
         move, version = await _known(work, range)

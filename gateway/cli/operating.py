@@ -22,7 +22,7 @@ from gateway.settings import Settings
 def doctor_command(settings: Settings, as_json: bool) -> None:
     """Check the machine, the settings, every store and the background work; say what to do.
 
-    The exit status is 3 when something is wrong. Warnings alone leave it 0.
+    The exit status is 3 when something is wrong, and 0 when there are only warnings.
     """
     findings = [finding._asdict() for finding in doctor.of_host(settings)]
     findings += run_told(doctor.of_open_stores(settings, answer))
@@ -45,7 +45,7 @@ def config() -> None:
 @config.command("show")
 @click.option("--config", "path", type=click.Path(path_type=Path), help="A TOML file of settings.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="The embedded stores' directory.")
-@click.option("--changed", is_flag=True, help="Only what is not a default.")
+@click.option("--changed", is_flag=True, help="Only settings that differ from the defaults.")
 @as_json
 def show_command(path: Path | None, data_dir: Path | None, changed: bool, as_json: bool) -> None:
     """Show each setting's value and what set it; secrets are masked."""
@@ -92,8 +92,8 @@ def show_command(path: Path | None, data_dir: Path | None, changed: bool, as_jso
 def plan_command(as_json: bool, **given: Any) -> None:
     """Estimate servers, storage and fan-out for a load, and what breaks first.
 
-    Every figure is printed with its formula. The constants are measured ones of bench/, on two
-    shared cores: measure on your own machines before you buy any.
+    Every figure is printed with its formula. The constants were measured by bench/ on two
+    shared cores: measure on your own machines before you buy machines.
     """
     lines = plan(Demand(**given))
     told = [line._asdict() for line in lines]

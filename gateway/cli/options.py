@@ -33,7 +33,9 @@ def with_settings(command: Command) -> Command:
     return wrapped
 
 
-with_dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done.")
+with_dry_run = click.option(
+    "--dry-run", is_flag=True, help="Print what would be done, and do nothing."
+)
 
 
 def override(settings: Settings, **values: Any) -> Settings:

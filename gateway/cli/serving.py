@@ -24,10 +24,10 @@ DEMO_VIEWER = "demo"
 
 
 @click.command("run")
-@click.option("--host", help="Where to listen.")
-@click.option("--port", type=int, help="Where to listen.")
-@click.option("--admin-host", help="Where operators ask.")
-@click.option("--admin-port", type=int, help="Where operators ask: metrics, the stores' states.")
+@click.option("--host", help="The address for clients.")
+@click.option("--port", type=int, help="The port for clients.")
+@click.option("--admin-host", help="The address for operators.")
+@click.option("--admin-port", type=int, help="The port for operators: metrics, the stores' states.")
 @with_settings
 def run_command(settings: Settings, **given: Any) -> None:
     """Run the gateway with embedded stores and demo content: nothing else is needed."""
@@ -38,10 +38,10 @@ def run_command(settings: Settings, **given: Any) -> None:
 
 
 @click.command("serve")
-@click.option("--host", help="Where to listen.")
-@click.option("--port", type=int, help="Where to listen.")
-@click.option("--admin-host", help="Where operators ask.")
-@click.option("--admin-port", type=int, help="Where operators ask: metrics, the stores' states.")
+@click.option("--host", help="The address for clients.")
+@click.option("--port", type=int, help="The port for clients.")
+@click.option("--admin-host", help="The address for operators.")
+@click.option("--admin-port", type=int, help="The port for operators: metrics, the stores' states.")
 @click.option("--workers", type=int, help="How many processes answer; one by default.")
 @click.option(
     "--production",
@@ -59,13 +59,13 @@ def serve_command(settings: Settings, **given: Any) -> None:
 @click.command("worker")
 @click.option("--queues", help="The priorities to take, as urgent,normal; all by default.")
 @click.option("--concurrency", "job_concurrency", type=int, help="Jobs at a time.")
-@click.option("--admin-host", help="Where operators ask.")
-@click.option("--admin-port", type=int, help="Where operators ask: metrics, the stores' states.")
+@click.option("--admin-host", help="The address for operators.")
+@click.option("--admin-port", type=int, help="The port for operators: metrics, the stores' states.")
 @with_settings
 def worker_command(settings: Settings, **given: Any) -> None:
     """Run background jobs and answer no requests, beside gateways on the real stores.
 
-    Some workers for urgent jobs alone keep a follow and a visit from waiting behind large fan-outs.
+    With some workers for urgent jobs only, a follow or a visit never waits behind large fan-outs.
     """
     settings = override(settings, run_jobs=True, **given)
     start_logging(settings)
@@ -86,7 +86,7 @@ def worker_command(settings: Settings, **given: Any) -> None:
 def init_command(settings: Settings, accept_loss: tuple[str, ...]) -> None:
     """Make what the stores need: the topology, the shards' databases, the feeds' tables.
 
-    A second run makes what is missing since this version needs more. A store that lost its data is
+    A second run, after an upgrade, makes only what is missing. A store that lost its data is
     not created again: the command says what to do.
     """
     start_logging(settings)

@@ -26,7 +26,7 @@ def shards() -> None:
 
 
 @shards.command("show")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_settings
 def show_command(settings: Settings, as_json: bool) -> None:
     """Show which servers have which shards, their sizes, and how far slaves are behind."""
@@ -113,13 +113,13 @@ def add_command(settings: Settings, name: str, url: str) -> None:
 @shards.command("open")
 @click.argument("range", metavar="RANGE")
 @click.option("--on", "host", required=True, metavar="HOST", help="The master of the new shards.")
-@click.option("--slave", help="Its slave; by default the slave of the shards that it has.")
+@click.option("--slave", help="The master's slave; by default the slave of its present shards.")
 @with_dry_run
 @with_settings
 def open_command(
     settings: Settings, range: str, host: str, slave: str | None, dry_run: bool
 ) -> None:
-    """Open new shards RANGE (like 64-127) on HOST. New objects go there, too, from then on."""
+    """Open new shards RANGE (like 64-127) on HOST. Afterwards they get new objects, too."""
 
     async def open_range(work: Work) -> None:
         from datasources.mysql import MySqlShards
@@ -146,7 +146,9 @@ def open_command(
 
 @shards.command("promote")
 @click.argument("host")
-@click.option("--accept-loss", is_flag=True, help="Also if HOST may lack acknowledged writes.")
+@click.option(
+    "--accept-loss", is_flag=True, help="Promote HOST even if it may lack acknowledged writes."
+)
 @click.option("--restored", is_flag=True, help="HOST was restored from a backup of a lost pair.")
 @click.option("--over", help="The lost master; needed if HOST was restored, and was not its slave.")
 @with_dry_run
@@ -159,7 +161,7 @@ def promote_command(
     over: str | None,
     dry_run: bool,
 ) -> None:
-    """Make slave HOST the master of all that its master has, which may be dead or hang.
+    """Make slave HOST the master of its master's shards. The old master may be dead, or hang.
 
     Afterwards HOST has no slave: `pinway shards attach` gives it one.
     """
@@ -185,7 +187,7 @@ def promote_command(
 
 @shards.command("attach")
 @click.argument("host")
-@click.option("--to", "master", help="Its master; needed when several have no slave.")
+@click.option("--to", "master", help="HOST's master; needed when several masters have no slave.")
 @click.option("--replica-user", default="replica", show_default=True)
 @click.option(
     "--replica-password",
@@ -197,7 +199,7 @@ def promote_command(
 def attach_command(
     settings: Settings, host: str, master: str | None, replica_user: str, replica_password: str
 ) -> None:
-    """Make HOST the slave of a master that has none. What only HOST has is deleted."""
+    """Make HOST the slave of a master without one. Rows that only HOST has are deleted."""
 
     async def attach(work: Work) -> None:
         from datasources.mysql.replication.attaching import Attachment, Replica
@@ -223,7 +225,7 @@ def attach_command(
 @click.argument("host")
 @with_settings
 def detach_command(settings: Settings, host: str) -> None:
-    """Let the master of slave HOST go on without it: until then its writes wait for HOST."""
+    """Let the master of slave HOST continue alone. Until then the master's writes wait for HOST."""
 
     async def leave(work: Work) -> None:
         from datasources.mysql.replication.attaching import detach

@@ -230,7 +230,7 @@ def _looks(admins: Callable[[Topology, str], Any]) -> Look:
     type=click.FloatRange(min=0.1),
     default=1.0,
     show_default=True,
-    help="Seconds between two looks.",
+    help="Seconds between two observations.",
 )
 @with_settings
 def watch_command(
