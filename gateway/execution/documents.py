@@ -71,7 +71,7 @@ class Document:
     spread."""
     bytes: int = BYTES_A_DOCUMENT
     grown: Callable[[int], None] | None = None
-    """Tells the cache that has the document, if any, that it grew by so many bytes."""
+    """Called with the number of bytes by which the document grew; None outside the cache."""
     users: int = 0
     """The number of requests that use the document."""
     _operations: dict[str | None, "PreparedOperation"] = field(default_factory=dict)

@@ -153,8 +153,8 @@ class Reader:
         return Read(ast, [], counts.selections, fields, nodes)
 
     def _validated(self, ast: DocumentNode, rules: Sequence[NewRule]) -> list[GraphQLError]:
-        """Returns the errors of graphql-core's `validate`, and leaves no reference cycles to the
-        collector, as that function does: frozen ones stay for long (`gateway/collector.py`)."""
+        """Returns the errors of graphql-core's `validate`, without the reference cycles that
+        `validate` leaves. Frozen cycles would stay for long (`gateway/collector.py`)."""
         errors: list[GraphQLError] = []
 
         def report(error: GraphQLError) -> None:

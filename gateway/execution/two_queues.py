@@ -121,5 +121,5 @@ class TwoQueues(Generic[E]):
 
 
 def digest_of(text: str) -> bytes:
-    """Returns a short digest, by which a text is known."""
+    """Returns a short digest that identifies a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

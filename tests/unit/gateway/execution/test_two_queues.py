@@ -24,7 +24,7 @@ class Entry:
 
 
 def filled(used: int, bytes: int = 1) -> tuple[TwoQueues[Entry], list[Entry]]:
-    """Returns a cache with so many entries that were used twice, and these entries."""
+    """Returns a cache with `used` entries that were used twice, and these entries."""
     cache, entries = TwoQueues[Entry](SIZE, BYTES), []
     for n in range(used):
         entries.append(Entry(bytes))
