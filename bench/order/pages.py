@@ -11,7 +11,7 @@ from datasources.mappings import ListKey, Mapping, PageRequest, Position
 
 PAGE, FEW = 50, 5
 SPREAD = 1_000
-"""Pages begin at random within so many pins of the depth, so that each page is another one."""
+"""Each page begins at random within this number of pins of the depth: each page is another one."""
 OFFSETS = 3
 
 
