@@ -1,9 +1,9 @@
 """The open connections of a process: limits in total and for each client, the connections that a
-new one replaces, and how many bytes of requests' bodies are held.
+new connection replaces, and how many bytes of requests' bodies are held.
 
-When all places are taken, a connection that waits makes room for a new one: so idle connections
-can't keep an honest client out. Connections that have not sent a request yet go first, the oldest
-before the newer; then the ones between two requests. A connection whose request is being answered
+When all places are taken, a waiting connection is closed for a new connection, so idle connections
+can't keep an honest client out. Connections that have not sent a request yet are closed first, the
+oldest first; then connections between two requests. A connection whose request is being answered
 stays.
 """
 
@@ -14,9 +14,9 @@ from typing import Protocol
 from gateway.peers import site
 
 CLIENTS_SHARE = 4
-"""A client holds at most this part of the bytes of bodies; the rest is left to other clients."""
+"""A client may hold 1/CLIENTS_SHARE of the bytes of bodies; the rest is left to other clients."""
 _LOOKED_AT = 64
-"""Connections looked at to find one that may be closed: a bound on the work for each new
+"""Connections that are checked to find one that may be closed. It limits the work for each new
 connection."""
 
 
@@ -31,14 +31,14 @@ class Connection(Protocol):
         ...
 
     def give_way(self) -> None:
-        """Close, for another connection."""
+        """Close, so that another connection can be opened."""
         ...
 
 
 class Connections:
-    """The open connections of one process. `most` is the bound in all, `most_of_client` the one
-    for a client (see `gateway.peers.site`), `trusts` tells the proxies, which have no such bound.
-    `most_bytes` is the bound of the bodies' bytes."""
+    """The open connections of one process. `most` is the limit for all, `most_of_client` the limit
+    for a client (see `gateway.peers.site`). `trusts` recognizes the proxies, which have no such
+    limit. `most_bytes` limits the bodies' bytes."""
 
     def __init__(
         self,
@@ -51,21 +51,22 @@ class Connections:
         self.most, self._most_of_client, self._trusts = most, most_of_client, trusts
         self._most_bytes = most_bytes
         self._bytes: Counter[str] = Counter()
-        """The bytes of bodies that are held, by client; of all trusted proxies together under the
-        empty name."""
+        """The bytes of bodies that are held, by client. All trusted proxies together have the empty
+        name."""
         self._new: dict[Connection, None] = {}
         self._used: dict[Connection, None] = {}
         self._of_site: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
-        """Connections and requests that were refused before the application saw them, by reason."""
+        """Connections and requests that were refused before the application received them, by
+        reason."""
 
     @property
     def open(self) -> int:
-        """Connections that are open now."""
+        """The number of open connections."""
         return len(self._new) + len(self._used)
 
     def admit(self, connection: Connection) -> str | None:
-        """Take a new connection; or say why not."""
+        """Admit a new connection. Returns None, or the reason of a refusal."""
         client = self.client(connection.peer)
         if client and (why_not := self.full(client)):
             return why_not
@@ -78,8 +79,8 @@ class Connections:
         return None
 
     def full(self, client: str, waiting: int = 0) -> str | None:
-        """Why the client may have no further connection, if so many more of its connections wait;
-        None if it may."""
+        """Why the client may have no further connection, if `waiting` more of its
+        connections wait; None if it may."""
         if self.open_of(client) + waiting < self._most_of_client:
             return None
         self.refused["connections of the client"] += 1
@@ -90,13 +91,13 @@ class Connections:
         return self._of_site.get(client, 0)
 
     def used(self, connection: Connection) -> None:
-        """The connection has sent its first request."""
+        """Record that the connection has sent its first request."""
         if connection in self._new:
             del self._new[connection]
             self._used[connection] = None
 
     def leave(self, connection: Connection) -> None:
-        """The connection is closed, or was never taken."""
+        """Record that the connection was closed, or was never admitted."""
         for group in (self._new, self._used):
             if connection in group:
                 del group[connection]
@@ -119,7 +120,7 @@ class Connections:
         return True
 
     def let_go(self, peer: str, held: int) -> None:
-        """The bytes of a body are not needed any more."""
+        """Release the bytes of a body that is no longer needed."""
         client = self.client(peer)
         self._bytes[client] -= held
         if self._bytes[client] <= 0:
@@ -131,12 +132,12 @@ class Connections:
         return self._bytes.total()
 
     def client(self, peer: str) -> str:
-        """The client that a connection from this address counts for; empty for a trusted proxy and
+        """The client to which a connection from this address belongs; empty for a trusted proxy and
         for a connection without an address."""
         return site(peer) if peer and not self._trusts(peer) else ""
 
     def _make_room(self) -> bool:
-        """Close a connection that waits, if there is one among those looked at."""
+        """Close a waiting connection, if there is one among the checked connections."""
         for group in (self._new, self._used):
             for _ in range(min(len(group), _LOOKED_AT)):
                 connection = next(iter(group))
@@ -145,6 +146,6 @@ class Connections:
                     self.refused["gave way"] += 1
                     connection.give_way()
                     return True
-                del group[connection]  # it comes last now, and the next look begins behind it
+                del group[connection]  # it comes last now, and the next check begins after it
                 group[connection] = None
         return False

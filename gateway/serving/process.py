@@ -59,11 +59,11 @@ async def serve(
     """Answer the requests to the listener, and the operators' requests to their own listener, until
     stopped.
 
-    `siblings` are the other workers of the same supervisor, `name` is this one's in the log.
-    `demo` fills empty stores first, and `greet` tells a demo viewer what to open.
+    `siblings` are the other workers of the same supervisor; `name` is this worker's name in the
+    log. `demo` first fills empty stores, and `greet` tells a demo viewer which address to open.
     `on_ready` is called when requests are answered.
     """
-    _ = settings.secret  # a key that can't be used is told before any work
+    _ = settings.secret  # an invalid key is reported before any work
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
         with Bars() as bars:
             await install(settings, bars)
@@ -103,7 +103,7 @@ async def serve(
 
 @asynccontextmanager
 async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIterator[None]:
-    """Answer operators, where they have a listener."""
+    """Answer operators, if they have a listener."""
     if operators is None:
         yield
         return
@@ -118,7 +118,7 @@ async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIter
 
 @asynccontextmanager
 async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Do some work for as long as the context is open."""
+    """Run some work while the context is open."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -129,7 +129,7 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 async def work(settings: Settings, operators: socket.socket | None = None) -> None:
-    """Run jobs, and answer operators alone, until stopped."""
+    """Run jobs, and answer operators only, until stopped."""
     async with running(settings, jobs=True) as runtime:
         health = ProcessHealth()
         site = create_site(settings, runtime, None, health)
@@ -155,7 +155,7 @@ def _ready(listener: socket.socket, on_ready: Callable[[], None]) -> None:
 
 
 class Server(uvicorn.Server):
-    """The HTTP server of one process; tells when it has started."""
+    """The HTTP server of one process. It tells when it has started."""
 
     def __init__(
         self,
@@ -185,8 +185,8 @@ class Server(uvicorn.Server):
             http=cast(Any, protocol),
             ws="none",
             backlog=backlog,
-            proxy_headers=False,  # create_app looks at them, where they matter
-            log_config=None,  # its lines go where ours go
+            proxy_headers=False,  # create_app handles these headers
+            log_config=None,  # its lines use our handler
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=5,
@@ -196,8 +196,8 @@ class Server(uvicorn.Server):
         self.servers = []
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until stopped or cancelled. uvicorn leaves its listeners open when it is cancelled:
-        the loop would watch descriptors that others use after them."""
+        """Serve until stopped or cancelled. uvicorn leaves its listeners open when it is cancelled,
+        and the loop would then watch descriptors that others use later."""
         try:
             await super().serve(sockets)
         finally:
@@ -231,14 +231,14 @@ class Server(uvicorn.Server):
 class _OperatorsServer(Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the public server, with which this one ends."""
+        """Leave signals to the public server; this server ends with it."""
         yield
 
 
 async def _greet(settings: Settings, runtime: Runtime) -> None:
     """Log the address to open, and the user who is signed in there."""
     found = await runtime.stores.shards.mod.find("username", [settings.demo_viewer])
-    tokens = Tokens(settings.secret, settings.token_hours)  # an unfit key is told first
+    tokens = Tokens(settings.secret, settings.token_hours)  # an invalid key is reported first
     click.echo(f"\n  Pinway     {settings.url}/", err=True)
     click.echo(f"  GraphiQL   {settings.url}/graphql", err=True)
     if viewer_id := found.get(settings.demo_viewer):

@@ -57,7 +57,7 @@ class Door:
         return theirs
 
     def open_before(self, peer: str, count: int) -> None:
-        """The client has so many connections open."""
+        """The client has `count` connections open."""
         for _ in range(count):
             self.connections.admit(Open(peer))
 
