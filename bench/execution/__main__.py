@@ -22,11 +22,12 @@ from bench.execution.contenders import (
     uvicorn,
 )
 from bench.execution.measures import FULL, QUICK, Rate, say
+from bench.execution.onservers import on_servers
 from bench.execution.requests import feed_pages
 from bench.execution.servers import BenchError
 from bench.execution.tail import Tail, Tails, tails
 from bench.machine import machine
-from bench.rows import Row, table, write
+from bench.rows import Row, replace, table
 
 SATURATION = 0.7
 TAIL = 6.0  # the goal of p99 / p50
@@ -38,8 +39,14 @@ def main() -> None:
     parser.add_argument("--python", help="the Python of all Python contenders; default: this one")
     parser.add_argument("--page", action="store_true", help="write the figures to bench/README.md")
     parser.add_argument("--real", action="store_true", help="the real path alone, written nowhere")
+    parser.add_argument(
+        "--servers", action="store_true", help="real servers alone, into the kept results"
+    )
     chosen = parser.parse_args()
     try:
+        if chosen.servers:
+            run_on_servers(quick=chosen.quick, python=chosen.python)
+            return
         if chosen.real:
             run_real(quick=chosen.quick, python=chosen.python)
         else:
@@ -81,7 +88,7 @@ def run(*, quick: bool, python: str | None, to_page: bool) -> None:
         *_tail_rows(late),
         *_inside_rows(inside),
     ]
-    write("execution", rows)
+    rows = replace("execution", tuple(row.measure for row in rows), rows)
     if to_page:
         command = "python -m bench.execution" + (" --quick" if quick else "")
         command += f" --python {python}" if python else ""
@@ -103,6 +110,16 @@ def run_real(*, quick: bool, python: str | None) -> None:
     with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
         real = measures.real_rates(interpreter, QUICK if quick else FULL, Path(directory))
     print(table(_real_rows(real)))
+
+
+def run_on_servers(*, quick: bool, python: str | None) -> None:
+    environment.wrk()
+    node, interpreter = environment.node(), environment.python(python)
+    os.chdir(environment.ROOT)
+    with tempfile.TemporaryDirectory(prefix="pinway-bench-") as directory:
+        found = on_servers(interpreter, node, QUICK if quick else FULL, Path(directory))
+    replace("execution", tuple(row.measure for row in found), found)
+    print(table(found))
 
 
 def _page_rows(fifty: dict[str, Rate], one: dict[str, Rate]) -> list[Row]:

@@ -10,6 +10,7 @@ STOCK, CACHED, MERCURIUS_JIT = "stock", "stock with caches", "Mercurius + JIT"
 PLAIN, BULK, FLOOR = "ours, plain", "ours, bulk", "floor"
 FIXED_TIME = "a fixed time a request"
 REAL_OURS, REAL_STOCK = "ours, real path", "stock, real path"
+SERVERS_OURS = "ours, real servers"
 
 
 def uvicorn(python: Path, name: str, app: str, **environment: str) -> Contender:
@@ -54,3 +55,14 @@ def real_contenders(python: Path, stores: Mapping[str, Path], page: str) -> dict
         name: Contender(name, [*module, kind, str(stores[name]), "{port}", page], metered=True)
         for name, kind in ((REAL_OURS, "ours"), (REAL_STOCK, "stock"))
     }
+
+
+def server_contenders(python: Path, node: Path, stores: Path, peer: Path) -> list[Contender]:
+    """The gateway and Mercurius over the same real servers. `stores` is the gateway's directory,
+    `peer` the file that tells Mercurius the addresses."""
+    ours = [str(python), "-m", "bench.execution.apps.real", "ours", str(stores)]
+    environment = {"NODE_ENV": "production", "BENCH_PORT": "{port}", "BENCH_STORES": str(peer)}
+    return [
+        Contender(SERVERS_OURS, [*ours, "{port}", "home feed"], metered=True),
+        Contender(MERCURIUS_JIT, [str(node), str(MERCURIUS / "stores.js")], environment),
+    ]

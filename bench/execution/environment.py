@@ -99,7 +99,7 @@ def versions(interpreter: Path) -> list[str]:
     mercurius = _output(
         [
             *(str(NODE), "-p"),
-            "['mercurius','graphql-jit','fastify','dataloader']"
+            "['mercurius','graphql-jit','fastify','dataloader','mysql2','memcached','thrift']"
             ".map(n => n + ' ' + require('./node_modules/' + n + '/package.json').version)"
             ".join(', ')",
         ],

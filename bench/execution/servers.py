@@ -62,11 +62,11 @@ class Server:
         for number in range(0, len(workload.requests), step):
             workload.check(number, self.ask(workload.requests[number]))
 
-    def counted(self) -> float:
-        """The number of answered requests in the server's metrics."""
+    def counted(self, metric: str = COUNTED) -> float:
+        """The sum of a metric of the server; by default, the number of answered requests."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
             lines = answer.read().decode().splitlines()
-        counts = [line.split()[1] for line in lines if line.startswith(f"{COUNTED}{{")]
+        counts = [line.split()[1] for line in lines if line.startswith(f"{metric}{{")]
         return sum(map(float, counts))
 
     def cpu_seconds(self) -> float:

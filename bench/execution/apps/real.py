@@ -1,4 +1,5 @@
-"""The real path: the gateway over embedded stores with demo content, with authorization and limits.
+"""The real path: the gateway over embedded stores with demo content, with authorization and limits;
+or over real servers, if DIRECTORY has a file `servers.toml` of settings.
 
 `python -m bench.execution.apps.real prepare DIRECTORY` creates the stores and prints the requests
 for each page: {page: [{"authorization", "body"}]}. `... ours DIRECTORY PORT PAGE` serves them as
@@ -38,6 +39,7 @@ from resolvers.context import Context
 from schema import schema
 
 VIEWERS, PINS = 50, 50
+SERVERS = "servers.toml"
 PAGES = {
     "home feed": "homeFeed(first: $first, visit: $id) { visitId %s }",
     "following feed": "followingFeed(first: $first) { %s }",
@@ -91,7 +93,10 @@ class StockExecutor:
 
 
 def settings_in(directory: Path) -> Settings:
+    """The embedded stores in the directory, or the servers that a file there names."""
+    servers = directory / SERVERS
     return read_settings(
+        servers if servers.exists() else None,
         data_dir=directory,
         run_jobs=False,
         public_url="http://pinway.test",
