@@ -1,8 +1,8 @@
 """The cost of fields: the directives that `schema.graphql` shows and `gateway.cost` reads.
 
-`@cost` and `@listSize` follow IBM's GraphQL Cost Directives specification. `@reads` is Pinway's
-own: it says what a field reads from the stores, whatever is selected below it.
-
+`@cost` and `@listSize` follow IBM's GraphQL Cost Directives specification. `@reads` and `@toll` are
+Pinway's own: `@reads` says what a field reads from the stores, whatever is selected below it, and
+`@toll` makes a field more expensive than its work.
 """
 
 from typing import Any
@@ -48,6 +48,16 @@ class ListSize:
 class Reads:
     calls: int
     entries: int = 0
+
+
+@strawberry.schema_directive(
+    locations=FIELD,
+    name="toll",
+    description="A cost of a field, for each parent, that is no work: it bounds how often a client "
+    "may use the field. It counts for the bound and the rate, and no operation waits for it.",
+)
+class Toll:
+    weight: str
 
 
 def reads(calls: int, *, each: int = 0) -> list[Any]:

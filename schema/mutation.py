@@ -4,11 +4,11 @@ import strawberry
 
 from resolvers.mutations import boards, edges, people, pins
 from schema import inputs, payloads
-from schema.costs import reads
+from schema.costs import Toll, reads
 from schema.fields import mutation
 
 WRITE = reads(40, each=20)
-SIGN_UP = reads(40, each=30_000)
+SIGN_UP = [*WRITE, Toll(weight="30000")]
 """The cost of a sign-up. The default limits allow one in a request, 33 at once, and one every three
 seconds for an address."""
 

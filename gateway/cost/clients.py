@@ -55,7 +55,8 @@ class Client:
             del running[self.name]
 
     def enter(self, cost: int) -> bool:
-        """Admit an operation with this cost. Returns False if the caller must `wait`."""
+        """Admit an operation with this cost, tolls excluded. Returns False if the caller must
+        `wait`."""
         return self._clients.room.enter(self.name, cost)
 
     async def wait(self, cost: int) -> None:

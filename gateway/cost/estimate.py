@@ -88,8 +88,14 @@ class Estimate:
 
     def cost(self, variables: Mapping[str, Any] | None) -> int:
         """The number that is compared with the limit."""
-        amount = self.amount(variables)
-        return ceil(min(amount.rows + amount.calls * A_CALL, DEAREST))
+        return self.costs(variables)[0]
+
+    def costs(self, variables: Mapping[str, Any] | None) -> tuple[int, int]:
+        """The number that is compared with the limit, and the same without tolls: the work."""
+        rows, calls, toll = self.amount(variables)
+        work = rows + calls * A_CALL
+        cost = ceil(min(work + toll, DEAREST))
+        return cost, ceil(min(work, DEAREST)) if toll else cost
 
 
 def estimate_of(
@@ -191,7 +197,7 @@ class _Compiling:
         rest = self.program.most([parts[0] for parts in below])
         each = self.program.most([parts[1] for parts in below])
         total = Sum(self.program)
-        total.add(Amount(rule.weight, rule.calls))
+        total.add(Amount(rule.weight, rule.calls, rule.toll))
         for name, weight in rule.inputs:
             self._add_input(total, node, name, weight)
         if of_entry or not (rule.sized or is_list(definition)):

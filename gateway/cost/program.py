@@ -18,10 +18,12 @@ KNOWN = 64
 
 
 class Amount(NamedTuple):
-    """An amount. `rows`: entries read and objects made. `calls`: calls of stores."""
+    """An amount. `rows`: entries read and objects made. `calls`: calls of stores. `toll`: a cost
+    that is no work."""
 
     rows: float
     calls: float
+    toll: float = 0.0
 
 
 NOTHING = Amount(0.0, 0.0)
@@ -56,7 +58,7 @@ class Program:
         return number
 
     def most(self, parts: Sequence[Part]) -> Part:
-        """The maximum of the parts, separately for rows and calls."""
+        """The maximum of the parts, separately for rows, calls and tolls."""
         if len(parts) <= 1:
             return parts[0] if parts else NOTHING
         dynamic = list(dict.fromkeys(part for part in parts if isinstance(part, int)))
@@ -64,6 +66,7 @@ class Program:
         known = Amount(
             max((part.rows for part in constant), default=0.0),
             max((part.calls for part in constant), default=0.0),
+            max((part.toll for part in constant), default=0.0),
         )
         if not dynamic:
             return known
@@ -86,18 +89,20 @@ class Program:
     def _evaluate(self, factors: tuple[float, ...]) -> list[Amount]:
         found: list[Amount] = []
         for line in self._lines:
-            rows, calls = line.constant
+            rows, calls, toll = line.constant
             for term, times, number in line.terms:
                 amount = found[term] if isinstance(term, int) else term
                 often = times if number is None else times * factors[number]
                 if often:
                     rows += often * amount.rows
                     calls += amount.calls
+                    toll += often * amount.toll
             if line.most_of:
                 amounts = [found[p] if isinstance(p, int) else p for p in line.most_of]
                 rows += max(amount.rows for amount in amounts)
                 calls += max(amount.calls for amount in amounts)
-            found.append(Amount(rows, calls))
+                toll += max(amount.toll for amount in amounts)
+            found.append(Amount(rows, calls, toll))
         return found
 
     def _add(self, line: _Line) -> int:
@@ -110,7 +115,7 @@ class Sum:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._rows = self._calls = 0.0
+        self._rows = self._calls = self._toll = 0.0
         self._terms: list[tuple[Part, float, int | None]] = []
 
     def add(self, part: Part, times: float = 1.0, factor: int | None = None) -> None:
@@ -122,9 +127,10 @@ class Sum:
         elif times:
             self._rows += times * part.rows
             self._calls += part.calls
+            self._toll += times * part.toll
 
     def part(self) -> Part:
-        constant = Amount(self._rows, self._calls)
+        constant = Amount(self._rows, self._calls, self._toll)
         if not self._terms:
             return constant
         term, times, factor = self._terms[0]

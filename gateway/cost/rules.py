@@ -15,7 +15,7 @@ from graphql import get_named_type as named_type
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 
 from gateway.cost.program import Amount
-from schema.costs import Cost, ListSize, Reads
+from schema.costs import Cost, ListSize, Reads, Toll
 
 OBJECT = 1.0
 """The cost of making an object: IBM's default."""
@@ -25,12 +25,14 @@ LEAF = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A field's cost: `weight` for each parent, `made` for each value, `calls` once, `entries` for
-    each place of its list and one more. `slicing` names the argument with the list's length, `most`
-    limits it, and `unsliced` is its default. `sized` are the fields below that have this length.
+    """A field's cost: `weight` and `toll` for each parent, `made` for each value, `calls` once,
+    `entries` for each place of its list and one more. `slicing` names the argument with the list's
+    length, `most` limits it, and `unsliced` is its default. `sized` are the fields below that have
+    this length.
     `inputs` are the weights of the fields of its argument `input`."""
 
     weight: float
+    toll: float
     made: float
     calls: float
     entries: float
@@ -45,7 +47,7 @@ class Rule:
 
 def rule_of(field: GraphQLField) -> Rule:
     """The rule of a field of any schema. Without directives, IBM's defaults."""
-    cost, size, reads = Cost(weight="0"), ListSize(), Reads(calls=0)
+    cost, size, reads, toll = Cost(weight="0"), ListSize(), Reads(calls=0), 0.0
     for directive in _directives(field):
         if isinstance(directive, Cost):
             cost = directive
@@ -53,12 +55,15 @@ def rule_of(field: GraphQLField) -> Rule:
             size = directive
         elif isinstance(directive, Reads):
             reads = directive
+        elif isinstance(directive, Toll):
+            toll = float(directive.weight)
     slicing = size.slicing_arguments[0] if size.slicing_arguments else None
     most = 1 if size.assumed_size is None else size.assumed_size
     default = field.args[slicing].default_value if slicing else None
     made = OBJECT if is_composite_type(named_type(field.type)) else LEAF
     return Rule(
         weight=float(cost.weight),
+        toll=toll,
         made=made,
         calls=float(reads.calls),
         entries=float(reads.entries),
@@ -67,7 +72,9 @@ def rule_of(field: GraphQLField) -> Rule:
         unsliced=default if isinstance(default, int) else most,
         sized=frozenset(size.sized_fields or ()),
         inputs=_inputs(field),
-        alone=Amount(float(cost.weight) + made * (most if is_list(field) else 1), reads.calls),
+        alone=Amount(
+            float(cost.weight) + made * (most if is_list(field) else 1), reads.calls, toll
+        ),
     )
 
 

@@ -124,7 +124,7 @@ class Executor:
                 return refused(found)
             if read_only and found.type is not OperationType.QUERY:
                 return _only_by_post(found.type)
-            cost = found.estimate.cost(variables)
+            cost, work = found.estimate.costs(variables)
             if 0 < self.max_cost < cost:
                 self.refusals.cost += 1
                 return _costing(found, cost, refused(too_dear(cost, self.max_cost)))
@@ -134,17 +134,17 @@ class Executor:
             if seconds := await _charged(client, cost):
                 self.refusals.rate += 1
                 return _costing(found, cost, waiting(seconds, too_often(seconds)))
-            if not client.enter(cost):
+            if not client.enter(work):
                 try:
                     with self._deadlines.begin():
-                        await client.wait(cost)
+                        await client.wait(work)
                 except TimeoutError:
                     return _costing(found, cost, refused(self._late()))
             compiled = found.plan.compiled
             try:
                 result = await self._run(found, query, variables, context)
             finally:
-                client.leave(cost)
+                client.leave(work)
             client.owe(context.scanning.used + A_SELECTION * (found.plan.compiled - compiled))
             return _costing(found, cost, result)
         finally:

@@ -4,8 +4,13 @@ share a visit."""
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import orjson
 import pytest
 
+from gateway.cost.clients import Clients
+from gateway.peers import Proxies
+from gateway.settings import Settings
+from resolvers.context import Context
 from tests.gateways import Gateway, embedded_gateway
 
 pytestmark = pytest.mark.anyio
@@ -27,6 +32,19 @@ async def test_a_request_makes_one_account(gateway: Gateway) -> None:
     assert "data" not in answer
     found = await gateway.data('{ user(username: "many0") { id } }')
     assert found == {"user": None}
+
+
+async def test_no_request_of_the_address_waits_after_a_sign_up(gateway: Gateway) -> None:
+    most, runtime = 4_000, gateway.runtime
+    client = Clients(Proxies(()), None, 0, most).of(None, {}, "198.51.100.7")
+    assert client is not None
+    text = 'mutation { signUp(input: {username: "dora"}) { user { username } } }'
+    context = Context(runtime.stores, runtime.feeds, None, "http://pinway.test", str)
+    result = await gateway.executor.run(text, None, None, context, client=client)
+    assert orjson.loads(result.body()) == {"data": {"signUp": {"user": {"username": "dora"}}}}
+    assert result.cost is not None
+    assert result.cost > Settings().max_cost / 2
+    assert client.enter(most)
 
 
 async def test_an_account_makes_no_accounts(gateway: Gateway) -> None:

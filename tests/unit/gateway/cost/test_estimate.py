@@ -112,6 +112,21 @@ def test_what_is_skipped_costs_nothing() -> None:
     assert rows(never) == alone
 
 
+def test_a_toll_is_bounded_but_is_no_work() -> None:
+    signing = 'signUp(input: {username: "ann"}) { user { id } }'
+    cost, work = estimate(f"mutation {{ {signing} }}").costs(None)
+    assert cost - work == 30_000
+    assert work < 100
+    assert estimate(f"mutation {{ {signing} b: {signing} }}").cost(None) > 60_000
+    again = 'b: signUp(input: {username: "bob"}) @skip(if: $v) { user { id } }'
+    maybe = estimate(f"mutation($v: Boolean!) {{ {signing} {again} }}")
+    for skips, tolls in ((True, 1), (False, 2)):
+        cost, work = maybe.costs({"v": skips})
+        assert cost - work == 30_000 * tolls
+    never = estimate("{ users { edges { node { id } } } }")
+    assert never.costs(None) == (never.cost(None),) * 2
+
+
 def test_a_fragment_counts_at_each_place_and_once_at_each() -> None:
     fragment = "fragment F on User { boards(first: 5) { __typename } }"
     plain = rows("{ viewer { boards(first: 5) { __typename } } }")
