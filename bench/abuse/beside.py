@@ -105,6 +105,7 @@ class Course:
     environment: Mapping[str, str] = field(default_factory=dict)
     calm: Window = field(default_factory=Window)
     found: list[Beside] = field(default_factory=list)
+    _windows: int = 0
 
     def run(self, one: Site, names: Sequence[str]) -> None:
         """Attack a site."""
@@ -153,7 +154,8 @@ class Course:
         )
 
     def _honest(self, seconds: float) -> Window:
-        arguments = (str(self.path), str(self.effort.rate), str(seconds))
+        self._windows += 1  # other viewers in each window
+        arguments = (str(self.path), str(self.effort.rate), str(seconds), str(self._windows))
         process = self._spawn("bench.abuse.honest", *arguments, nice=-20)
         printed, _ = process.communicate()
         found: dict[str, Any] = json.loads(printed)

@@ -1,9 +1,9 @@
 """The honest clients: the project's own operations at a fixed rate, without waiting for answers.
-Each viewer has its own address, as people have.
+Each viewer has its own address, as people have. `SEED` draws the viewers: each window has others.
 
-`python -m bench.abuse.honest FACTS RATE SECONDS` prints {"took": [seconds, ...], "late": [seconds,
-...], "failed": [text, ...], "slowest": [operation, seconds]}. Each running request has its own
-connection, so that a late answer delays no other request. `late` is by how much the process began
+`python -m bench.abuse.honest FACTS RATE SECONDS SEED` prints {"took": [seconds, ...], "late":
+[seconds, ...], "failed": [text, ...], "slowest": [operation, seconds]}. Each running request has its
+own connection, so that a late answer delays no other request. `late` is by how much the process began
 each request after the request was due, because another process had the core.
 """
 
@@ -41,20 +41,20 @@ class Asked(NamedTuple):
     request: bytes
 
 
-def feeds() -> Iterator[Asked]:
+def feeds(seed: int) -> Iterator[Asked]:
     """A page of ten pins of each viewer's home feed, for the peers, which answer nothing else."""
-    rng = random.Random(1)
+    rng = random.Random(seed)
     while True:
         number = rng.randrange(VIEWERS)
         request = post(body(10), {"authorization": f"Bearer {number}"})
         yield Asked("home-feed", _address(number), request)
 
 
-def operations(facts: Facts) -> Iterator[Asked]:
+def operations(facts: Facts, seed: int) -> Iterator[Asked]:
     """The sample operations as requests: two reads of each kind for each write, each by a random
     viewer."""
     texts = {path.stem[2:]: path.read_text() for path in SAMPLES.glob("*.graphql")}
-    rng = random.Random(1)
+    rng = random.Random(seed)
     while True:
         for name in ("home-feed", "board-with-pins") * 2 + (
             "reorder-pin",
@@ -147,11 +147,11 @@ async def drive(requests: Iterator[Asked], port: int, rate: float, seconds: floa
 
 
 def main() -> None:
-    path, rate, seconds = sys.argv[1:4]
+    path, rate, seconds, seed = sys.argv[1:5]
     facts = Facts.read(Path(path))
     gc.disable()  # a collection would delay it
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        requests = feeds() if PEER in os.environ else operations(facts)
+        requests = feeds(int(seed)) if PEER in os.environ else operations(facts, int(seed))
         found = runner.run(drive(requests, facts.port, float(rate), float(seconds)))
     names = ("took", "late", "failed", "slowest")
     print(json.dumps({name: getattr(found, name) for name in names}))

@@ -19,7 +19,7 @@ from gateway.auth import Tokens
 
 ROOT = Path(__file__).parents[2]
 SECRET = "a secret of the benchmark alone, of many characters"
-VIEWERS = 40
+VIEWERS = 250
 SECRET_PINS = 1_000
 START_SECONDS = 180.0
 
@@ -136,14 +136,11 @@ def _served(data: Path, folder: Path, before: Sequence[str] = ()) -> Iterator[Se
 def _look_around(facts: Facts) -> None:
     client, tokens = Client(facts.port), Tokens(SECRET, 48)
     found = client.ask(
-        "{ users(first: 100) { edges { node { id boards(first: 3) { edges { node { id "
-        "pins(first: 5) { edges { node { id } } } } } } } } } pins(first: 100) { edges { node "
-        "{ id } } } boards(first: 100) { edges { node { id } } } }"
+        "{ pins(first: 100) { edges { node { id } } } boards(first: 100) { edges { node { id } } } }"
     )
     facts.pins = [edge["node"]["id"] for edge in found["pins"]["edges"]]
     facts.boards = [edge["node"]["id"] for edge in found["boards"]["edges"]]
-    for edge in found["users"]["edges"]:
-        user = edge["node"]
+    for user in _users(client):
         facts.users.append(user["id"])
         for board in (edge["node"] for edge in user["boards"]["edges"]):
             pins = [edge["node"]["id"] for edge in board["pins"]["edges"]]
@@ -153,6 +150,22 @@ def _look_around(facts: Facts) -> None:
                     {"id": user["id"], "token": token, "board": board["id"], "pins": pins}
                 )
                 break
+
+
+def _users(client: Client) -> Iterator[dict[str, Any]]:
+    """The users, with some boards of each and some pins of each board."""
+    after = ""
+    while True:
+        page = client.ask(
+            "query($after: String) { users(first: 50, after: $after) { pageInfo { hasNextPage "
+            "endCursor } edges { node { id boards(first: 3) { edges { node { id "
+            "pins(first: 5) { edges { node { id } } } } } } } } } }",
+            after=after or None,
+        )["users"]
+        yield from (edge["node"] for edge in page["edges"])
+        if not page["pageInfo"]["hasNextPage"]:
+            return
+        after = page["pageInfo"]["endCursor"]
 
 
 def _hide_pins(facts: Facts) -> None:
