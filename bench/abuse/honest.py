@@ -2,9 +2,9 @@
 Each viewer has its own address, as people have. `SEED` draws the viewers: each window has others.
 
 `python -m bench.abuse.honest FACTS RATE SECONDS SEED` prints {"took": [seconds, ...], "late":
-[seconds, ...], "failed": [text, ...], "slowest": [operation, seconds]}. Each running request has its
-own connection, so that a late answer delays no other request. `late` is by how much the process began
-each request after the request was due, because another process had the core.
+[seconds, ...], "failed": [text, ...], "slowest": [operation, seconds]}. Each running request has
+its own connection, so that a late answer delays no other request. `late` is by how much the process
+began each request after the request was due, because another process had the core.
 """
 
 from __future__ import annotations

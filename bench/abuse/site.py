@@ -136,7 +136,8 @@ def _served(data: Path, folder: Path, before: Sequence[str] = ()) -> Iterator[Se
 def _look_around(facts: Facts) -> None:
     client, tokens = Client(facts.port), Tokens(SECRET, 48)
     found = client.ask(
-        "{ pins(first: 100) { edges { node { id } } } boards(first: 100) { edges { node { id } } } }"
+        "{ pins(first: 100) { edges { node { id } } } "
+        "boards(first: 100) { edges { node { id } } } }"
     )
     facts.pins = [edge["node"]["id"] for edge in found["pins"]["edges"]]
     facts.boards = [edge["node"]["id"] for edge in found["boards"]["edges"]]
