@@ -7,7 +7,12 @@ from contextlib import suppress
 
 import pytest
 
-from gateway.collector import THRESHOLDS, no_passes, short_passes
+from gateway import collector
+from gateway.collector import INCREMENTAL, THRESHOLDS, no_passes, short_passes
+
+by_generations = pytest.mark.skipif(
+    INCREMENTAL, reason="this Python's incremental collector has no passes of a generation"
+)
 
 
 class Node:
@@ -41,6 +46,7 @@ def none_by_itself() -> Iterator[None]:
     gc.enable()
 
 
+@by_generations
 def test_what_lives_long_is_left_out_of_later_passes() -> None:
     with short_passes():
         start = gc.get_freeze_count()
@@ -50,6 +56,7 @@ def test_what_lives_long_is_left_out_of_later_passes() -> None:
         assert not any(isinstance(found, Node) for found in gc.get_objects())
 
 
+@by_generations
 def test_cycles_that_came_since_are_found() -> None:
     with short_passes():
         found = cycle()
@@ -57,6 +64,7 @@ def test_cycles_that_came_since_are_found() -> None:
         assert found() is None
 
 
+@by_generations
 def test_cycles_among_what_was_left_out_are_found_when_memory_stays_doubled() -> None:
     memory, now = 100, 0.0
 
@@ -81,6 +89,7 @@ def test_cycles_among_what_was_left_out_are_found_when_memory_stays_doubled() ->
             assert not passed(600, at)  # twice what it was then, not more
 
 
+@by_generations
 def test_the_memory_in_use_is_looked_at_once_a_second() -> None:
     looks, now = 0, 0.0
 
@@ -97,6 +106,25 @@ def test_the_memory_in_use_is_looked_at_once_a_second() -> None:
     assert looks == 2
 
 
+def test_an_incremental_collector_has_its_objects_frozen_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(collector, "INCREMENTAL", True)
+    thresholds, callbacks = gc.get_threshold(), list(gc.callbacks)
+    kept = [Node() for _ in range(100)]
+    with short_passes():
+        assert not any(found in kept for found in gc.get_objects() if isinstance(found, Node))
+        frozen = gc.get_freeze_count()
+        found = cycle()
+        collector.set_aside()
+        gc.collect()
+        assert gc.get_freeze_count() == frozen
+        assert found() is None
+        assert (gc.get_threshold(), gc.callbacks) == (thresholds, callbacks)
+    assert not gc.get_freeze_count()
+
+
+@by_generations
 def test_the_collector_is_left_as_it_was() -> None:
     thresholds, callbacks = gc.get_threshold(), list(gc.callbacks)
     with short_passes():
@@ -127,6 +155,7 @@ def test_a_block_that_raises_leaves_the_collector_as_it_was() -> None:
     assert found() is None
 
 
+@by_generations
 def test_objects_that_blocks_leave_are_not_collected_in_one_long_pass() -> None:
     gc.enable()
     with short_passes():
