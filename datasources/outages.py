@@ -38,12 +38,19 @@ class _Outage:
 
 class Outages:
     """The outages that one loop knows of. `what` is the start of each line, for example "the outbox
-    of First"; `{}` in it is replaced by the name."""
+    of First"; `{}` in it is replaced by the name. An outage is over when a call
+    succeeds and `calm` seconds have passed since the last failure: of concurrent calls, some may
+    succeed."""
 
     def __init__(
-        self, log: logging.Logger, what: str, clock: Callable[[], float] = time.monotonic
+        self,
+        log: logging.Logger,
+        what: str,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        calm: float = 0.0,
     ) -> None:
-        self._log, self._what, self._clock = log, what, clock
+        self._log, self._what, self._clock, self._calm = log, what, clock, calm
         self._known: dict[str, _Outage] = {}
 
     def failed(self, name: str, error: BaseException) -> None:
@@ -66,8 +73,11 @@ class Outages:
 
     def well(self, name: str) -> None:
         """Log the end of the name's outage, if there was one."""
-        outage = self._known.pop(name, None)
-        if outage is not None:
+        if not self._known:
+            return
+        outage = self._known.get(name)
+        if outage is not None and self._clock() - outage.last >= self._calm:
+            del self._known[name]
             self._log.info(
                 "over, after %d failures in %.0f s: %s",
                 *(outage.failures, self._clock() - outage.began, self._what.format(name)),

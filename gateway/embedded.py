@@ -79,9 +79,10 @@ def topology_url(settings: Settings) -> str:
 
 
 def make_directory(data: Path) -> None:
-    """Create the data directory if it is missing. Raises ConfigError if it can't be used."""
+    """Create the data directory if it is missing, for its owner alone: the files have what is on
+    secret boards. Raises ConfigError if it can't be used."""
     try:
-        data.mkdir(parents=True, exist_ok=True)
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(
             f"can't make the data directory {data}: {error.strerror}; set data_dir to another"

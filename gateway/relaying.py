@@ -76,7 +76,7 @@ async def work_alone(
     Two relays only take time; without any relay, work would remain undone.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = path.open("ab")
     except OSError as error:
         _tell_without(path, error)

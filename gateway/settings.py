@@ -270,7 +270,7 @@ class Settings(BaseSettings):
         path = self.data_dir / "auth_secret"
         try:
             if not path.exists():
-                self.data_dir.mkdir(parents=True, exist_ok=True)
+                self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _keep_once(path, secrets.token_hex(32))
             secret = path.read_text().strip()
         except OSError as error:

@@ -1,6 +1,7 @@
 """MySQL servers: all reads of a batch on one server are one statement, whatever their shards."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from datasources.errors import StaleTopology, StoreError, StoreTimeout, StoreUna
 from datasources.mysql.link import Login
 from datasources.mysql.server import Server
 from datasources.mysql.session import MySqlSession
+from datasources.outages import Outages
 from datasources.places import PoolState
 from datasources.replication.server_row import CHECK, CHECK_SLAVE, LEASE_SECONDS
 from datasources.sql.dialect import MYSQL
@@ -19,6 +21,10 @@ from datasources.staleness import mark
 from datasources.together import together
 from datasources.topology import Topology
 
+log = logging.getLogger("pinway.stores")
+
+CALM = 10.0
+"""Seconds without a read from the slave after which the master's outage is over."""
 FIRST_ANSWER = 2.0
 """Seconds that a read waits for a master that has a slave, before it reads from the slave."""
 CATCH_UP = 3
@@ -47,6 +53,7 @@ class MySqlEngine:
         self._pool_size, self._deadline, self._observe = pool_size, deadline, observe
         self._servers: dict[str, Server] = {}
         self._leaving: set[asyncio.Task[None]] = set()
+        self._outages = Outages(log, "{} fails, and its slave is read instead", calm=CALM)
         self._use(topology)
 
     def confirm_with(self, confirm: Callable[[], Awaitable[None]]) -> None:
@@ -147,7 +154,10 @@ class MySqlEngine:
             if slave is None:
                 raise
             shards = {number for is_mod, number in map(shard_at, places) if not is_mod}
-            return await self._read_slave(slave, asked, shards, known, error)
+            rows = await self._read_slave(slave, asked, shards, known, error)
+            self._outages.failed(server, error)
+            return rows
+        self._outages.well(server)
         for [(epoch, age)] in (one.rows for one in check if one.rows):
             await self._check(server, epoch, age, known)
         return first.rows

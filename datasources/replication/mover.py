@@ -148,11 +148,11 @@ class Mover:
         report = await self._sides.verify(
             move.source, move.target, shards, self._progress, repair=False
         )
-        self._tell(f"{report.rows} rows were compared in {report.seconds:.1f} s")
+        self._tell(f"{report.rows:,} rows were compared in {report.seconds:.1f} s")
         if report.differences:
             first = report.differences[0]
             raise StoreConflict(
-                f"{len(report.differences)} rows differ, as {first.table} {first.key} of shard "
+                f"{len(report.differences):,} rows differ, as {first.table} {first.key} of shard "
                 f"{first.shard} ({first.fault}): `pinway shards verify {move.range[0]}-"
                 f"{move.range[1]}` lists them, and repairs them with --repair"
             )

@@ -220,11 +220,16 @@ def turned(move: Move, topology: Topology) -> Move:
     return replace(move, back=True, state=State.VERIFIED, groups=0, floor=floor)
 
 
+def counted(count: int, what: str) -> str:
+    """The number of things, as in "1 group" and "1,024 shards"."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def picture(move: Move) -> str:
     """The move as a line of text."""
     name = f"shards {move.range[0]}-{move.range[1]}"
     way = f"{move.origin}  -> {move.destination}"
-    done = f", {move.groups} groups handed over" if move.groups else ""
+    done = f", {counted(move.groups, 'group')} handed over" if move.groups else ""
     return f"  {name:<24} {way}  {move.state}{', on the way back' * move.back}{done}"
 
 
@@ -239,7 +244,9 @@ def intended(move: Move) -> list[str]:
     if move.state in (State.PLANNED, State.COPYING, State.FOLLOWING):
         lines.append("compare both sides")
     if move.state not in ARRIVED:
-        lines.append(f"hand them over in {handed} groups of up to {move.size} shards")
+        lines.append(
+            f"hand them over in {counted(handed, 'group')} of up to {counted(move.size, 'shard')}"
+        )
     if not move.back:
         lines.append(f"then {move.source} follows {move.target}, until the move is closed")
     return lines

@@ -74,7 +74,12 @@ def import_command(
     if listener.untold:
         click.echo(f"... and {listener.untold:,} more: --errors N describes N of them", err=True)
     if as_json:
-        told = {"new": report.new, "loaded": report.loaded, "bad_lines": report.bad_lines}
+        told = {
+            "new": report.new,
+            "loaded": report.loaded,
+            "bad_lines": report.bad_lines,
+            "changed_lines": report.changed_lines,
+        }
         tell(told, "", as_json=True)
     click.echo(summary(report), err=True)
     if not any(report.loaded.values()):

@@ -63,7 +63,7 @@ class Teller:
         ]
         told = "were repaired" if report.repaired else "differ"
         lines.append(
-            f"{report.rows} rows compared in {report.seconds:.1f} s ({rate:.0f} a second), "
+            f"{report.rows:,} rows compared in {report.seconds:.1f} s ({rate:,.0f} a second), "
             f"{len(found)} {told}"
         )
         data = {

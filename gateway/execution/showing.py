@@ -85,7 +85,7 @@ def _log(first: GraphQLError, count: int) -> None:
     path = "/".join(map(str, first.path or ()))
     where = path if count == 1 else f"{path} and {count - 1} more"
     if isinstance(cause, PinwayError):
-        log.warning("%s (%s)", cause, where)
+        log.warning("%s (at response path %s)", cause, where)
     else:
         log.error("%s", where, exc_info=cause)
 

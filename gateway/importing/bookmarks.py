@@ -54,8 +54,11 @@ class Title(NamedTuple):
 
 
 class Fault(NamedTuple):
+    """A fault of a line. `kept`: the line is imported all the same, as the message says."""
+
     line: int
     message: str
+    kept: bool = False
 
 
 Event = Folder | Link | Title | Fault
@@ -161,7 +164,7 @@ class _Parser(HTMLParser):
                 f"ADD_DATE is {date[:40]!r}, which is no number of seconds from 1970 to 2286: "
                 "the item is imported without its date"
             )
-            self._events.append(Fault(item.line, message))
+            self._events.append(Fault(item.line, message, kept=True))
             added = 0
         if item.tag == "h1":
             if title:
@@ -170,7 +173,7 @@ class _Parser(HTMLParser):
         if item.tag == "h3":
             if len(item.path) >= MAX_DEPTH:
                 message = f"folders nested deeper than {MAX_DEPTH}: {title!r} joins its parent"
-                self._events.append(Fault(item.line, message))
+                self._events.append(Fault(item.line, message, kept=True))
                 self._named = item.path
                 return
             self._named = (*item.path, title or "Untitled")

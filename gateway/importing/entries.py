@@ -1,6 +1,7 @@
 """Reads a file of either format as one stream of import lines, with bounded memory."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
@@ -20,6 +21,16 @@ from gateway.importing.jsonl import (
 MAX_LINE = 1 << 20  # bytes
 _CHUNK = 1 << 16
 _MAX_NAME, _MAX_TITLE = 180, 500
+_FIELD = re.compile(r" - at `\$\.(\w+)`")
+_PLACES = {
+    "link": "HREF",
+    "title": "the link's text",
+    "name": "the folder's name",
+    "description": "DD",
+    "created": "ADD_DATE",
+    "username": "the name after --as",
+}
+"""The places of fields in a bookmarks file."""
 _TIES = 10**9  # links that can be ordered by number within one millisecond
 
 
@@ -92,7 +103,12 @@ def bookmark_lines(
             else:
                 yield from boards.link(event)
         except BadLine as error:
-            yield bookmarks.Fault(event.line, str(error))
+            yield bookmarks.Fault(event.line, _of_bookmark(str(error)))
+
+
+def _of_bookmark(message: str) -> str:
+    """A message about a field of the import format, with the field's place in a bookmarks file."""
+    return _FIELD.sub(lambda found: f" - in {_PLACES.get(found[1], found[1])}", message)
 
 
 class _Boards:
@@ -120,7 +136,7 @@ class _Boards:
                 f"a folder {self._name(folder.path)!r} is there already, in line {first}: the "
                 "links of both go to one board"
             )
-            yield bookmarks.Fault(folder.line, message)
+            yield bookmarks.Fault(folder.line, message, kept=True)
         yield from self._board(folder.path, folder.line, folder.added, folder.description)
 
     def link(self, link: bookmarks.Link) -> Iterator[Entry]:

@@ -145,7 +145,7 @@ async def _read(
             for entry in islice(iterator, _STEP):
                 number += 1
                 if isinstance(entry, Fault):
-                    load.complaints.add(entry.line, entry.message)
+                    load.complaints.add(entry.line, entry.message, kept=entry.kept)
                 else:
                     load.spool.add(entry)
         if number - before < _STEP:

@@ -19,10 +19,12 @@ class Progress(NamedTuple):
 
 
 class Bad(NamedTuple):
-    """A line that was left out, completely or in the part that the message names."""
+    """A line that was left out, completely or in the part that the message names. `kept`: the line
+    was imported with a change, and is no bad line."""
 
     line: int
     message: str
+    kept: bool = False
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.message}"
@@ -67,6 +69,7 @@ class ImportReport:
     new: dict[str, int] = field(default_factory=dict)
     bad: list[Bad] = field(default_factory=list)
     bad_lines: int = 0
+    changed_lines: int = 0  # imported with a change: without a date, or into another folder
     feeds: int = 0  # users whose feeds were built
 
 
@@ -77,13 +80,16 @@ class Complaints:
     def __init__(self, report: ImportReport, strict: bool, on_bad: OnBad | None) -> None:
         self._report, self._strict, self._on_bad = report, strict, on_bad
 
-    def add(self, line: int, message: str) -> None:
-        """Report a line. Raises ImportStopped in a strict import."""
-        bad = Bad(line, message)
-        self._report.bad_lines += 1
+    def add(self, line: int, message: str, *, kept: bool = False) -> None:
+        """Report a line. Raises ImportStopped in a strict import, unless the line is kept."""
+        bad = Bad(line, message, kept)
+        if kept:
+            self._report.changed_lines += 1
+        else:
+            self._report.bad_lines += 1
         if len(self._report.bad) < KEPT:
             self._report.bad.append(bad)
-        if self._strict:
+        if self._strict and not kept:
             raise ImportStopped(str(bad))
         if self._on_bad is not None:
             self._on_bad(bad)
@@ -97,7 +103,10 @@ def summary(report: ImportReport) -> str:
         for title, counts in (("new", report.new), ("already there", there))
         if (counted := [_counted(n, kind) for kind, n in counts.items() if n > 0])
     ]
-    return "; ".join([*(parts or ["nothing imported"]), _counted(report.bad_lines, "bad line")])
+    changed = report.changed_lines
+    told = [_counted(changed, "line") + " imported with a change"] if changed else []
+    bad = _counted(report.bad_lines, "bad line")
+    return "; ".join([*(parts or ["nothing imported"]), *told, bad])
 
 
 def _counted(count: int, what: str) -> str:

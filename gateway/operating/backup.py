@@ -78,7 +78,8 @@ async def make(stores: Stores, data: Path, folder: Path, on_progress: OnProgress
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     try:
         shutil.rmtree(unfinished, ignore_errors=True)
-        (unfinished / "shards").mkdir(parents=True)
+        unfinished.mkdir(mode=0o700, parents=True)
+        (unfinished / "shards").mkdir()
         await _copy(stores, data, unfinished, on_progress)
         manifest = await asyncio.to_thread(_listed, unfinished)
         (unfinished / _LIST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
@@ -162,6 +163,7 @@ def restore(folder: Path, data: Path, on_progress: OnProgress) -> Backup:
     unfinished = data.with_name(f"{data.name}.restoring")
     try:
         shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(mode=0o700, parents=True)
         for done, (name, content) in enumerate(manifest.files.items(), 1):
             to = unfinished / name
             to.parent.mkdir(parents=True, exist_ok=True)

@@ -25,9 +25,10 @@ def shortages(settings: Settings, allowed: Mapping[str, int]) -> dict[str, str]:
     """A line for each server that allows fewer connections than may be opened. `allowed`: each
     server's `max_connections`, by name."""
     processes = settings.mysql_processes or settings.workers
+    counted = "1 process" if processes == 1 else f"{processes:,} processes"
     need = wanted(settings) + OTHERS
     return {
-        server: f"{processes:,} processes with up to {settings.mysql_connections:,} connections, "
+        server: f"{counted} with up to {settings.mysql_connections:,} connections, "
         f"and {OTHERS} of others, need {need:,}; max_connections is {most:,}"
         for server, most in allowed.items()
         if need > most

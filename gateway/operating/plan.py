@@ -101,7 +101,7 @@ def plan(demand: Demand) -> list[Line]:
         Line(
             "gateway cores",
             gateways,
-            "cores",
+            "core" if gateways == 1 else "cores",
             f"{pages:,.4g} pages/s / ({PAGES_A_CORE:,} a core * {FULL:g})",
         ),
         Line(

@@ -340,7 +340,7 @@ async def test_a_dry_run_says_what_would_be_done_and_does_nothing(pairs: Pairs) 
     )
     assert status == 0
     assert output.splitlines()[0] == f"shards 0-1 (2) go from {source} to {target}"
-    assert "in 2 groups of up to 1 shards" in output
+    assert "in 2 groups of up to 1 shard" in output
     for words, message in (
         (("move", "0-1", "--to", source), f"are on {source} already"),
         (("move", "0-1", "--to", "Nobody"), "has no server"),

@@ -1,6 +1,7 @@
 """Every call of a store is measured, by store, backend, operation and outcome."""
 
 import inspect
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from datasources.calls import Called, Calls, observed
 from datasources.errors import StoreUnavailable
 from datasources.ids import Kind, compose
 from datasources.mappings import ListKey, Mapping, PageRequest
+from datasources.memcached import MemcachedObjectCache
 from datasources.protocols import Lease, Stores, Table
 from datasources.recording import Recording, recorded
 from datasources.valkey import ValkeyServer
@@ -99,3 +101,19 @@ async def test_what_does_not_wait_is_the_stores_own(stores: Stores) -> None:
     assert seen.shards.objects.topology() is stores.shards.objects.topology()
     assert seen.mapping_cache.window == stores.mapping_cache.window
     assert [row async for row in seen.pools.primary.scan(Table("pinway_pools"))] == []
+
+
+async def test_an_outage_of_a_cache_is_one_line(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    dead = MemcachedObjectCache([("127.0.0.1", 1)])
+    seen = observed(stores._replace(object_cache=dead), Calls())
+    with caplog.at_level(logging.INFO, "pinway.stores"):
+        for _ in range(3):
+            with pytest.raises(StoreUnavailable):
+                await seen.object_cache.get([1])
+            await seen.object_cache.drop([1])  # nothing is cached where no server listens
+    [record] = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage().startswith("the object_cache fails, and shards are read instead: ")
+    assert "127.0.0.1" in record.getMessage()

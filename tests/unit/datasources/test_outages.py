@@ -53,3 +53,19 @@ def test_each_name_has_an_outage_of_its_own(caplog: pytest.LogCaptureFixture) ->
         record.getMessage().removeprefix("over, after 2 failures in 0 s: ").partition(":")[0]
         for record in caplog.records
     ] == [*("First", "Second", "First")]
+
+
+def test_an_outage_goes_on_while_only_some_calls_succeed(caplog: pytest.LogCaptureFixture) -> None:
+    now = 0.0
+    outages = Outages(log, "the cache", clock=lambda: now, calm=10.0)
+    with caplog.at_level(logging.INFO, log.name):
+        for second in range(20):
+            now = float(second)
+            outages.failed("", OSError("refused"))
+            outages.well("")
+        now = 29.0
+        outages.well("")
+    assert [record.getMessage() for record in caplog.records] == [
+        "the cache: refused; trying again",
+        "over, after 20 failures in 29 s: the cache",
+    ]

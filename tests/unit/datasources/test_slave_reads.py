@@ -1,6 +1,7 @@
 """Reads of a pair while the topology changes. Servers that change it during a call force each
 interleaving."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -175,3 +176,14 @@ async def test_a_master_that_was_deposed_while_another_was_asked_is_not_believed
         Part(object_place(name, number), "data", "FROM t", ()) for number, name in enumerate("AC")
     ]
     assert await world.router.read("get", parts) == [[(b"first",)], [(b"new",)]]
+
+
+async def test_reads_that_go_to_a_slave_are_one_line_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World(FakeServer(b"old", answers=False), FakeServer(b"new"))
+    with caplog.at_level(logging.INFO, "pinway.stores"):
+        for _ in range(3):
+            assert await world.read() == [(b"new",)]
+    [record] = caplog.records
+    assert record.getMessage().startswith("A fails, and its slave is read instead: no answer")

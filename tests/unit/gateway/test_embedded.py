@@ -1,6 +1,7 @@
 """The embedded stores, wherever their data directory is."""
 
 from pathlib import Path
+from stat import S_IMODE
 
 import pytest
 
@@ -18,3 +19,11 @@ async def test_a_data_directory_may_have_any_name(tmp_path: Path) -> None:
         found = await gateway.data('{ user(username: "ann") { boardCount } }')
     assert found == {"user": {"boardCount": 1}}
     assert {path.name for path in directory.iterdir()} >= {"shards", "feeds", "valkey"}
+
+
+async def test_a_data_directory_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    old.mkdir(mode=0o755)
+    for directory, mode in ((new, 0o700), (old, 0o755)):
+        async with embedded_gateway(directory):
+            assert S_IMODE(directory.stat().st_mode) == mode

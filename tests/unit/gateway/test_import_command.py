@@ -52,6 +52,17 @@ def test_bad_lines_are_described_up_to_a_number_and_counted(tmp_path: Path) -> N
     assert again.output.endswith("already there: 1 user; 5 bad lines\n")
 
 
+def test_a_line_that_is_imported_with_a_change_is_no_bad_line(tmp_path: Path) -> None:
+    file = tmp_path / "bookmarks.html"
+    file.write_text(
+        '<DL>\n<DT><A HREF="https://example.com/1" ADD_DATE="soon">1</A>\n'
+        '<DT><A HREF="javascript:1">2</A>\n</DL>'
+    )
+    done = import_(tmp_path / "data", file, "--as", "ann")
+    assert done.exit_code == 0, done.output
+    assert done.output.endswith("; 1 line imported with a change; 1 bad line\n")
+
+
 def test_without_a_terminal_each_stage_is_a_line(tmp_path: Path) -> None:
     file = tmp_path / "world.jsonl"
     file.write_text(users("ann", "bob"))

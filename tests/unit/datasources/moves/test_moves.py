@@ -129,5 +129,5 @@ def test_a_dry_run_says_what_is_left_to_do() -> None:
     assert len(moves.intended(MOVE)) == 5
     assert moves.intended(replace(MOVE, back=True, state=State.VERIFIED)) == [
         "shards 2-5 (4) go from c to a",
-        "hand them over in 1 groups of up to 8 shards",
+        "hand them over in 1 group of up to 8 shards",
     ]

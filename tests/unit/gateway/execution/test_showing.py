@@ -25,8 +25,8 @@ def test_a_dead_server_is_logged_once_however_many_fields_fail(
         "TIMEOUT"
     ]
     assert [record.getMessage() for record in caplog.records] == [
-        "MySQL001A: gone (homeFeed/0/likeCount and 49 more)",
-        "MySQL002A: no answer (viewer/boards)",
+        "MySQL001A: gone (at response path homeFeed/0/likeCount and 49 more)",
+        "MySQL002A: no answer (at response path viewer/boards)",
     ]
 
 

@@ -108,6 +108,7 @@ def test_a_date_that_is_none_is_told_and_its_link_kept(date: str) -> None:
     (fault,) = faults(text)
     assert fault.line == 2
     assert f"ADD_DATE is '{date}'" in fault.message
+    assert fault.kept
     assert [link.added for link in links(text)] == [0]
 
 

@@ -152,3 +152,10 @@ def test_two_folders_of_one_name_are_told_and_share_a_board() -> None:
     (board,) = boards(found)
     assert {pin.board for pin in pins(found)} == {board.key}
     assert len(pins(found)) == 2
+
+
+def test_a_fault_of_a_link_names_its_place_in_the_bookmarks() -> None:
+    found = of_bookmarks(f'<DL><DT><A HREF="https://example.com/{"x" * 3000}">1</A></DL>')
+    (fault,) = (entry for entry in found if isinstance(entry, Fault))
+    assert fault.message.endswith(" - in HREF")
+    assert not fault.kept
