@@ -66,6 +66,7 @@ class MemcachedObjectCache:
         self._rng = rng or Random()
         self._refused_is_empty = refused_is_empty
         self._nodes = [Node(host, port) for host, port in servers]
+        self._name = f"object cache {', '.join(node.name for node in self._nodes)}"
         self._deadline = deadline
         self._tokens = (f"{nonce}{n:x}" for nonce in (secrets.token_hex(8),) for n in count())
 
@@ -109,8 +110,8 @@ class MemcachedObjectCache:
         )
 
     async def ping(self) -> None:
-        async with self._guarded():
-            for node in self._nodes:
+        for node in self._nodes:
+            async with self._guarded(f"object cache {node.name}"):
                 await node.run(lambda connection: connection.gets([b"ping"]))
 
     def pools(self) -> list[PoolState]:
@@ -130,26 +131,26 @@ class MemcachedObjectCache:
     ) -> None:
         """Run `work` for each server that has some of the keys, all at once."""
         shares = by_node(self._nodes, keys)
-        async with self._guarded(), asyncio.TaskGroup() as group:
+        async with self._guarded(self._name), asyncio.TaskGroup() as group:
             for node, share in shares.items():
                 if share:
                     group.create_task(_run(node, work, share, refused_is_done))
 
     @asynccontextmanager
-    async def _guarded(self) -> AsyncIterator[None]:
+    async def _guarded(self, name: str) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self._deadline):
                 yield
         except TimeoutError as error:
-            raise StoreTimeout(f"object cache: no answer within {self._deadline} s") from error
+            raise StoreTimeout(f"{name}: no answer within {self._deadline} s") from error
         except ExceptionGroup as errors:
             if errors.split((OSError, ProtocolError))[1] is not None:
                 raise
             first = errors.exceptions[0]
             kind = Refused if is_refusal(first) else StoreUnavailable
-            raise kind(f"object cache: {first}") from errors
+            raise kind(f"{name}: {first}") from errors
         except (OSError, ProtocolError) as error:
-            raise StoreUnavailable(f"object cache: {error}") from error
+            raise StoreUnavailable(f"{name}: {error}") from error
 
 
 async def _run(

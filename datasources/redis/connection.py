@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -38,6 +39,8 @@ class Connection:
         )
         self._redis: Any = Redis(connection_pool=pool)  # the driver has incomplete types
         self._pool: Any = pool
+        parts = urlsplit(url)
+        self._name = f"mapping cache {parts.netloc.rpartition('@')[2] or parts.path}"
         self._deadline = deadline
         self._digests: Scripts | None = None
 
@@ -64,7 +67,7 @@ class Connection:
                 except NoScriptError:
                     if self._digests is digests:
                         self._digests = None
-            raise StoreUnavailable("mapping cache: the server restarts again and again")
+            raise StoreUnavailable(f"{self._name}: the server restarts again and again")
 
     def pool_state(self) -> PoolState:
         pool = self._pool
@@ -98,11 +101,11 @@ class Connection:
             async with asyncio.timeout(seconds):
                 yield
         except (TimeoutError, RedisTimeoutError) as error:
-            raise StoreTimeout(f"mapping cache: no answer within {seconds:g} s") from error
+            raise StoreTimeout(f"{self._name}: no answer within {seconds:g} s") from error
         except (RedisConnectionError, OSError) as error:
             kind = Refused if is_refusal(error) else StoreUnavailable
-            raise kind(f"mapping cache: {error}") from error
+            raise kind(f"{self._name}: {error}") from error
         except (RedisError, ValueError) as error:
             if str(error).startswith("WRONGTYPE"):
-                raise StoreCorrupt(f"mapping cache: {error}") from error
-            raise StoreUnavailable(f"mapping cache: {error}") from error
+                raise StoreCorrupt(f"{self._name}: {error}") from error
+            raise StoreUnavailable(f"{self._name}: {error}") from error

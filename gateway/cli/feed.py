@@ -9,7 +9,7 @@ import click
 from prometheus_client.parser import text_string_to_metric_families
 
 from datasources.errors import ConfigError
-from datasources.factory import open_switches
+from datasources.factory import mask, open_switches
 from datasources.protocols import Switches
 from feed_engine.speculation import Side
 from gateway.cli.options import with_settings
@@ -57,7 +57,7 @@ def route_command(settings: Settings, side: str, pools: bool, feeds: bool, as_js
     async def change(switches: Switches) -> dict[str, str]:
         return await route(switches, chosen, wanted)
 
-    held = run_told(_with_switches(settings, change))
+    held = run_told(_with_switches(settings, change), _waits_for(settings))
     tell({"routes": held}, _told(held), as_json=as_json)
 
 
@@ -71,7 +71,7 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
     async def load(switches: Switches) -> dict[str, str]:
         return routes(await switches.load())
 
-    held = run_told(_with_switches(settings, load))
+    held = run_told(_with_switches(settings, load), _waits_for(settings))
     if not as_json:
         tell(None, _told(held), as_json=False)
     url = (url or settings.operators_url).rstrip("/")
@@ -86,6 +86,10 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
             f"no gateway answers at {url} ({_why(error)}): start one, or name another with --url"
         ) from None
     tell({"routes": held, "races": measured(text)}, lines(text), as_json=as_json)
+
+
+def _waits_for(settings: Settings) -> str:
+    return f"the stores: the topology at {mask(topology_url(settings))}"
 
 
 def _why(error: OSError | ValueError) -> str:
@@ -165,7 +169,10 @@ def _race_lines(store: str, metrics: dict[str, Values]) -> list[str]:
             f"p{float(k[2]) * 100:g} {_ms(latency[k])}" for k in latency if k[:2] == (store, side)
         )
         forced = ", forced" if metrics["forced"].get((store, side)) else ""
-        told.append(f"  {side}: {', '.join(modes) or 'unknown'}{forced}; {seen or 'not measured'}")
+        mode = ", ".join(modes) or "unknown"
+        if metrics["pinway_store_up"].get((f"{store}_{side}",)) == 0:
+            mode = "does not answer" if mode == "well" else f"does not answer, {mode}"
+        told.append(f"  {side}: {mode}{forced}; {seen or 'not measured'}")
     budget = metrics["budget"]
     told.append(
         f"  budget: {budget.get((store, 'late'), 0):.1f} calls for late ones, "

@@ -91,6 +91,11 @@ async def test_status_tells_what_the_metrics_hold(gateway: Gateway, tmp_path: Pa
     assert sum("primary: well; p50" in line for line in told) == 1
     assert sum("primary: well; not measured" in line for line in told) == 1
     assert any("cutoff 50.0 ms" in line for line in told)
+    up = 'pinway_store_up{store="feeds_primary"} '
+    assert f"{up}1.0" in text
+    dead = lines(text.replace(f"{up}1.0", f"{up}0.0"))
+    assert sum("primary: does not answer; p50" in line for line in dead) == 1
+    assert sum("primary: well; not measured" in line for line in dead) == 1
 
 
 @pytest.mark.anyio
