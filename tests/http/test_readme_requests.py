@@ -10,7 +10,7 @@ from tests.gateways import embedded_gateway
 
 pytestmark = pytest.mark.anyio
 README = Path(__file__).parents[2] / "README.md"
-CURL = re.compile(r"^curl -s \S+/graphql .*--json '(.*)'$", re.MULTILINE)
+CURL = re.compile(r"^curl -s \S+/graphql .*-d '(.*)'$", re.MULTILINE)
 
 
 async def test_the_requests_lead_to_a_first_pin(tmp_path: Path) -> None:
