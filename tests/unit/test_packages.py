@@ -45,7 +45,7 @@ def imported(*folders: str) -> set[str]:
                 modules |= {name.name.partition(".")[0] for name in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 modules.add(node.module.partition(".")[0])
-    modules -= OUR_PACKAGES | sys.stdlib_module_names
+    modules -= OUR_PACKAGES | {"bootstrap"} | sys.stdlib_module_names
     return {normalized(providers.get(module, [module])[0]) for module in modules}
 
 
