@@ -28,8 +28,8 @@ shown. If one site had all attacks, the honest clients would become the load."""
 
 @dataclass(frozen=True)
 class Effort:
-    """Seconds of each window with an attack and of each window without; the number of `rounds` of
-    both; the honest client's requests a second."""
+    """Seconds of each window with an attack; seconds without one, for each attack and before the
+    first one on a site; `rounds` of both; the honest client's requests a second."""
 
     attack: float
     calm: float
@@ -97,8 +97,8 @@ class Beside:
 
 @dataclass
 class Course:
-    """Attacks in turn, each from its own address. `environment` is the clients' environment.
-    Latencies without an attack are taken from all such windows together."""
+    """Attacks in turn, each from an address of its own. `environment` is the clients' environment.
+    The windows before the first attack on each site give the latencies without an attack."""
 
     path: Path
     effort: Effort
@@ -111,6 +111,8 @@ class Course:
         """Attack a site."""
         one.facts.write(self.path)
         self._honest(2.0)  # warm up
+        # before the first attack: jobs of an attack that writes continue after it
+        self.calm += self._honest(self.effort.calm * self.effort.rounds * len(names))
         for name in names:
             self._beside(one, name)
 
@@ -132,7 +134,6 @@ class Course:
         attacked, answers = Window(), dict[str, int]()
         before, most = one.memory, 0
         for turn in range(effort.rounds):
-            self.calm += self._honest(effort.calm)
             address = f"127.0.{turn + 2}.{number + 2}"
             arguments = (str(self.path), str(number), address, str(effort.attack + 1.0))
             attacker = self._spawn("bench.abuse.attacking", *arguments, nice=-10)

@@ -199,6 +199,8 @@ class Accepting:
         listener.setblocking(False)
         listener.listen(backlog)
         self._accepting = self._loop.create_task(self._accept())
+        # only then, since the loop watches the descriptor until the task has ended
+        self._accepting.add_done_callback(lambda _: listener.close())
 
     async def drain(self) -> None:
         """Take no more connections, and begin to serve all that were taken: each may have sent its
@@ -210,7 +212,7 @@ class Accepting:
             await asyncio.wait(self._beginning)
 
     def close(self) -> None:
-        """Take no more connections. The ones that are served stay open."""
+        """Take no more connections, and close the listener. The ones that are served stay open."""
         self._accepting.cancel()
         self.arrivals.close()
 

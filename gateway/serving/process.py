@@ -203,6 +203,7 @@ class Server(uvicorn.Server):
         finally:
             for server in self.servers:
                 server.close()
+                await server.wait_closed()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Take connections, in place of uvicorn's own servers (`gateway/serving/arriving.py`)."""

@@ -8,6 +8,7 @@ import pytest
 from datasources.errors import StoreTimeout, StoreUnavailable
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
+from datasources.mysql.replication.admin import Admin
 from datasources.staleness import Collecting
 from datasources.zookeeper import ZooKeeperTopology
 from tests.pairs import Pairs
@@ -83,6 +84,15 @@ async def test_a_master_without_its_slave_is_read_after_a_look_at_the_topology(
     await close(gateway)
 
 
+async def older_than_its_lease(slave: Admin) -> None:
+    """Wait until a slave that another test restarted has surely received a lease since."""
+    while True:
+        [(_, uptime)] = await slave.run("SHOW GLOBAL STATUS LIKE 'UPTIME'")
+        if int(uptime) > 5:
+            return
+        await asyncio.sleep(0.1)
+
+
 async def test_while_a_master_hangs_its_slave_is_read_with_all_that_was_acknowledged(
     pairs: Pairs,
 ) -> None:
@@ -90,6 +100,7 @@ async def test_while_a_master_hangs_its_slave_is_read_with_all_that_was_acknowle
     ranges = gateway.shards.objects.topology().shards[0]
     assert ranges.slave is not None
     slave = pairs.admin(ranges.slave)
+    await older_than_its_lease(slave)
     id = await gateway.shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"1"))
     await slave.run("STOP SLAVE SQL_THREAD")
     await set_pin(gateway.shards, id, b"2")  # received, and not applied
