@@ -71,12 +71,9 @@ def _packages(settings: Settings) -> Finding:
                 version(package)
             except PackageNotFoundError:
                 missing.append(package)
-    try:
-        from gateway.execution.tasks import stepped_in_c  # noqa: F401
+    from gateway.execution.fused.writers import BUILT
 
-        how = "compiled"
-    except ImportError:
-        how = "not compiled"
+    how = "compiled" if BUILT else "not compiled"
     told = f"Pinway {version('pinway')}, {how}"
     if missing:
         return Finding(
