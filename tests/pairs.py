@@ -171,7 +171,15 @@ def pairs(kept_pairs: Kept, request: pytest.FixtureRequest) -> Iterator[Pairs]:
 @contextmanager
 def started(folder: Path) -> Iterator[Pairs]:
     """Two pairs in `folder` with created shards, stopped at the end."""
-    stack = Stack(folder, SHARDS, 2)
+    with servers(folder, SHARDS) as made:
+        asyncio.run(_install(made))
+        yield made
+
+
+@contextmanager
+def servers(folder: Path, shards: int) -> Iterator[Pairs]:
+    """Two pairs in `folder` without shards, and ZooKeeper, stopped at the end."""
+    stack = Stack(folder, shards, 2)
     stack.up(set_up_only=True)
     made = Pairs(stack, 2)
     names = ["zookeeper", *made.names]
@@ -180,7 +188,6 @@ def started(folder: Path) -> Iterator[Pairs]:
             stack.services[name].start()
         for name in names:
             stack.services[name].wait_ready()
-        asyncio.run(_install(made))
         yield made
     finally:
         stack.down()

@@ -14,10 +14,9 @@ from bench.rows import Row
 from datasources.ids import Kind
 from datasources.mysql import MySqlShards
 from datasources.topology import ModShards, ShardRange, Topology, dump
-from deploy.stack import Stack
 from deploy.stack.layout import to_toml
 from deploy.stack.mariadb import topology_name
-from tests.pairs import Pairs
+from tests.pairs import Pairs, servers
 
 FEW = 64
 FEW_ON, MANY_ON = "mysql001a", "mysql002a"
@@ -38,18 +37,8 @@ class Size(NamedTuple):
 async def many_shards(folder: Path, count: int, rounds: int) -> list[Row]:
     """Two pairs: one gets FEW shards from `pinway init`, the other one `count` shards from `pinway
     shards open`."""
-    stack = Stack(folder, FEW, 2)
-    stack.up(set_up_only=True)
-    pairs = Pairs(stack, 2)
-    names = ["zookeeper", *pairs.names]
-    try:
-        for name in names:
-            stack.services[name].start()
-        for name in names:
-            stack.services[name].wait_ready()
+    with servers(folder, FEW) as pairs:
         return await _measured(pairs, _configured(pairs), count, rounds)
-    finally:
-        stack.down()
 
 
 async def _measured(pairs: Pairs, config: Path, count: int, rounds: int) -> list[Row]:
