@@ -36,13 +36,16 @@ E = TypeVar("E", bound=Entry)
 class _Queue(Generic[E]):
     """Documents by text, the least recently used first, and the sum of their bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, trim: Callable[[], None]) -> None:
+        """`trim` is called when a document has grown."""
         self.entries: OrderedDict[str, E] = OrderedDict()
         self.bytes = 0
+        self._trim = trim
 
     def add(self, text: str, entry: E) -> None:
         self.entries[text] = entry
         self.bytes += entry.bytes
+        entry.grown = self._grown
 
     def remove(self, text: str) -> E | None:
         entry = self.entries.pop(text, None)
@@ -50,13 +53,23 @@ class _Queue(Generic[E]):
             self.bytes -= entry.bytes
         return entry
 
+    def pop(self) -> tuple[str, E]:
+        """Remove the least recently used document."""
+        text, entry = self.entries.popitem(last=False)
+        self.bytes -= entry.bytes
+        return text, entry
+
+    def _grown(self, taken: int) -> None:
+        self.bytes += taken
+        self._trim()
+
 
 class TwoQueues(Generic[E]):
     """At most `size` documents of at most `max_bytes` together."""
 
     def __init__(self, size: int, max_bytes: int) -> None:
         self._size, self._max_bytes = size, max_bytes
-        self._new, self._used = _Queue[E](), _Queue[E]()
+        self._new, self._used = _Queue[E](self._trim), _Queue[E](self._trim)
         self._left: OrderedDict[bytes, None] = OrderedDict()
         """The digests of the last documents that left the queue of new ones, `size` at most."""
         self.evictions = 0
@@ -77,7 +90,7 @@ class TwoQueues(Generic[E]):
             return entry
         entry = self._new.remove(text)
         if entry is not None:
-            self._enter(self._used, text, entry)
+            self._used.add(text, entry)
         return entry
 
     def put(self, text: str, entry: E) -> None:
@@ -88,16 +101,8 @@ class TwoQueues(Generic[E]):
         is_known = digest in self._left
         if is_known:
             del self._left[digest]
-        self._enter(self._used if is_known else self._new, text, entry)
+        (self._used if is_known else self._new).add(text, entry)
         self._trim()
-
-    def _enter(self, queue: _Queue[E], text: str, entry: E) -> None:
-        def grown(taken: int) -> None:
-            queue.bytes += taken
-            self._trim()
-
-        queue.add(text, entry)
-        entry.grown = grown
 
     def _trim(self) -> None:
         new, used = self._new, self._used
@@ -108,9 +113,7 @@ class TwoQueues(Generic[E]):
             if not is_over and len(self) <= self._size and self.bytes <= self._max_bytes:
                 return
             is_new = is_over or not used.entries
-            queue = new if is_new else used
-            text, entry = queue.entries.popitem(last=False)
-            queue.bytes -= entry.bytes
+            text, entry = (new if is_new else used).pop()
             if is_new:
                 self._left[digest_of(text)] = None
                 if len(self._left) > self._size:
