@@ -241,7 +241,7 @@ class Documents:
         return self._kept(text, document)
 
     def _now(self, text: str) -> Document:
-        with no_passes(collect=True):  # the rules that validate a document are cycles
+        with no_passes():  # the rules are cycles until the document is validated
             document = self._new(text)
         return self._kept(text, document)
 

@@ -147,9 +147,9 @@ class Reader:
             return self._refused(text, [error], "GRAPHQL_PARSE_FAILED")
         counts = measured(ast)
         errors = counts.errors(limits) or self._validated(ast, rules)
-        fields, nodes = _without_tokens(ast)  # validation leaves refused trees to the collector too
         if errors:
             return self._refused(text, errors, "GRAPHQL_VALIDATION_FAILED")
+        fields, nodes = _without_tokens(ast)
         return Read(ast, [], counts.selections, fields, nodes)
 
     def _validated(self, ast: DocumentNode, rules: Sequence[NewRule]) -> list[GraphQLError]:
