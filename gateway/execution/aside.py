@@ -158,7 +158,7 @@ class Aside:
             error: BaseException | None = None
             self._begin_slice()
             try:
-                with no_passes(collect=True):  # validation makes megabytes of cycles
+                with no_passes(collect=True):  # compiling may leave cycles
                     result = piece.work()
             except BaseException as raised:
                 error = raised
