@@ -1,8 +1,13 @@
-"""Ends asynchronous tests whose time is over (`pytest-timeout`).
+"""Ends asynchronous tests whose time is over (`pytest-timeout`), and fails tests that leave their
+task cancelled.
 
 pytest-timeout raises its failure from a signal, mostly while the event loop waits. So the failure
 leaves the loop, but the test's coroutine stays suspended there. The tests of a session share a
 loop, so it would continue during a later test, and raise its errors there.
+
+They share a task, too. `asyncio.TaskGroup` of Python 3.11 and 3.12 leaves its parent task with a
+requested cancellation after an error, so `Task.cancelling` tells a later test, or the code that it
+calls, of a cancellation that nobody requested.
 """
 
 import asyncio
@@ -30,14 +35,18 @@ class Ending:
         """Run the test. Exceptions after its time is over are ignored."""
         if self._overdue:  # before its first step
             return
-        self._task = asyncio.current_task()
+        task = self._task = asyncio.current_task()
+        assert task is not None
+        before = task.cancelling()
         try:
             await self._function(**arguments)
+            left = task.cancelling() - before
+            assert not left, f"{left} cancellations of the test's task are left (Task.uncancel)"
         except BaseException as error:
             if not self._overdue:
                 raise
-            if self._task is not None and isinstance(error, asyncio.CancelledError):
-                self._task.uncancel()
+            if isinstance(error, asyncio.CancelledError):
+                task.uncancel()
         finally:
             self._task = None
             self._ended.set()

@@ -40,6 +40,7 @@ from datasources.memcached.node import Node, by_node
 from datasources.places import PoolState
 from datasources.protocols import Lease
 from datasources.refusals import is_refusal
+from datasources.together import together
 
 LEASED = 1  # the flags of a lease
 LEASE_SECONDS = 10
@@ -131,10 +132,10 @@ class MemcachedObjectCache:
     ) -> None:
         """Run `work` for each server that has some of the keys, all at once."""
         shares = by_node(self._nodes, keys)
-        async with self._guarded(self._name), asyncio.TaskGroup() as group:
-            for node, share in shares.items():
-                if share:
-                    group.create_task(_run(node, work, share, refused_is_done))
+        async with self._guarded(self._name):
+            await together(
+                _run(node, work, share, refused_is_done) for node, share in shares.items() if share
+            )
 
     @asynccontextmanager
     async def _guarded(self, name: str) -> AsyncIterator[None]:
@@ -143,14 +144,9 @@ class MemcachedObjectCache:
                 yield
         except TimeoutError as error:
             raise StoreTimeout(f"{name}: no answer within {self._deadline} s") from error
-        except ExceptionGroup as errors:
-            if errors.split((OSError, ProtocolError))[1] is not None:
-                raise
-            first = errors.exceptions[0]
-            kind = Refused if is_refusal(first) else StoreUnavailable
-            raise kind(f"{name}: {first}") from errors
         except (OSError, ProtocolError) as error:
-            raise StoreUnavailable(f"{name}: {error}") from error
+            kind = Refused if is_refusal(error) else StoreUnavailable
+            raise kind(f"{name}: {error}") from error
 
 
 async def _run(

@@ -58,7 +58,18 @@ async def test_that_comes_later():
 
 async def test_that_fails():
     pytest.fail("as it should")
+
+async def test_that_leaves_a_cancellation():
+    asyncio.current_task().cancel()
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        pass
 """
+FAILING = [
+    *("test_that_hangs", "test_that_hangs_in_its_end", "test_that_fails"),
+    "test_that_leaves_a_cancellation",
+]
 
 
 def test_a_test_whose_time_is_over_does_not_fail_a_later_one(tmp_path: Path) -> None:
@@ -74,7 +85,7 @@ def test_a_test_whose_time_is_over_does_not_fail_a_later_one(tmp_path: Path) -> 
     )
     failed = [line.split()[1] for line in run.stdout.splitlines() if line.startswith("FAILED")]
     names = [line.rpartition("::")[2] for line in failed]
-    assert names == ["test_that_hangs", "test_that_hangs_in_its_end", "test_that_fails"], run.stdout
+    assert names == FAILING, run.stdout
 
 
 def test_a_test_whose_time_is_over_before_its_first_step_never_begins() -> None:
