@@ -180,6 +180,12 @@ def mask(url: str) -> str:
     return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:***@{host}"))
 
 
+def address(url: str) -> str:
+    """The host and port of the URL, or its path; without user and password."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2] or parts.path
+
+
 def _bind(
     table: Mapping[str, Callable[[SplitResult, bool], T]], refused_is_empty: bool
 ) -> dict[str, Callable[[SplitResult], T]]:

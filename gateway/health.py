@@ -11,6 +11,7 @@ from typing import Any
 
 from datasources.errors import StoreError
 from datasources.protocols import Stores
+from datasources.waits import waiting_for
 
 WELL = "well"
 PATIENCE = 1.0
@@ -45,7 +46,7 @@ async def readiness(stores: Stores, patience: float = PATIENCE) -> dict[str, dic
     shards, lags, faults = await asyncio.gather(
         stores.shards.ping(),
         _lags(stores, patience),
-        asyncio.gather(*(_fault(ping, patience) for ping in pings.values())),
+        asyncio.gather(*(_fault(name, ping, patience) for name, ping in pings.items())),
     )
     states = {f"shards {name}": _shards(stores, name, fault) for name, fault in shards.items()}
     states |= _slaves(stores, shards, lags)
@@ -106,10 +107,11 @@ def _state(fault: str | None, costs: str) -> dict[str, str]:
     return {"state": WELL} if fault is None else {"state": fault, "costs": costs}
 
 
-async def _fault(ping: Callable[[], Awaitable[None]], patience: float) -> str | None:
+async def _fault(name: str, ping: Callable[[], Awaitable[None]], patience: float) -> str | None:
     try:
-        async with asyncio.timeout(patience):
-            await ping()
+        with waiting_for(name):
+            async with asyncio.timeout(patience):
+                await ping()
     except StoreError as error:
         return str(error) or type(error).__name__
     except TimeoutError:

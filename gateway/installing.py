@@ -7,14 +7,16 @@ from pathlib import Path
 from datasources.errors import ConfigError, StoreConflict, StoreCorrupt
 from datasources.factory import (
     StoresConfig,
+    address,
     close_stores,
     open_stores,
     open_switches,
     open_topology,
 )
+from datasources.protocols import Stores, Table, WideColumnStore
 from datasources.together import together
 from datasources.topology import parse
-from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
+from datasources.waits import waiting_for
 from gateway import made
 from gateway.embedded import embedded
 from gateway.importing.report import Progress
@@ -45,14 +47,28 @@ async def install(
                     stores.shards.create(
                         lambda done, total: on_progress(Progress("Shards", done, total, "shards"))
                     ),
-                    *(side.create(TABLES_POOLS) for side in stores.pools),
-                    *(side.create(TABLES_FEEDS) for side in stores.feeds),
+                    *(
+                        _create(f"{name} at {address(getattr(config, name))}", side, tables)
+                        for name, side, tables in _sides(stores)
+                    ),
                 ]
             )
-            await made.register(stores, switches)
+            with waiting_for(f"queue at {address(config.queue)}"):
+                await made.register(stores, switches)
         finally:
             await switches.close()
             await close_stores(stores)
+
+
+def _sides(stores: Stores) -> list[tuple[str, WideColumnStore, list[Table]]]:
+    """Each side of the feed stores, with its setting and its tables."""
+    sides = (*stores.pools, *stores.feeds)
+    return [(name, side, made.SIDES[name]) for name, side in zip(made.SIDES, sides, strict=True)]
+
+
+async def _create(name: str, side: WideColumnStore, tables: list[Table]) -> None:
+    with waiting_for(name):
+        await side.create(tables)
 
 
 async def _seed(config: StoresConfig, seed: str) -> None:

@@ -7,14 +7,16 @@ switches beside the topology, which is not stored with the data, and each start 
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
-from datasources.errors import ConfigError, Damaged, StoreError
-from datasources.factory import StoresConfig, mask
+from datasources.errors import ConfigError, Damaged, StoreError, StoreTimeout
+from datasources.factory import StoresConfig, address, mask
 from datasources.protocols import Stores, Switches, Table, WideColumnStore
 from datasources.sql.router import places
+from datasources.waits import waiting_for
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 
 T = TypeVar("T")
@@ -62,7 +64,7 @@ async def check(config: StoresConfig, stores: Stores, switches: Switches) -> Non
     for side, found in sides.items():
         if found is not None and known[side] - found:
             raise Damaged(_lost_side(side, getattr(config, side)))
-    marked = await _within(stores.queue.marked())
+    marked = await _within(f"queue at {address(config.queue)}", stores.queue.marked())
     if known["queue"] and marked is False:
         raise Damaged(
             f"the queue at {mask(config.queue)} is empty, but it was not: another server answers "
@@ -139,7 +141,7 @@ def _next(name: str) -> str:
 
 
 async def _absent(stores: Stores) -> list[tuple[str, list[str]]]:
-    found = await _within(stores.shards.absent())
+    found = await _within(None, stores.shards.absent())  # it names its servers itself
     return list((found or {}).items())
 
 
@@ -148,17 +150,31 @@ async def _tables(config: StoresConfig, stores: Stores) -> dict[str, set[str] | 
     opened: dict[str, WideColumnStore] = dict(
         zip(SIDES, [*stores.pools, *stores.feeds], strict=True)
     )
-    of_store = {id(store): store for store in opened.values()}
-    found = await asyncio.gather(*(_within(store.tables()) for store in of_store.values()))
-    told = dict(zip(of_store, found, strict=True))
+    sides_of: dict[int, list[str]] = {}
+    for side, store in opened.items():
+        sides_of.setdefault(id(store), []).append(side)
+    found = await asyncio.gather(
+        *(
+            _within(
+                f"{' and '.join(sides)} at {address(getattr(config, sides[0]))}",
+                opened[sides[0]].tables(),
+            )
+            for sides in sides_of.values()
+        )
+    )
+    told = dict(zip(sides_of, found, strict=True))
     return {side: told[id(store)] for side, store in opened.items()}
 
 
-async def _within(call: Awaitable[T]) -> T | None:
+async def _within(name: str | None, call: Awaitable[T]) -> T | None:
     try:
-        async with asyncio.timeout(PATIENCE):
-            return await call
-    except (StoreError, TimeoutError):
+        with nullcontext() if name is None else waiting_for(name):
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    return await call
+            except TimeoutError:
+                raise StoreTimeout(f"no answer within {PATIENCE:g} s") from None
+    except StoreError:
         return None
 
 

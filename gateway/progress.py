@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from datasources.waits import Waits, collected
 from gateway.importing.report import Progress
 
 T = TypeVar("T")
@@ -25,25 +26,29 @@ def _say(line: str) -> None:
 
 
 @contextmanager
-def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[None]:
-    """Say what the block waits for, if it takes longer than SILENCE. A thread says it, because the
-    block may keep the event loop busy, or have no event loop."""
+def telling(waits_for: str, *, say: Callable[[str], None] = _say) -> Iterator[Waits]:
+    """Say what the block waits for, if it takes longer than SILENCE, with each store that has not
+    answered and the cause. A thread says it, because the block may keep the event loop busy, or
+    have no event loop."""
     ended = Event()
 
     def tell() -> None:
         pause, waited = SILENCE, 0.0
         while not ended.wait(pause):
             waited += pause
-            say(f"still waiting for {waits_for}, after {waited:.0f} s")
+            stores = waits.told()
+            detail = f": {stores}" if stores else ""
+            say(f"still waiting for {waits_for}, after {waited:.0f} s{detail}")
             pause = waited
 
     thread = Thread(target=tell, name="telling", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    with collected() as waits:
+        thread.start()
+        try:
+            yield waits
+        finally:
+            ended.set()
+            thread.join()
 
 
 def run_told(work: Coroutine[Any, Any, T], waits_for: str = "the stores") -> T:

@@ -2,6 +2,7 @@
 masters."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from datasources.errors import StoreError
 from datasources.mysql import schema
@@ -14,6 +15,7 @@ from datasources.sql.router import places
 from datasources.sql.shards import Progress, SqlShards, now_ms
 from datasources.together import together
 from datasources.topology import Topology
+from datasources.waits import waiting_for
 
 DEADLINE = 5.0  # seconds
 POOL_SIZE = 16
@@ -144,17 +146,23 @@ class MySqlShards(SqlShards):
 
     async def _databases(self, server: str) -> set[str] | None:
         try:
-            listed = await self._engine.server(server).query("absent", "SHOW DATABASES", (), "")
+            with self._waiting_for(server):
+                listed = await self._engine.server(server).query("absent", "SHOW DATABASES", (), "")
         except StoreError:
             return None
         return {name.decode() for [name] in listed.rows}
 
     async def _fault(self, server: str) -> str | None:
         try:
-            await self._engine.server(server).query("ping", "SELECT 1", (), "")
+            with self._waiting_for(server):
+                await self._engine.server(server).query("ping", "SELECT 1", (), "")
         except StoreError as error:
             return str(error)
         return None
+
+    def _waiting_for(self, server: str) -> AbstractContextManager[None]:
+        host = self.objects.topology().servers[server].partition("//")[2]
+        return waiting_for(f"shards {server} at {host}")
 
 
 def _servers(topology: Topology) -> list[str]:

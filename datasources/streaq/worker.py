@@ -28,6 +28,8 @@ from datasources.streaq.unix import mend
 Run = Callable[[Job], Awaitable[None]]
 log = logging.getLogger("pinway.queue")
 
+logging.getLogger("coredis").setLevel(logging.CRITICAL)  # it logs each attempt to connect
+
 QUEUE = "pinway"
 TASK = "job"
 

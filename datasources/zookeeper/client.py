@@ -19,6 +19,7 @@ from kazoo.protocol.states import KazooState
 from kazoo.retry import KazooRetry
 
 from datasources.errors import StoreTimeout, StoreUnavailable
+from datasources.waits import waiting_for
 
 SESSION_SECONDS = 10.0
 logging.getLogger("kazoo").setLevel(logging.ERROR)  # it warns at each attempt to connect again
@@ -33,6 +34,7 @@ class Client:
         self._client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._connected = asyncio.Event()
+        self._fault = _Fault()
         self._listeners: set[Callable[[], None]] = set()
 
     def listen(self, changed: Callable[[], None]) -> None:
@@ -48,6 +50,10 @@ class Client:
         StoreUnavailable."""
         loop = self._start()
         answer: asyncio.Future[Any] = loop.create_future()
+        with waiting_for(f"topology at {self._hosts}", self._why):
+            return await self._answered(begin, answer)
+
+    async def _answered(self, begin: Callable[[Any], Any], answer: "asyncio.Future[Any]") -> Any:
         try:
             async with asyncio.timeout(self._deadline):
                 await self._connected.wait()
@@ -58,7 +64,8 @@ class Client:
         except TimeoutError as error:
             if not self._connected.is_set():
                 raise StoreUnavailable(
-                    f"topology: no ZooKeeper at {self._hosts}: start it, or mend the setting"
+                    f"topology: no ZooKeeper at {self._hosts} ({self._why()}): start it, or mend "
+                    "the setting"
                 ) from error
             raise StoreTimeout(f"topology: no answer within {self._deadline} s") from error
         except _UNAVAILABLE as error:
@@ -74,6 +81,9 @@ class Client:
             await asyncio.to_thread(client.stop)
             await asyncio.to_thread(client.close)
 
+    def _why(self) -> str:
+        return self._fault.text or "no answer"
+
     def _start(self) -> asyncio.AbstractEventLoop:
         if self._client is None or self._loop is None:
             self._loop = asyncio.get_running_loop()
@@ -81,6 +91,7 @@ class Client:
                 hosts=self._hosts,
                 timeout=self._session,
                 connection_retry=KazooRetry(max_tries=-1, delay=0.1, backoff=2, max_delay=2.0),
+                logger=self._fault.logger(),
             )
             self._client.add_listener(lambda state: self._on_loop(lambda: self._turned(state)))
             self._client.start_async()
@@ -88,6 +99,7 @@ class Client:
 
     def _turned(self, state: str) -> None:
         if state == KazooState.CONNECTED:
+            self._fault.text = ""
             self._connected.set()
         else:
             self._connected.clear()
@@ -100,6 +112,25 @@ class Client:
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(act)
+
+
+class _Fault(logging.Filter):
+    """The last fault of the connection. kazoo tells it in a warning only."""
+
+    text = ""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep the innermost cause of a warning, and pass errors alone."""
+        if record.levelno == logging.WARNING and ": " in record.getMessage():
+            self.text = record.getMessage().rpartition(": ")[2]
+        return record.levelno >= logging.ERROR
+
+    def logger(self) -> logging.Logger:
+        """A logger for one client of kazoo."""
+        logger = logging.Logger("kazoo.client", logging.WARNING)
+        logger.parent = logging.getLogger("kazoo")
+        logger.addFilter(self)
+        return logger
 
 
 _UNAVAILABLE = (

@@ -6,6 +6,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
+    AsyncExitStack,
     asynccontextmanager,
     contextmanager,
     nullcontext,
@@ -29,7 +30,7 @@ from gateway.operating import control
 from gateway.operating.connections import warn_of_shortages
 from gateway.operating.requests import perform
 from gateway.peers import Proxies
-from gateway.progress import Bars
+from gateway.progress import Bars, telling
 from gateway.runtime import Runtime, running
 from gateway.serving.arriving import Accepting
 from gateway.serving.bounds import bounds_of
@@ -67,7 +68,7 @@ async def serve(
     if EMBEDDED in (settings.topology, settings.pools_primary, settings.feeds_primary):
         with Bars() as bars:
             await install(settings, bars)
-    async with running(settings) as runtime:
+    async with _opened(settings, tell=greet) as runtime:
         if demo and not await demo_is_loaded(runtime.stores):
             with Bars() as bars:
                 await fill_demo(runtime.stores, settings.data_dir, bars)
@@ -102,6 +103,23 @@ async def serve(
 
 
 @asynccontextmanager
+async def _opened(
+    settings: Settings, *, jobs: bool | None = None, tell: bool = True
+) -> AsyncIterator[Runtime]:
+    """The open stores. If `tell`, log which stores the start waits for, and which do not answer."""
+    async with AsyncExitStack() as opened:
+        with telling("the stores", say=log.warning if tell else _silent) as waits:
+            runtime = await opened.enter_async_context(running(settings, jobs=jobs))
+        if tell and (failures := waits.failures()):
+            log.warning("started without stores that do not answer: %s", failures)
+        yield runtime
+
+
+def _silent(line: str) -> None:
+    """Say nothing: another worker says it."""
+
+
+@asynccontextmanager
 async def _answering(operators: socket.socket | None, app: ASGIApp) -> AsyncIterator[None]:
     """Answer operators, if they have a listener."""
     if operators is None:
@@ -130,7 +148,7 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 async def work(settings: Settings, operators: socket.socket | None = None) -> None:
     """Run jobs, and answer operators only, until stopped."""
-    async with running(settings, jobs=True) as runtime:
+    async with _opened(settings, jobs=True) as runtime:
         health = ProcessHealth()
         site = create_site(settings, runtime, None, health)
         async with _answering(operators, site.admin):

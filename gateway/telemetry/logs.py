@@ -21,7 +21,7 @@ request_id: ContextVar[str] = ContextVar("pinway_request_id", default="")
 """The id of the present request; empty outside of requests."""
 
 Say = Callable[..., Any]
-_QUIET = ("streaq", "coredis")
+_QUIET = ("streaq",)
 """Drivers of which only warnings are logged; stores log their other messages as errors."""
 _SILENT = ("opentelemetry",)
 """Libraries that log each failed call of an outage; Pinway logs an outage once."""
