@@ -1,6 +1,6 @@
-"""`python -m bench.data [--quick]`: moves under load, a master that hangs, reads of 50 pins,
-comparisons, and 512 shards on one server, on real servers. Prints a table at the end, and writes
-bench/results/data.json."""
+"""`python -m bench.data [--quick] [--parts PART ...]`: moves under load, a master that hangs, reads
+of 50 pins, comparisons, and 512 shards on one server, on real servers. Prints a table at the end,
+and writes bench/results/data.json."""
 
 import argparse
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from bench.data.many import many_shards, say
 from bench.data.turns import in_turn
 from bench.machine import machine
-from bench.rows import Row, table, write
+from bench.rows import Row, replace, table
 from datasources.errors import StoreError
 from datasources.ids import Kind
 from datasources.memcached import MemcachedObjectCache
@@ -42,27 +42,40 @@ class Effort(NamedTuple):
     many: int  # shards on one server
 
 
+PARTS = {
+    "cuts": ("longest write ", "writes that failed "),
+    "hung": ("reads that failed ",),
+    "pins": ("50 pins by id from ",),
+    "verify": ("verify",),
+    "many": ("opening ", "a new shard ", "50 pins by id of ", "CPU ", "pinway "),
+}
+"""The parts of the benchmark, and the first words of each part's measures."""
 FULL, QUICK = Effort(20, 10.0, 1_000, 50_000, 512), Effort(2, 4.0, 200, 2_000, 128)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.data", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="2 moves, fewer rows and shards")
-    effort = QUICK if parser.parse_args().quick else FULL
+    parser.add_argument(
+        "--parts", nargs="*", choices=PARTS, default=[*PARTS], help="these parts; keep the others"
+    )
+    chosen = parser.parse_args()
+    effort = QUICK if chosen.quick else FULL
+    measures = {"cuts": cuts, "hung": hung, "pins": fifty_pins, "verify": verify}
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="pinway-bench-") as folder:
-        with started(Path(folder) / "stack") as pairs:
-            rows = asyncio.run(measure(pairs, effort))
-        rows += asyncio.run(many_shards(Path(folder) / "many", effort.many, effort.rounds))
-    write("data", rows)
+        if few := [part for part in measures if part in chosen.parts]:
+            with started(Path(folder) / "stack") as pairs:
+                for part in few:
+                    found = asyncio.run(measures[part](pairs, effort))
+                    replace("data", PARTS[part], found)
+                    rows += found
+        if "many" in chosen.parts:
+            found = asyncio.run(many_shards(Path(folder) / "many", effort.many, effort.rounds))
+            replace("data", PARTS["many"], found)
+            rows += found
     print(machine())
     print(table(rows))
-
-
-async def measure(pairs: Pairs, effort: Effort) -> list[Row]:
-    rows = await cuts(pairs, effort.cuts)
-    rows += await hung(pairs, effort.hung)
-    rows += await fifty_pins(pairs, effort.rounds)
-    return rows + await verify(pairs, effort.rows)
 
 
 async def shards(pairs: Pairs, *words: str) -> str:
@@ -73,15 +86,18 @@ async def shards(pairs: Pairs, *words: str) -> str:
     return output
 
 
-async def cuts(pairs: Pairs, count: int) -> list[Row]:
+async def cuts(pairs: Pairs, effort: Effort) -> list[Row]:
     """The longest write while shards move to the other master and back."""
+    count = effort.cuts
     say(f"{count} cuts")
     async with pairs.gateway(deadline=5.0) as gateway:
         load, began = Load(gateway), time.perf_counter()
         async with load.running(WRITERS):
             for number in range(count):
-                there = ("move", RANGE, "--to", OTHER, "--group", "1")
+                there, start = ("move", RANGE, "--to", OTHER, "--group", "1"), time.perf_counter()
                 await shards(pairs, *(("rollback", RANGE) if number % 2 else there))
+                took, done = time.perf_counter() - start, len(load.acknowledged)
+                say(f"  {number + 1} of {count}: {took:.1f} s, {done:,} writes so far")
         seconds = time.perf_counter() - began
         await load.check()
     done = len(load.acknowledged)
@@ -93,7 +109,7 @@ async def cuts(pairs: Pairs, count: int) -> list[Row]:
     ]
 
 
-async def hung(pairs: Pairs, seconds: float) -> list[Row]:
+async def hung(pairs: Pairs, effort: Effort) -> list[Row]:
     """The failed reads while the master is stopped."""
     say("a master that hangs")
     async with pairs.gateway() as gateway:
@@ -111,7 +127,7 @@ async def hung(pairs: Pairs, seconds: float) -> list[Row]:
         reads = list[asyncio.Task[tuple[float, bool]]]()
         pairs.server(MASTER).kill(signal.SIGSTOP)
         try:
-            while clock() - began < seconds:
+            while clock() - began < effort.hung:
                 reads.append(asyncio.create_task(read()))
                 await asyncio.sleep(1 / READS_A_SECOND)
             found = await asyncio.gather(*reads)
@@ -124,7 +140,7 @@ async def hung(pairs: Pairs, seconds: float) -> list[Row]:
     return [Row(name, late.count(False), "", "<= 0", told)]
 
 
-async def fifty_pins(pairs: Pairs, rounds: int) -> list[Row]:
+async def fifty_pins(pairs: Pairs, effort: Effort) -> list[Row]:
     """Reads of 50 pins by id, compared with the same reads on the driver's connection."""
     say(f"{PAGE} pins by id")
     async with pairs.gateway() as gateway:
@@ -137,7 +153,7 @@ async def fifty_pins(pairs: Pairs, rounds: int) -> list[Row]:
         )
         link = await connect(login, autocommit=True, deadline=5.0)
         ours, bare = await in_turn(
-            lambda: gateway.objects.get(ids), lambda: link.run_all(*statement), rounds
+            lambda: gateway.objects.get(ids), lambda: link.run_all(*statement), effort.rounds
         )
         link.close()
         rows = [compared("MySQL", ours, bare)]
@@ -152,7 +168,7 @@ async def fifty_pins(pairs: Pairs, rounds: int) -> list[Row]:
     connection = await Connection.open("127.0.0.1", memcached.port)
     keys = [b"pinway:%d" % id for id in ids]
     assert await cache.get(ids) == data
-    ours, bare = await in_turn(lambda: cache.get(ids), lambda: connection.gets(keys), rounds)
+    ours, bare = await in_turn(lambda: cache.get(ids), lambda: connection.gets(keys), effort.rounds)
     connection.close()
     await cache.close()
     return [compared("memcached", ours, bare), *rows]
@@ -181,14 +197,14 @@ async def statement_of(gateway: MySqlShards, ids: Sequence[int]) -> tuple[str, t
     return statement
 
 
-async def verify(pairs: Pairs, rows: int) -> list[Row]:
+async def verify(pairs: Pairs, effort: Effort) -> list[Row]:
     """The rows a second at which both sides are compared."""
     say("verify")
     admin = pairs.admin(MASTER)
     for shard in range(SHARDS):
         await admin.run(
             f"INSERT INTO db{shard:05d}.pins (data) SELECT REPEAT('x', 300) "
-            f"FROM db00000.seq_1_to_{rows}"
+            f"FROM db00000.seq_1_to_{effort.rows}"
         )
     await shards(pairs, "move", RANGE, "--to", OTHER, "--no-verify")
     report = json.loads((await shards(pairs, "verify", RANGE, "--json")).splitlines()[-1])
