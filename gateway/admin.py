@@ -9,17 +9,16 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
-from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from datasources.protocols import Stores
+from gateway.files import Files, SentFromMemory
 from gateway.health import readiness
 from gateway.metrics import exposition, of_workers
 from gateway.serving.siblings import Siblings
@@ -71,7 +70,7 @@ class Admin:
                 Route("/metrics", self._metrics),
                 Route("/statusz", self._page),
                 Route("/statusz.json", self._status),
-                Mount("/statusz", _PageFiles(directory=statusz.STATIC)),
+                Mount("/statusz", Files(statusz.STATIC, statusz.HEADERS)),
             ]
         )
 
@@ -83,7 +82,7 @@ class Admin:
             Route("/metrics", self._here_alone(self._metrics)),
             Route("/statusz", self._here_alone(self._page)),
             Route("/statusz.json", self._here_alone(self._status)),
-            Mount("/statusz", _PageFiles(directory=statusz.STATIC)),
+            Mount("/statusz", Files(statusz.STATIC, statusz.HEADERS)),
         ]
 
     def _tells(self, request: Request) -> bool:
@@ -125,7 +124,7 @@ class Admin:
         return exposition(text + await self._watch.metrics())
 
     async def _page(self, request: Request) -> Response:
-        return FileResponse(statusz.STATIC / "index.html", headers=statusz.HEADERS)
+        return SentFromMemory(statusz.STATIC / "index.html", headers=statusz.HEADERS)
 
     async def _status(self, request: Request) -> Response:
         content = statusz.content(await self._watch.state(), (await self._of_all()).decode())
@@ -141,15 +140,6 @@ class Admin:
     def metrics(self) -> bytes:
         """This process's metrics, in Prometheus' text format."""
         return generate_latest(self._registry)
-
-
-class _PageFiles(StaticFiles):
-    """The files of the operators' page. They contain nothing about this gateway."""
-
-    def file_response(self, *args: Any, **options: Any) -> Response:
-        response = super().file_response(*args, **options)
-        response.headers.update(statusz.HEADERS)
-        return response
 
 
 def _readiness(ready: bool, faults: Mapping[str, object] | None = None) -> Response:

@@ -135,7 +135,7 @@ def create_site(
         routes += [
             Route("/", _to_graphiql),  # if the web client does not answer it
             Route("/graphiql/boot.json", console.Boot(settings, tokens, new_context).__call__),
-            Mount("/graphiql", console.Files(directory=console.STATIC)),
+            Mount("/graphiql", console.files()),
         ]
     # Redirects need the scheme of the request to the proxy; operations don't.
     front: Any = ProxyHeadersMiddleware(

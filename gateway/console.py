@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.staticfiles import StaticFiles
+from starlette.responses import JSONResponse, Response
 
 from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping, PageRequest
 from gateway.admin import is_local
 from gateway.auth import Tokens
+from gateway.files import Files, SentFromMemory
 from gateway.settings import Settings
 from resolvers.context import Context
 
@@ -38,16 +38,12 @@ _HEADERS = {
 def page() -> Response:
     # At this address, the API answers clients that accept JSON.
     headers = {**_HEADERS, "cache-control": "no-cache", "vary": "Accept"}
-    return FileResponse(STATIC / "index.html", headers=headers)
+    return SentFromMemory(STATIC / "index.html", headers=headers)
 
 
-class Files(StaticFiles):
+def files() -> Files:
     """The page's files."""
-
-    def file_response(self, *args: Any, **options: Any) -> Response:
-        response = super().file_response(*args, **options)
-        response.headers.update(_HEADERS)
-        return response
+    return Files(STATIC, _HEADERS)
 
 
 class Boot:

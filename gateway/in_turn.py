@@ -1,5 +1,5 @@
-"""Pages and files: each request waits for its client's turn, and its time is charged to the
-client."""
+"""Pages and files: each request waits for its client's turn, and so does each part of a response
+after the first. Time and bytes are charged to the client."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,8 +21,15 @@ class InTurn:
         clients, peer = self._clients, (scope.get("client") or ("",))[0]
         name = clients.name(headers_of(scope["headers"]), peer)
 
+        begun = False
+
         async def send_and_charge(message: Message) -> None:
-            clients.sent(name, len(message.get("body", b"")))
+            nonlocal begun
+            if size := len(message.get("body", b"")):
+                if begun:
+                    await clients.next_part(name)
+                begun = True
+                clients.sent(name, size)
             await send(message)
 
         await clients.in_turn(name, 0, self._answer(scope, receive, send_and_charge))

@@ -3,17 +3,18 @@
 The sources are in gateway/web; `make web` builds them into gateway/static/web.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from gateway.auth import Tokens
 from gateway.console import may_have_tokens
+from gateway.files import Files, SentFromMemory
 from gateway.requests import Disconnected, read_body
 from gateway.settings import Settings
 from resolvers.context import Context
@@ -59,7 +60,7 @@ class WebClient:
             *(Route(screen, _page) for screen in SCREENS),
             Route("/web/boot.json", self._boot),
             Route("/web/sign-in", self._sign_in, methods=["POST"]),
-            Mount("/web", _Files(directory=STATIC)),
+            Mount("/web", _Files(STATIC, _HEADERS)),
         ]
 
     async def _boot(self, request: Request) -> Response:
@@ -87,18 +88,16 @@ class WebClient:
         return _json({"username": wanted.username, "token": self._tokens.issue(user_id)})
 
 
-class _Files(StaticFiles):
+class _Files(Files):
     """The built files."""
 
-    def file_response(self, *args: Any, **options: Any) -> Response:
-        response = super().file_response(*args, **options)
-        hashed = Path(str(args[0])).parent.name == "assets"
-        response.headers.update({**_HEADERS, "cache-control": _FOREVER if hashed else "no-cache"})
-        return response
+    def headers_of(self, path: str) -> Mapping[str, str]:
+        hashed = Path(path).parent.name == "assets"
+        return {**_HEADERS, "cache-control": _FOREVER if hashed else "no-cache"}
 
 
 async def _page(request: Request) -> Response:
-    return FileResponse(STATIC / "index.html", headers={**_HEADERS, "cache-control": "no-cache"})
+    return SentFromMemory(STATIC / "index.html", headers={**_HEADERS, "cache-control": "no-cache"})
 
 
 def _json(value: dict[str, Any]) -> Response:

@@ -139,6 +139,11 @@ class Clients:
         if name:
             self.shares.charge(name, size * A_BYTE)
 
+    async def next_part(self, name: str) -> None:
+        """Wait until the client may send the next part of a response."""
+        if name and not self._turns.begin(name, 0):
+            await self._turns.wait(name, 0)
+
     def _is_many(self, headers: Headers, peer: str) -> bool:
         """Whether the request comes from a trusted proxy that doesn't name its client."""
         return b"x-forwarded-for" not in headers and (not peer or self._proxies.trusts(peer))

@@ -80,8 +80,7 @@ async def test_the_bytes_of_an_answer_are_charged() -> None:
     clients.shares.begin("10.0.0.3")
 
     async def large(scope: Scope, receive: Receive, send: Send) -> None:
-        for _ in range(10):
-            await send({"type": "http.response.body", "body": bytes(10_000_000)})
+        await send({"type": "http.response.body", "body": bytes(100_000_000)})
 
     async def send(message: Message) -> None: ...
 
@@ -89,6 +88,60 @@ async def test_the_bytes_of_an_answer_are_charged() -> None:
     scope = {"type": "http", "path": "/", "headers": [], "client": ("10.0.0.1", 1)}
     await InTurn(large, clients)(scope, no, send)
     assert clients.shares.wait("10.0.0.1") > 0
+
+
+async def test_the_next_part_of_a_file_waits_while_its_client_is_in_debt() -> None:
+    clients, sent, second = clients_of(Page()), list[int](), asyncio.Event()
+    begun = clients.shares.begin("10.0.0.3")
+
+    async def large(scope: Scope, receive: Receive, send: Send) -> None:
+        for _ in range(3):
+            await send({"type": "http.response.body", "body": bytes(100_000_000)})
+
+    async def send(message: Message) -> None:
+        sent.append(len(message["body"]))
+        if len(sent) == 2:
+            second.set()
+
+    no: Any = None
+    scope = {"type": "http", "path": "/", "headers": [], "client": ("10.0.0.1", 1)}
+    task = asyncio.ensure_future(InTurn(large, clients)(scope, no, send))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert len(sent) == 1
+    clients.shares.end("10.0.0.3", begun)
+    clients.shares.charge("10.0.0.1", -MOST_DEBT)  # it is worked off
+    async with asyncio.timeout(5):
+        await second.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_parts_of_one_clients_files_are_sent_one_in_a_turn() -> None:
+    clients, sent = clients_of(Page()), list[str]()
+
+    async def files(scope: Scope, receive: Receive, send: Send) -> None:
+        for _ in range(3):
+            await send({"type": "http.response.body", "body": b"x"})
+
+    no: Any = None
+
+    def ask_for_a_file(address: str) -> asyncio.Future[None]:
+        async def send(message: Message) -> None:
+            sent.append(address)
+
+        scope = {"type": "http", "path": "/", "headers": [], "client": (address, 1)}
+        return asyncio.ensure_future(InTurn(files, clients)(scope, no, send))
+
+    tasks = [ask_for_a_file(address) for address in ("10.0.0.1",) * 8 + ("10.0.0.2",)]
+    async with asyncio.timeout(5):
+        await tasks[-1]
+    assert sent.count("10.0.0.2") == 3
+    assert sent.count("10.0.0.1") <= 6
+    async with asyncio.timeout(5):
+        await asyncio.gather(*tasks)
+    assert sent.count("10.0.0.1") == 24
 
 
 async def test_the_time_of_a_thread_is_charged_to_the_address_of_its_request() -> None:
