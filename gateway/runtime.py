@@ -20,7 +20,7 @@ from gateway import made
 from gateway.embedded import embedded
 from gateway.feed_routes import follow_routes
 from gateway.relaying import work_for_host
-from gateway.settings import Settings
+from gateway.settings import EMBEDDED, Settings
 from gateway.telemetry.stores import Jobs
 from gateway.telemetry.tracing import Tracer, tracing
 
@@ -119,13 +119,24 @@ def _race(settings: Settings, sides: Sides) -> Race:
     return Race(sides, cutoff=settings.feed_cutoff, deadline=settings.feed_deadline, policy=policy)
 
 
+def jobs_at_a_time(settings: Settings) -> int:
+    """How many jobs run at a time. Embedded stores work in this process, so several jobs end no
+    sooner than one after the other, but each makes the steps of requests wait."""
+    stores = (
+        settings.topology,
+        *(settings.pools_primary, settings.pools_standby),
+        *(settings.feeds_primary, settings.feeds_standby),
+    )
+    return 1 if set(stores) == {EMBEDDED} else settings.job_concurrency
+
+
 async def _work(runtime: Runtime, settings: Settings) -> None:
     """Run the queue's jobs. A queue that fails is tried again, without limit."""
     while True:
         try:
             await runtime.stores.queue.work(
                 partial(_run_job, runtime, settings),
-                concurrency=settings.job_concurrency,
+                concurrency=jobs_at_a_time(settings),
                 priorities=settings.queues,
             )
         except Exception:
