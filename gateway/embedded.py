@@ -1,6 +1,5 @@
 """The embedded stores under `data_dir`, for settings with the value `embedded`."""
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from datasources.errors import ConfigError, StoreCorrupt
 from datasources.factory import StoresConfig
 from datasources.topology import ModShards, ShardRange, Topology, dump, parse
 from datasources.valkey import ValkeyServer
+from gateway.directory import check_directory, make_directory
 from gateway.settings import EMBEDDED, Settings
 
 SHARDS, MOD_SHARDS = 16, 4
@@ -63,35 +63,26 @@ async def embedded(settings: Settings) -> AsyncIterator[StoresConfig]:
 
 def check_made(settings: Settings) -> None:
     """Check that the embedded stores were created, for commands that only read. Raises ConfigError
-    if they were not."""
-    if settings.topology == EMBEDDED and not (settings.data_dir / _TOPOLOGY).exists():
+    if they were not, or belong to another user."""
+    if settings.topology != EMBEDDED:
+        return
+    data = settings.data_dir.resolve()
+    check_directory(data)
+    if not (data / _TOPOLOGY).exists():
         raise ConfigError(
-            f"there is no content in {settings.data_dir.resolve()}: fill it with `pinway run` or "
+            f"there is no content in {data}: fill it with `pinway run` or "
             "`pinway import`, or name another directory with --data-dir"
         )
 
 
 def topology_url(settings: Settings) -> str:
-    """The URL of the topology. Creates nothing."""
+    """The URL of the topology. Creates nothing. Raises ConfigError if the embedded topology belongs
+    to another user."""
     if settings.topology != EMBEDDED:
         return settings.topology
-    return f"file://{quote(str(settings.data_dir.resolve() / 'topology.json'))}"
-
-
-def make_directory(data: Path) -> None:
-    """Create the data directory if it is missing, for its owner alone: the files have what is on
-    secret boards. Raises ConfigError if it can't be used."""
-    try:
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f"can't make the data directory {data}: {error.strerror}; set data_dir to another"
-        ) from None
-    if not os.access(data, os.R_OK | os.W_OK | os.X_OK):
-        raise ConfigError(
-            f"the data directory {data} belongs to another user and can't be written: run `sudo "
-            f"chown -R $USER {data}`, remove it as that user, or set data_dir to another"
-        )
+    data = settings.data_dir.resolve()
+    check_directory(data)
+    return f"file://{quote(str(data / 'topology.json'))}"
 
 
 def _topology_file(data: Path) -> Path:

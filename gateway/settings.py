@@ -32,6 +32,7 @@ from pydantic_settings import (
 from datasources.errors import ConfigError
 from datasources.protocols import PRIORITIES
 from feed_engine.ordering.spacing import Spacing
+from gateway.directory import check_directory
 from gateway.serving.connections import CLIENTS_SHARE
 from gateway.wrong_settings import Sources, check_environment, wrong
 
@@ -267,6 +268,7 @@ class Settings(BaseSettings):
         ConfigError when the stored key can't be used."""
         if self.auth_secret:
             return self.auth_secret
+        check_directory(self.data_dir.resolve())
         path = self.data_dir / "auth_secret"
         try:
             if not path.exists():

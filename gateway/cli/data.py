@@ -11,7 +11,8 @@ from tqdm import tqdm
 from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
-from gateway.embedded import check_made, make_directory
+from gateway.directory import make_directory
+from gateway.embedded import check_made
 from gateway.importing.export import export_file
 from gateway.importing.loader import check_file, import_file
 from gateway.importing.report import Bad, ImportOptions, ImportReport, summary

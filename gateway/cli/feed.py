@@ -57,7 +57,8 @@ def route_command(settings: Settings, side: str, pools: bool, feeds: bool, as_js
     async def change(switches: Switches) -> dict[str, str]:
         return await route(switches, chosen, wanted)
 
-    held = run_told(_with_switches(settings, change), _waits_for(settings))
+    waits_for = _waits_for(settings)
+    held = run_told(_with_switches(settings, change), waits_for)
     tell({"routes": held}, _told(held), as_json=as_json)
 
 
@@ -71,7 +72,8 @@ def status_command(settings: Settings, url: str | None, as_json: bool) -> None:
     async def load(switches: Switches) -> dict[str, str]:
         return routes(await switches.load())
 
-    held = run_told(_with_switches(settings, load), _waits_for(settings))
+    waits_for = _waits_for(settings)
+    held = run_told(_with_switches(settings, load), waits_for)
     if not as_json:
         tell(None, _told(held), as_json=False)
     url = (url or settings.operators_url).rstrip("/")

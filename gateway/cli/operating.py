@@ -44,7 +44,11 @@ def config() -> None:
 
 @config.command("show")
 @click.option("--config", "path", type=click.Path(path_type=Path), help="A TOML file of settings.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="The embedded stores' directory.")
+@click.option(
+    "--data-dir",
+    type=click.Path(readable=False, path_type=Path),
+    help="The embedded stores' directory.",
+)
 @click.option("--changed", is_flag=True, help="Only settings that differ from the defaults.")
 @as_json
 def show_command(path: Path | None, data_dir: Path | None, changed: bool, as_json: bool) -> None:

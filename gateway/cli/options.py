@@ -21,7 +21,9 @@ def with_settings(command: Command) -> Command:
         help="A TOML file of settings (see docs/settings.md); without it, the embedded stores.",
     )
     @click.option(
-        "--data-dir", type=click.Path(path_type=Path), help="Where the embedded stores keep data."
+        "--data-dir",
+        type=click.Path(readable=False, path_type=Path),
+        help="Where the embedded stores keep data.",
     )
     def wrapped(config: Path | None, data_dir: Path | None, **given: Any) -> Any:
         overrides = {"data_dir": data_dir} if data_dir else {}

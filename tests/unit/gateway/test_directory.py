@@ -1,0 +1,44 @@
+"""A data directory of another user is one clear line, whatever the command."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from datasources.errors import ConfigError
+from gateway.cli import main
+from gateway.settings import Settings
+
+COMMANDS = (
+    ("export",),
+    ("backup", "copy"),
+    ("doctor",),
+    ("jobs", "list"),
+    ("token", "demo"),
+    ("feed", "status"),
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of another user. The tests may run as root, to whom every directory is open."""
+    found = tmp_path / "data"
+    found.mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.access", lambda path, *_: Path(path) != found)
+    return found
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_names_the_directory_and_the_remedy(words: tuple[str, ...], data: Path) -> None:
+    done = CliRunner().invoke(main, [*words, "--data-dir", str(data)])
+    assert done.exit_code == (3 if words == ("doctor",) else 1)  # 3: the doctor found a fault
+    assert f"the data directory {data} belongs to another user" in done.output
+    assert f"chown -R $USER {data}" in done.output
+    assert "Traceback" not in done.output
+
+
+def test_a_gateway_names_them_before_it_makes_a_key(data: Path) -> None:
+    with pytest.raises(ConfigError, match="belongs to another user"):
+        _ = Settings(data_dir=data, auth_secret="").secret
+    assert list(data.iterdir()) == []
