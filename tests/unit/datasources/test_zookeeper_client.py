@@ -1,15 +1,12 @@
 """A ZooKeeper that is away: one error, and no lines of the driver."""
 
 import asyncio
-import logging
 
 import pytest
 
 from datasources.errors import StoreUnavailable
 from datasources.waits import collected
 from datasources.zookeeper.client import Client
-from gateway.settings import Settings
-from gateway.telemetry.logs import start_logging
 from tests.serving import free_port
 
 pytestmark = pytest.mark.anyio
@@ -30,14 +27,3 @@ async def test_the_driver_logs_no_line_for_each_attempt_to_connect(
         call.cancel()
     await client.close()
     assert caplog.messages == []
-
-
-def test_the_log_of_a_gateway_leaves_the_driver_quiet() -> None:
-    root = logging.getLogger()
-    before = list(root.handlers), root.level
-    try:
-        start_logging(Settings())
-        assert not logging.getLogger("kazoo.client").isEnabledFor(logging.WARNING)
-    finally:
-        root.handlers[:], level = before
-        root.setLevel(level)
