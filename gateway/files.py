@@ -12,11 +12,11 @@ import os
 import stat
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
-from starlette.staticfiles import StaticFiles
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Receive, Scope, Send
 
 PART = 65_536
@@ -39,13 +39,10 @@ class Files(StaticFiles):
             raise HTTPException(404) from None
         if found is None or not stat.S_ISREG(found.st_mode):
             raise HTTPException(404)
-        return self.file_response(full, found, scope)
-
-    def file_response(self, full_path: Any, *args: Any, **options: Any) -> Response:
-        response = super().file_response(full_path, *args, **options)
-        if isinstance(response, FileResponse):
-            response = SentFromMemory(full_path, stat_result=args[0])
-        response.headers.update(self.headers_of(full_path))
+        response: Response = SentFromMemory(full, stat_result=found)
+        if self.is_not_modified(response.headers, Headers(scope=scope)):
+            response = NotModifiedResponse(response.headers)
+        response.headers.update(self.headers_of(full))
         return response
 
     def headers_of(self, path: str) -> Mapping[str, str]:
