@@ -10,6 +10,7 @@ from datasources.ids import Kind
 from datasources.mappings import ListKey, Mapping
 from datasources.protocols import Job, ShardTx, Stores
 from datasources.sql.shards import SqlShards
+from datasources.streaq import StreaqQueue
 from datasources.valkey import ValkeyServer
 from feed_engine.outbox.change import KIND, change, encode
 from feed_engine.outbox.jobs import run_job
@@ -23,14 +24,20 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def stores(shards: SqlShards, tmp_path: Path) -> AsyncIterator[Stores]:
-    """The shards of each backend, with a queue for this test only."""
+    """The shards of each backend, with a queue for this test only. Its deadline is a long one: the
+    relay leaves a page of rows whose queue is slow to a later round, and the test makes no other.
+    """
     async with (
         ValkeyServer(tmp_path) as valkey,
         embedded_stores(embedded_config(tmp_path, valkey)) as embedded,
     ):
-        await empty(shards)
-        yield embedded._replace(shards=shards)
-        await empty(shards)
+        queue = StreaqQueue(valkey.url(1), deadline=30.0)
+        try:
+            await empty(shards)
+            yield embedded._replace(shards=shards, queue=queue)
+            await empty(shards)
+        finally:
+            await queue.close()
 
 
 async def test_more_unreadable_rows_than_are_relayed_at_a_time_keep_no_other_waiting(
