@@ -149,8 +149,8 @@ class FeedRowCollector(Collector):
             writes.add_metric([str(number)], count)
         moved = CounterMetricFamily(
             "pinway_popular_moved",
-            "Cells that this process moved to these rows from the one row of earlier versions, on "
-            "both sides. It stands still when that row is empty.",
+            "Cells that this process moved to the rows of popular pins from the one row of earlier "
+            "versions, on both sides. It stands still when the old row is empty.",
         )
         moved.add_metric([], self._counts.popular_moved)
         horizon = GaugeMetricFamily(
@@ -160,7 +160,8 @@ class FeedRowCollector(Collector):
         horizon.add_metric([], self._shown_days * 24 * 3600)
         forgotten = CounterMetricFamily(
             "pinway_shown_forgotten",
-            "Marks of shown pins that this process removed because they were older, on both sides.",
+            "Marks of shown pins that this process removed because they were older than "
+            "shown_days, on both sides.",
         )
         forgotten.add_metric([], self._counts.shown_forgotten)
         yield from (writes, moved, horizon, forgotten)
@@ -252,8 +253,9 @@ class RefusalCollector(Collector):
         """`pinway_operations_refused{reason}` for each field of `Refusals`."""
         metric = CounterMetricFamily(
             "pinway_operations_refused",
-            "Above max_cost (cost), above rate_cost (rate), above max_running (running), above "
-            "max_response_bytes (bytes), above sign_ups_per_hour (accounts).",
+            "Operations that were refused, by the setting that they exceeded: max_cost (cost), "
+            "rate_cost (rate), max_running (running), max_response_bytes (bytes) or "
+            "sign_ups_per_hour (accounts).",
             labels=["reason"],
         )
         for field in fields(self._refusals):

@@ -89,6 +89,29 @@ def added(topology: Topology, name: str, url: str) -> Topology:
     return _next(topology, servers={**topology.servers, name: url})
 
 
+def removed(topology: Topology, name: str) -> Topology:
+    """Remove a server that has no shards, and is nobody's slave."""
+    check_server(topology, name)
+    kinds = (("shards", topology.shards), ("mod shards", topology.mod.ranges))
+    held = [
+        f"{kind} {_text(r.range)}" for kind, ranges in kinds for r in ranges if r.master == name
+    ]
+    if held:
+        raise ConfigError(
+            f"{name} is the master of {', '.join(held)}: move its shards to another master, or "
+            "promote its slave; nothing was changed"
+        )
+    over = sorted({r.master for r in _ranges(topology) if r.slave == name})
+    if over:
+        raise ConfigError(
+            f"{name} is the slave of {', '.join(over)}: `pinway shards detach {name}` ends that, "
+            "and then writes are on one server alone; nothing was changed"
+        )
+    if any(moving.to == name for moving in topology.moving):
+        raise ConfigError(f"shards are being moved to {name}: end the move; nothing was changed")
+    return _next(topology, servers={n: url for n, url in topology.servers.items() if n != name})
+
+
 def opened(topology: Topology, span: Span, master: str, slave: str | None) -> Topology:
     """Add new shards after the existing shards."""
     check_server(topology, master)

@@ -110,6 +110,25 @@ def add_command(settings: Settings, name: str, url: str) -> None:
     run(settings, f"add {name}", add)
 
 
+@shards.command("remove")
+@click.argument("name")
+@with_settings
+def remove_command(settings: Settings, name: str) -> None:
+    """Remove server NAME, which has no shards, from the topology. It keeps its data."""
+
+    async def remove(work: Work) -> None:
+        following = topologies.removed(work.topology, name)
+        for move, _ in (await work.moves()).values():
+            if name in (move.origin, move.destination) and move.state not in moves.ENDED:
+                raise ConfigError(
+                    f"{name} takes part in the move of shards {move.range[0]}-{move.range[1]}, "
+                    f"which is {move.state}: `pinway shards close` ends it; nothing was changed"
+                )
+        await work.save(following)
+
+    run(settings, f"remove {name}", remove)
+
+
 @shards.command("open")
 @click.argument("range", metavar="RANGE")
 @click.option("--on", "host", required=True, metavar="HOST", help="The master of the new shards.")

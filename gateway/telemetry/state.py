@@ -123,7 +123,8 @@ class StateCollector(Collector):
         )
         age = GaugeMetricFamily(
             "pinway_outbox_oldest_age_seconds",
-            "Seconds since the oldest of these writes was committed; 0 without one.",
+            "Seconds since the oldest write whose further work is not finished was committed; 0 "
+            "without one.",
         )
         parked = GaugeMetricFamily(
             "pinway_outbox_parked_rows",

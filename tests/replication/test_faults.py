@@ -26,8 +26,15 @@ async def test_a_detached_master_takes_writes_without_its_dead_slave_and_gets_it
             assert f"{master} goes on without a slave" in await pairs.done("detach", slave)
             await load.acknowledge(50)
             assert await pairs.current() == (master, None)
+            url = (await pairs.saved()).servers[slave]
+            status, output = await asyncio.to_thread(pairs.run, "remove", master)
+            assert (status, "is the master of shards" in output) == (1, True)
+            await pairs.done("remove", slave)
+            assert slave not in (await pairs.saved()).servers
+            await load.acknowledge(20)
             pairs.server(slave).start()
             pairs.server(slave).wait_ready()
+            await pairs.done("add", slave, url)
             # The slave may lack acknowledged writes by now.
             status, output = await asyncio.to_thread(pairs.run, "promote", slave)
             assert status == 1

@@ -3,6 +3,7 @@ accepts each rule, and an alert reports each drill."""
 
 import asyncio
 import json
+import math
 import re
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 import deploy
@@ -32,6 +34,7 @@ RULES = DEPLOY / "prometheus" / "rules.yaml"
 DASHBOARDS = sorted((DEPLOY / "grafana" / "dashboards").glob("*.json"))
 METRIC = re.compile(r"\b(?:pinway|process|python)_[a-z0-9_]+\b")
 LABELS = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"")
+HELP = re.compile(r"(?:[A-Z]|1 ).{14,}\.", re.DOTALL)
 OF_PROMETHEUS = {"job", "instance", "le"}
 """Labels that Prometheus adds, and the label of histograms."""
 
@@ -52,10 +55,15 @@ async def exposed() -> str:
 
 
 @cache
+def families() -> list[Metric]:
+    return list(text_string_to_metric_families(asyncio.run(exposed())))
+
+
+@cache
 def metrics() -> dict[str, set[str]]:
     """The metrics of a running gateway by name, with the labels of their samples."""
     found: dict[str, set[str]] = {}
-    for family in text_string_to_metric_families(asyncio.run(exposed())):
+    for family in families():
         names = {family.name, *(sample.name for sample in family.samples)}
         if family.type == "counter":
             names.add(f"{family.name}_total")
@@ -85,6 +93,31 @@ def unknown(expression: str) -> set[str]:
     if all(metrics().get(name) for name in named):  # their samples tell the labels
         wrong |= set(LABELS.findall(expression)) - known
     return wrong
+
+
+def test_each_metric_has_a_help_text_of_its_own() -> None:
+    """A sentence that ends with a period, and that no other metric has. The metrics that
+    prometheus_client makes have its texts."""
+    ours = [family for family in families() if family.name.startswith("pinway_")]
+    texts = [family.documentation for family in ours]
+    assert len(ours) > 40
+    wrong = [f"{f.name}: {f.documentation}" for f in ours if not HELP.fullmatch(f.documentation)]
+    assert (wrong, {text for text in texts if texts.count(text) > 1}) == ([], set())
+
+
+def test_metrics_have_base_units_and_no_infinite_values() -> None:
+    """Seconds and bytes, as Prometheus' naming rules have it. Only the last bucket of a histogram
+    has an infinite bound."""
+    other_units = re.compile(
+        r"_(?:ms|millis|milliseconds|us|minutes|hours|kb|kib|mb|mib|percent)\b"
+    )
+    assert [family.name for family in families() if other_units.search(family.name)] == []
+    assert {
+        sample.name
+        for family in families()
+        for sample in family.samples
+        if not math.isfinite(sample.value)
+    } == set()
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda path: path.stem)

@@ -43,6 +43,24 @@ def test_a_promoted_slave_has_all_that_its_master_had_and_no_slave() -> None:
     assert topologies.master_over(again, "a") == "b"
 
 
+def test_only_a_server_without_shards_and_without_a_master_is_removed() -> None:
+    spare = topologies.added(topology(), "e", "mysql://e:3306")
+    after = topologies.removed(spare, "e")
+    assert (after.epoch, after.servers) == (spare.epoch + 1, topology().servers)
+    for name, why in (
+        ("a", r"a is the master of shards 0-7, mod shards 0-3: move its shards"),
+        ("c", r"c is the master of shards 8-15: move"),
+        ("d", r"d is the slave of c: `pinway shards detach d` ends that"),
+        ("x", r"no server 'x'"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            topologies.removed(topology(), name)
+    with pytest.raises(ConfigError, match="shards are being moved to e: end the move"):
+        topologies.removed(topologies.announced(spare, (0, 7), "e"), "e")
+    detached = topologies.with_slave(topology(), "c", None)
+    assert "d" not in topologies.removed(detached, "d").servers
+
+
 def test_new_shards_follow_those_that_there_are() -> None:
     after = topologies.opened(topology(), (16, 31), "c", "d")
     assert ranges(after) == [(0, 7, "a", "b"), (8, 31, "c", "d")]

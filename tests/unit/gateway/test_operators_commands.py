@@ -47,9 +47,9 @@ def commands(command: click.Command, *path: str) -> Iterator[tuple[str, click.Co
 WITHOUT = {"run", "serve", "worker", "init", "export", "completion"}
 WITHOUT |= {"stack up", "stack down", "stack logs", "shards watch"}
 WITHOUT |= {
-    f"shards {change}" for change in ("add", "open", "promote", "attach", "detach", "resume")
+    f"shards {change}" for change in ("add", "remove", "open", "promote", "attach", "detach")
 }
-WITHOUT |= {f"shards {change}" for change in ("backup", "restore", "replay")}
+WITHOUT |= {f"shards {change}" for change in ("resume", "backup", "restore", "replay")}
 """Commands whose output is a log, a file's content, a script, or the steps of a change."""
 
 
