@@ -6,7 +6,7 @@ switches beside the topology, which is not stored with the data, and each start 
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeVar
@@ -64,7 +64,7 @@ async def check(config: StoresConfig, stores: Stores, switches: Switches) -> Non
     for side, found in sides.items():
         if found is not None and known[side] - found:
             raise Damaged(_lost_side(side, getattr(config, side)))
-    marked = await _within(f"queue at {address(config.queue)}", stores.queue.marked())
+    marked = await _within(f"queue at {address(config.queue)}", stores.queue.marked)
     if known["queue"] and marked is False:
         raise Damaged(
             f"the queue at {mask(config.queue)} is empty, but it was not: another server answers "
@@ -141,7 +141,7 @@ def _next(name: str) -> str:
 
 
 async def _absent(stores: Stores) -> list[tuple[str, list[str]]]:
-    found = await _within(None, stores.shards.absent())  # it names its servers itself
+    found = await _within(None, stores.shards.absent)  # it names its servers itself
     return list((found or {}).items())
 
 
@@ -157,7 +157,7 @@ async def _tables(config: StoresConfig, stores: Stores) -> dict[str, set[str] | 
         *(
             _within(
                 f"{' and '.join(sides)} at {address(getattr(config, sides[0]))}",
-                opened[sides[0]].tables(),
+                opened[sides[0]].tables,
             )
             for sides in sides_of.values()
         )
@@ -166,12 +166,12 @@ async def _tables(config: StoresConfig, stores: Stores) -> dict[str, set[str] | 
     return {side: told[id(store)] for side, store in opened.items()}
 
 
-async def _within(name: str | None, call: Awaitable[T]) -> T | None:
+async def _within(name: str | None, call: Callable[[], Awaitable[T]]) -> T | None:
     try:
         with nullcontext() if name is None else waiting_for(name):
             try:
                 async with asyncio.timeout(PATIENCE):
-                    return await call
+                    return await call()
             except TimeoutError:
                 raise StoreTimeout(f"no answer within {PATIENCE:g} s") from None
     except StoreError:
