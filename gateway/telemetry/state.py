@@ -61,18 +61,18 @@ class Watch:
         stores = self._stores
         report, lanes, backlog, lags = await asyncio.gather(
             readiness(stores),
-            _in_time(stores.queue.lanes()),
-            _in_time(stores.shards.outbox.backlog()),
-            _in_time(stores.shards.replication()),
+            _in_time(stores.queue.lanes),
+            _in_time(stores.shards.outbox.backlog),
+            _in_time(stores.shards.replication),
         )
         ready = not report["required"]
         return State(self._clock(), report["stores"], ready, lanes, backlog, lags or {})
 
 
-async def _in_time(asked: Awaitable[T]) -> T | None:
+async def _in_time(ask: Callable[[], Awaitable[T]]) -> T | None:
     try:
         async with asyncio.timeout(PATIENCE):
-            return await asked
+            return await ask()
     except (StoreError, TimeoutError):
         return None
 

@@ -10,9 +10,10 @@ materialized feed fails, the answer is the chunk and the earlier visits that the
 import asyncio
 import itertools
 import struct
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from datasources.errors import BadInput, StoreError
@@ -109,22 +110,17 @@ async def _first_page(asked: _Asked, named: str | None, candidates: Candidates) 
     feeds, viewer_id = asked.feeds, asked.viewer_id
     saved = Saved(feeds, viewer_id, None, asked.first + 1)
 
-    async def read_pools() -> StoreError | None:
-        # created inside the task: a task that is cancelled before it starts would leave it
-        # unawaited
-        return await _attempt(candidates.read())
-
     async with asyncio.TaskGroup() as group:
         group.create_task(saved.read())
-        pools = None if named else group.create_task(read_pools())
-        known = await _attempt(visits.recent(feeds.stores, viewer_id, named))
+        pools = None if named else group.create_task(_attempt(candidates.read))
+        known = await _attempt(partial(visits.recent, feeds.stores, viewer_id, named))
         if pools is not None and isinstance(known, StoreError):
             pools.cancel()  # no chunk can be stored
     if isinstance(known, StoreError):
         return await _page(asked, _Told(name, saved.newest, lost=True), saved, None)
     this = next((visit for visit in known if visit.visit == name), None)
     if this is None:
-        failed = isinstance(await (pools or read_pools()), StoreError)
+        failed = isinstance(await (pools or _attempt(candidates.read)), StoreError)
         candidates.beside = _earlier(known, saved, asked.first + 1 - feeds.settings.chunk)
         try:
             this, known = await _begin(asked, name, known, candidates, failed)
@@ -139,7 +135,7 @@ async def _later_page(asked: _Asked, after: str, name: str | None) -> HomePage:
     if name is not None and name != visit:
         raise BadInput(f"this cursor is of visit {visit!r}, not of {name!r}", "after")
     saved = Saved(asked.feeds, asked.viewer_id, place, asked.first + 1)
-    recent = _attempt(visits.recent(asked.feeds.stores, asked.viewer_id, visit))
+    recent = _attempt(partial(visits.recent, asked.feeds.stores, asked.viewer_id, visit))
     told, _ = await asyncio.gather(recent, saved.read())
     if isinstance(told, StoreError):
         return await _page(asked, _Told(visit, generation, lost=True), saved, place)
@@ -248,8 +244,10 @@ def _parse_cursor(cursor: str) -> tuple[int, Place, str]:
     return generation, Place(at, position), name.decode()
 
 
-async def _attempt(call: Awaitable[T]) -> T | StoreError:
+async def _attempt(call: Callable[[], Awaitable[T]]) -> T | StoreError:
+    """The call's result, or its error. It is made here, so that a task that is cancelled before it
+    begins leaves no unawaited coroutine."""
     try:
-        return await call
+        return await call()
     except StoreError as error:
         return error
