@@ -2,19 +2,29 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 PRIVATE = 0o600
 
 
 def write(path: Path, data: bytes, *, mode: int = PRIVATE) -> None:
-    """Replace a file. Afterwards the new file is durable; after an error the old file stays. `mode`
-    gives the permissions, from which the umask is taken away. Concurrent writers must hold a lock.
-    Raises OSError."""
+    """Replace a file's content, as `replacing` does."""
+    with replacing(path, mode=mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int = PRIVATE) -> Iterator[BinaryIO]:
+    """A new file that replaces `path` at the end of the block. Afterwards the new file is durable;
+    after an error the old file stays. `mode` gives the permissions, from which the umask is taken
+    away. Concurrent writers must hold a lock. Raises OSError."""
     part = path.with_name(f"{path.name}.part")
     try:
         with open(part, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         rename(part, path)

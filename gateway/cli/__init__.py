@@ -86,7 +86,7 @@ COMMANDS = {
 
 class Commands(click.Group):
     """A group whose commands' own errors are one line on standard error, and exit status 1. Ctrl-C
-    is one line too, and exit status 130."""
+    and SIGTERM are one line too, and exit status 130 or 143."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -121,6 +121,6 @@ def main() -> None:
 
     Exit status: 0 done; 1 an error, with one line; 2 a wrong command line; 3 faults were found
     (`doctor`, `schema check`, `shards check`, `shards verify`, `stack status`); 130 interrupted by
-    Ctrl-C. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or SIGTERM stops ends
-    with 0.
+    Ctrl-C, and 143 by SIGTERM. A server (`run`, `serve`, `worker`, `shards watch`) that Ctrl-C or
+    SIGTERM stops ends with 0.
     """

@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 from tqdm import tqdm
 
+from datasources import files
 from datasources.errors import BadInput, ConfigError
 from gateway.cli.options import with_settings
 from gateway.cli.output import as_json, tell
@@ -129,8 +131,19 @@ async def _export(settings: Settings, file: Path) -> int:
     check_made(settings)
     async with running(settings, jobs=False) as runtime:
         try:
-            out = nullcontext(sys.stdout.buffer) if str(file) == "-" else file.open("wb")
+            with _opened(file) as lines, Bars() as bars:
+                return await export_file(runtime.stores, lines, progress=bars)
+        except BrokenPipeError:
+            raise  # click ends the command without a word, as `head` expects
         except OSError as error:
             raise ConfigError(f"can't write {file}: {error.strerror}") from None
-        with out as lines, Bars() as bars:
-            return await export_file(runtime.stores, lines, progress=bars)
+
+
+def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
+    """The place for an export's lines. A file is replaced when the export is whole; a device or a
+    pipe gets the lines at once."""
+    if str(file) == "-":
+        return nullcontext(sys.stdout.buffer)
+    if file.exists() and not file.is_file():
+        return file.open("wb")
+    return files.replacing(file.resolve(), mode=0o666)

@@ -1,11 +1,13 @@
-"""Ctrl-C ends a command with exit status 130 and one line, whatever it was doing."""
+"""Ctrl-C or SIGTERM ends a command with one line, whatever the command was doing."""
 
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from gateway.cli import main
@@ -26,8 +28,33 @@ from gateway.__main__ import main
 main()
 """
 
+STOPPED_EXPORT = """
+import asyncio, signal
+from gateway.cli import data, main
 
-def test_an_import_that_waits_for_its_input_ends_at_once(tmp_path: Path) -> None:
+async def stopped_in_the_middle(stores, lines, progress):
+    lines.write(b"half a line")
+    lines.flush()
+    signal.raise_signal(signal.SIGTERM)
+    await asyncio.sleep(60)
+
+data.export_file = stopped_in_the_middle
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("signal_", "at_start"),
+    [
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, signal.default_int_handler),
+        (signal.SIGTERM, signal.SIG_IGN),
+    ],
+)
+def test_an_import_that_waits_for_its_input_ends_at_once(
+    tmp_path: Path, signal_: signal.Signals, at_start: Any
+) -> None:
+    """A terminal's commands get SIGINT; a shell's background commands ignore it."""
     data = tmp_path / "data"
     with subprocess.Popen(
         [sys.executable, "-m", "gateway", "import", "-", "--data-dir", str(data)],
@@ -35,8 +62,7 @@ def test_an_import_that_waits_for_its_input_ends_at_once(tmp_path: Path) -> None
         text=True,
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # As started by a terminal, even if the tests run in the background of a shell.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, at_start),
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
@@ -47,9 +73,9 @@ def test_an_import_that_waits_for_its_input_ends_at_once(tmp_path: Path) -> None
             line = process.stderr.readline()
             assert line, told
             told += line
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal_)
         try:
-            assert process.wait(30) == 130
+            assert process.wait(30) == 128 + signal_
         finally:
             process.kill()
         # On a busy machine, the end may take long enough for a message.
@@ -69,13 +95,31 @@ def test_a_command_that_is_still_importing_its_modules_ends_in_one_line() -> Non
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "pinway: stopped\n")
 
 
+def test_an_export_that_is_stopped_leaves_the_earlier_export(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "all.jsonl"
+    assert CliRunner().invoke(main, ["init", "--data-dir", str(data)]).exit_code == 0
+    file.write_text("an earlier export\n")
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED_EXPORT, "export", str(file), "--data-dir", str(data)],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (143, "")
+    assert done.stderr.endswith("pinway: stopped\n")
+    assert file.read_text() == "an earlier export\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.jsonl", "data"]
+    assert processes_on(data) == []
+
+
 def test_help_and_the_readme_name_each_exit_status() -> None:
     readme = (ROOT / "README.md").read_text()
     for text in (CliRunner().invoke(main, ["--help"]).output, readme):
         told = " ".join(text[text.lower().index("exit status") :].replace("`", "").split())
         assert re.match(
             r"exit status.* 0 .* 1 .* 2 .* 3 .*doctor, schema check, shards check, "
-            r"shards verify, stack status.* 130 .*Ctrl-C",
+            r"shards verify, stack status.* 130 .*Ctrl-C.* 143 .*SIGTERM",
             told,
             re.IGNORECASE,
         ), told[:500]

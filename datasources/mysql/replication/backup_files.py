@@ -1,7 +1,6 @@
 """The files of a backup: `backup.json`, `archived.json` and the binary logs. Only their owner may
 read them."""
 
-import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -105,25 +104,13 @@ def make_private(folder: Path) -> None:
 
 def copy(source: Path, target: Path) -> None:
     """Copy a file. Afterwards the copy is durable; after an error there is no copy."""
-    part = target.with_name(f"{target.name}.part")
-    try:
-        with source.open("rb") as original, open(part, "wb", opener=_private) as written:
-            shutil.copyfileobj(original, written)
-            written.flush()
-            os.fsync(written.fileno())
-        files.rename(part, target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with source.open("rb") as original, files.replacing(target) as written:
+        shutil.copyfileobj(original, written)
 
 
 def write(path: Path, content: msgspec.Struct) -> None:
     """Write a durable file of JSON, in one step."""
     files.write(path, msgspec.json.format(msgspec.json.encode(content)))
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, files.PRIVATE)
 
 
 def _told(error: OSError) -> PinwayError:
