@@ -41,6 +41,8 @@ _blocks = 0
 """The number of `no_passes` blocks that are running."""
 _enabled = False
 """Whether the collector was enabled before the first of these blocks."""
+_middle = 0
+"""The number of objects that `_collect` moved to the middle generation, at most."""
 
 
 def set_aside() -> None:
@@ -75,8 +77,13 @@ def no_passes(*, collect: bool = False) -> Iterator[None]:
 def _collect() -> None:
     """Collect the youngest generation. Its objects that are in use go to the middle one, where they
     would wait for one long pass: collect the middle one before it has many."""
-    gc.collect(0)
-    if len(gc.get_objects(generation=1)) > THRESHOLDS[0]:
+    # `gc.get_objects` would count them exactly, but it refers to each object, in a thread. A tuple
+    # that another thread is filling must have one reference: CPython raises SystemError in
+    # `tuple(generator)` if it has more.
+    global _middle
+    _middle += max(0, gc.get_count()[0] - gc.collect(0))
+    if _middle > THRESHOLDS[0]:
+        _middle = 0
         gc.collect(1)
 
 

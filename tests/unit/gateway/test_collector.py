@@ -4,6 +4,7 @@ import gc
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
+from threading import Event, Thread
 
 import pytest
 
@@ -153,6 +154,43 @@ def test_a_block_that_raises_leaves_the_collector_as_it_was() -> None:
         raise LookupError
     assert gc.isenabled()
     assert found() is None
+
+
+@by_generations
+def test_a_block_in_a_thread_refers_to_no_tuple_that_another_thread_fills(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """CPython raises SystemError in `tuple(generator)` if anything else refers to the tuple. The
+    thread is held where it would have a list of all objects."""
+    gc.enable()
+    listed, filled = Event(), Event()
+    listing = gc.get_objects
+
+    def held(generation: int | None = None) -> list[object]:
+        objects: list[object] = listing(generation=generation)
+        listed.set()
+        filled.wait(30)
+        return objects
+
+    def read() -> None:
+        with no_passes(collect=True):
+            pass
+
+    def items() -> Iterator[int]:
+        yield from range(100)
+        thread.start()
+        while thread.is_alive() and not listed.wait(0.001):
+            pass
+        yield from range(100)
+
+    monkeypatch.setattr(gc, "get_objects", held)
+    thread = Thread(target=read)
+    with short_passes():
+        try:
+            assert len(tuple(item for item in items())) == 200
+        finally:
+            filled.set()
+            thread.join()
 
 
 @by_generations
