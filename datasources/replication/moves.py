@@ -154,10 +154,22 @@ def check_alone(span: Span, others: Iterable[Move]) -> None:
     for other in others:
         low, high = other.range
         if other.range != span and low <= span[1] and span[0] <= high and not is_over(other):
-            raise ConfigError(
-                f"shards {low}-{high} are in a move that is {other.state}: finish it with "
-                f"`pinway shards move`, `rollback` or `close`"
-            )
+            raise _unfinished(other)
+
+
+def check_unused(server: str, known: Iterable[Move]) -> None:
+    """Raises ConfigError if an unfinished move is from or to the server."""
+    for move in known:
+        if server in (move.origin, move.destination) and not is_over(move):
+            raise _unfinished(move)
+
+
+def _unfinished(move: Move) -> ConfigError:
+    low, high = move.range
+    return ConfigError(
+        f"shards {low}-{high} are in a move that is {move.state}: finish it with "
+        f"`pinway shards move`, `rollback` or `close`"
+    )
 
 
 def is_over(move: Move) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from stat import S_IMODE
 from typing import BinaryIO
 
 import click
@@ -140,10 +141,11 @@ async def _export(settings: Settings, file: Path) -> int:
 
 
 def _opened(file: Path) -> AbstractContextManager[BinaryIO]:
-    """The place for an export's lines. A file is replaced when the export is whole; a device or a
-    pipe gets the lines at once."""
+    """The place for an export's lines. A file is replaced when the export is whole, and keeps its
+    permissions; a device or a pipe gets the lines at once."""
     if str(file) == "-":
         return nullcontext(sys.stdout.buffer)
     if file.exists() and not file.is_file():
         return file.open("wb")
-    return files.replacing(file.resolve(), mode=0o666)
+    mode = S_IMODE(file.stat().st_mode) if file.exists() else 0o666
+    return files.replacing(file.resolve(), mode=mode)

@@ -114,16 +114,11 @@ def add_command(settings: Settings, name: str, url: str) -> None:
 @click.argument("name")
 @with_settings
 def remove_command(settings: Settings, name: str) -> None:
-    """Remove server NAME, which has no shards, from the topology. It keeps its data."""
+    """Remove server NAME, which has no shards, from the topology. NAME keeps its data."""
 
     async def remove(work: Work) -> None:
         following = topologies.removed(work.topology, name)
-        for move, _ in (await work.moves()).values():
-            if name in (move.origin, move.destination) and move.state not in moves.ENDED:
-                raise ConfigError(
-                    f"{name} takes part in the move of shards {move.range[0]}-{move.range[1]}, "
-                    f"which is {move.state}: `pinway shards close` ends it; nothing was changed"
-                )
+        moves.check_unused(name, [move for move, _ in (await work.moves()).values()])
         await work.save(following)
 
     run(settings, f"remove {name}", remove)

@@ -113,6 +113,15 @@ def test_an_export_that_is_stopped_leaves_the_earlier_export(tmp_path: Path) -> 
     assert processes_on(data) == []
 
 
+def test_an_export_keeps_the_permissions_of_the_file_that_it_replaces(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "all.jsonl"
+    assert CliRunner().invoke(main, ["init", "--data-dir", str(data)]).exit_code == 0
+    file.touch(mode=0o600)
+    done = CliRunner().invoke(main, ["export", str(file), "--data-dir", str(data)])
+    assert done.exit_code == 0, done.output
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
 def test_help_and_the_readme_name_each_exit_status() -> None:
     readme = (ROOT / "README.md").read_text()
     for text in (CliRunner().invoke(main, ["--help"]).output, readme):

@@ -245,8 +245,8 @@ def _parse_cursor(cursor: str) -> tuple[int, Place, str]:
 
 
 async def _attempt(call: Callable[[], Awaitable[T]]) -> T | StoreError:
-    """The call's result, or its error. It is made here, so that a task that is cancelled before it
-    begins leaves no unawaited coroutine."""
+    """The call's result, or its error. The call is made here, so that a task that is cancelled
+    before it begins leaves no unawaited coroutine."""
     try:
         return await call()
     except StoreError as error:

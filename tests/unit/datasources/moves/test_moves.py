@@ -69,6 +69,14 @@ def test_shards_of_a_move_that_is_not_over_are_in_no_other_move() -> None:
     moves.check_alone((5, 6), [replace(MOVE, state=State.CLOSED)])
 
 
+@pytest.mark.parametrize("server", ["a", "c"])
+def test_a_server_of_an_unfinished_move_is_in_use(server: str) -> None:
+    with pytest.raises(ConfigError, match="shards 2-5 are in a move that is MOVED"):
+        moves.check_unused(server, [replace(MOVE, state=State.MOVED)])
+    moves.check_unused(server, [replace(MOVE, state=State.CLOSED)])
+    moves.check_unused("b", [MOVE])
+
+
 def test_a_topology_names_both_servers_until_all_shards_are_handed_over() -> None:
     named, epoch = moves.announced(MOVE, topology())
     assert (named.epoch, epoch, named.moving) == (4, 4, (Moving((2, 5), "c", 4),))
