@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from typing import NamedTuple
 
 from datasources.errors import StoreError
 from datasources.protocols import Cell, WideColumnStore
@@ -15,7 +16,10 @@ from feed_engine.feeds.smart.results import Health, HomeItem, HomePage
 from feed_engine.feeds.visible import Visible
 from feed_engine.speculation import Side
 
-LEAST = 50  # cells in a read, at least
+LEAST = 50  # cells in a page, at least
+SHARE = 4
+"""A read takes a quarter of a page from each row: twice the part of a page that an average row has.
+So one read nearly always completes a page."""
 
 
 async def popular_page(
@@ -50,24 +54,41 @@ async def popular_page(
 async def _pages(
     feeds: Feeds, after: bytes | None, limit: int, sides: set[Side | None]
 ) -> AsyncIterator[list[Cell]]:
-    """The popular pool in pages. Adds to `sides` the sides that answered, or None where neither
-    did."""
+    """The popular pool in pages of up to `limit` cells. Adds to `sides` the sides that answered, or
+    None where neither did."""
+    share = limit // SHARE + 1
     while True:
 
-        async def read(store: WideColumnStore, after: bytes | None = after) -> list[Cell]:
+        async def read(store: WideColumnStore, after: bytes | None = after) -> _Merged:
             rows = [*POPULAR_ROWS, FORMER_POPULAR_ROW]
-            found = await asyncio.gather(
-                *(store.read(POOLS, row, after=after, limit=limit) for row in rows)
-            )
-            return sorted(itertools.chain(*found), key=lambda cell: cell.column)[:limit]
+            reads = (store.read(POOLS, row, after=after, limit=share) for row in rows)
+            return _merged(await asyncio.gather(*reads), share)
 
         try:
-            raced = await feeds.pools_race(read, kind=("popular", limit.bit_length()))
+            raced = await feeds.pools_race(read, kind=("popular", share.bit_length()))
         except StoreError:
             sides.add(None)
             return
         sides.add(raced.side)
-        yield raced.value
-        if len(raced.value) < limit:
+        cells, after = raced.value
+        for start in range(0, len(cells), limit):
+            yield cells[start : start + limit]
+        if after is None:
             return
-        after = raced.value[-1].column
+
+
+class _Merged(NamedTuple):
+    """Cells of all rows in order, and the column from which to read on (None: no more cells)."""
+
+    cells: list[Cell]
+    after: bytes | None
+
+
+def _merged(rows: list[list[Cell]], limit: int) -> _Merged:
+    """Merge what was read of each row. A row that may have more cells than `limit` is known up to
+    its last one, so no cell after the first such place is in order yet."""
+    cells = sorted(itertools.chain(*rows), key=lambda cell: cell.column)
+    after = min((row[-1].column for row in rows if len(row) == limit), default=None)
+    if after is not None:
+        cells = [cell for cell in cells if cell.column <= after]
+    return _Merged(cells, after)

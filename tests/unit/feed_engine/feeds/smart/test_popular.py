@@ -3,11 +3,12 @@
 import asyncio
 import itertools
 import random
+from typing import Any
 
 import pytest
 
 from datasources.errors import StoreError
-from datasources.protocols import Sides
+from datasources.protocols import Cell, Sides
 from datasources.records import Pin
 from feed_engine import writes
 from feed_engine.feeds import content
@@ -214,6 +215,27 @@ async def test_popular_pins_are_spread_over_rows_and_read_as_one_pool(feeding: F
     best = [pin.id for pin in reversed(pins)]
     assert pins_of(page) + rest == best
     assert pins_of(await feeding.home(await feeding.user(), first=5)) == best[:5]
+
+
+async def test_a_page_reads_little_more_of_the_rows_than_it_shows(
+    feeding: Feeding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pins = await feeding.pins(await feeding.board(await feeding.user()), 240)
+    await feeding.drain()
+    read = list[int]()
+    for side in feeding.stores.pools:
+
+        async def counted(*args: Any, plain: Any = side.read, **more: Any) -> list[Cell]:
+            cells: list[Cell] = await plain(*args, **more)
+            read.append(len(cells))
+            return cells
+
+        monkeypatch.setattr(side, "read", counted)
+    page = await feeding.home(None, first=49)
+    assert pins_of(page) == [pin.id for pin in reversed(pins)][:49]
+    assert sum(read) <= 2 * (49 + POPULAR_SPREAD)
+    rest = await feeding.rest_of(None, page, first=49)
+    assert pins_of(page) + rest == [pin.id for pin in reversed(pins)]
 
 
 async def test_pins_of_the_row_of_earlier_versions_are_read_and_move_to_their_rows(
