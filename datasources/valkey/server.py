@@ -106,6 +106,8 @@ class ValkeyServer:
 
     async def stop(self) -> None:
         """Stop the server with SHUTDOWN, with everything written to disk. May be called twice."""
+        if self._lock is None:
+            return  # it never started: another process has the lock, and owns the files
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.wait({self._watch})
@@ -122,9 +124,8 @@ class ValkeyServer:
             if self._private is not None:
                 self._private.close()
                 self._private = None
-            if self._lock is not None:
-                self._lock.close()
-                self._lock = None
+            self._lock.close()
+            self._lock = None
 
     async def __aenter__(self) -> "ValkeyServer":
         await self.start()

@@ -118,6 +118,18 @@ async def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
             assert await valkey.ping()
 
 
+async def test_a_server_that_was_refused_leaves_the_files_of_the_one_that_runs(
+    tmp_path: Path,
+) -> None:
+    async with ValkeyServer(tmp_path):
+        refused = ValkeyServer(tmp_path)
+        before = set((tmp_path / "valkey").iterdir())
+        with pytest.raises(StoreUnavailable, match="in use by another Pinway"):
+            await refused.start()
+        await refused.stop()
+        assert set((tmp_path / "valkey").iterdir()) == before
+
+
 async def test_a_directory_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "valkey").write_text("")
     with pytest.raises(StoreUnavailable, match="valkey"):

@@ -1,4 +1,5 @@
-"""A data directory of another user is one clear line, whatever the command."""
+"""A data directory of another user, or with files of another user, is one clear line, whatever the
+command."""
 
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from click.testing import CliRunner
 
 from datasources.errors import ConfigError
 from gateway.cli import main
+from gateway.directory import check_directory
 from gateway.settings import Settings
 
 COMMANDS = (
@@ -42,3 +44,36 @@ def test_a_gateway_names_them_before_it_makes_a_key(data: Path) -> None:
     with pytest.raises(ConfigError, match="belongs to another user"):
         _ = Settings(data_dir=data, auth_secret="").secret
     assert list(data.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["shards/001.db", "feeds/primary", "valkey/lock"])
+def test_a_file_of_another_user_is_named_with_the_remedy(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.touch()
+    check_directory(tmp_path)
+    monkeypatch.setattr("os.access", lambda asked, *_: Path(asked) != path)
+    check_directory(tmp_path)  # read-only, but a file of this user: its store says what is wrong
+    monkeypatch.setattr("os.geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(ConfigError) as raised:
+        check_directory(tmp_path)
+    assert str(raised.value).startswith(f"{path} belongs to another user")
+    assert f"`sudo chown -R $USER {tmp_path}`" in str(raised.value)
+
+
+def test_a_file_that_goes_away_meanwhile_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "valkey").mkdir()
+    (tmp_path / "valkey" / "valkey.pid").touch()
+
+    def gone(path: Path, _: int) -> bool:
+        if path.name == "valkey.pid":
+            path.unlink()
+            return False
+        return True
+
+    monkeypatch.setattr("os.access", gone)
+    check_directory(tmp_path)
