@@ -30,7 +30,7 @@ def _attacks(rows: Sequence[Row]) -> list[str]:
         if found := _OF_ATTACK.fullmatch(row.measure):
             contender, attack, kind = found.groups()
             bold = "**" if row.holds is False else ""
-            text = f"{bold}{row.value:,.4g} {row.unit}{bold}"
+            text = f"{bold}{row.value:,.10g} {row.unit}{bold}"
             cells.setdefault(attack, {})[f"{contender} {kind}"] = text
     columns = [
         f"{name} {kind}" for name in ("beside", "stock", "Mercurius") for kind in ("p99", "worst")

@@ -57,7 +57,7 @@ class Mover:
 
     async def rollback(self) -> Move:
         """Reverse the move, and continue to BACK."""
-        if self.move.state in moves.ENDED:
+        if moves.is_over(self.move):
             raise ConfigError(f"the move is {self.move.state}: there is nothing to roll back")
         if not self.move.back:
             stands = await self._standing()
@@ -74,7 +74,7 @@ class Mover:
         if move.state is State.MOVED:
             await self._sides.leave(move.destination, move.origin)
             self._tell(f"{move.origin} does not follow {move.destination} any more")
-        elif move.state not in moves.ENDED:
+        elif not moves.is_over(move):
             raise ConfigError(
                 f"the move is {move.state}: finish it with `pinway shards move` or `rollback`"
             )

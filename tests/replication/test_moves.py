@@ -295,9 +295,16 @@ async def test_sides_are_compared_while_the_follower_has_what_the_source_does_no
     source, target = await masters(pairs)
     await run(pairs, "move", RANGE, "--to", target)
     slave, follower = pairs.admin(target[:-1] + "B"), pairs.admin(source)
+    master = pairs.admin(target)
     await slave.run("STOP SLAVE IO_THREAD")
     try:
-        await asyncio.sleep(1.2)  # by now, a renewal of the lease waits for its receipt
+        while True:  # a renewal of the lease comes to wait for its receipt
+            [waiting] = await master.described(
+                "SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'"
+            )
+            if waiting["Value"] != "0":
+                break
+            await asyncio.sleep(0.01)
         comparison = asyncio.create_task(run(pairs, "verify", RANGE))
         while not comparison.done():
             [channel] = await follower.described("SHOW ALL SLAVES STATUS")
@@ -308,8 +315,8 @@ async def test_sides_are_compared_while_the_follower_has_what_the_source_does_no
     [*_, report] = await comparison
     assert report["differences"] == []
     await run(pairs, "rollback", RANGE)
-    await slave.close()
-    await follower.close()
+    for server in (master, slave, follower):
+        await server.close()
     assert (await masters(pairs))[0] == source
 
 
