@@ -12,9 +12,10 @@ await report(async () => {
     const page = await context.newPage();
     page.on("response", async (response) => {
       if (operationOf(response.request())?.operationName !== "HomeFeed") return;
-      const answer = await response.json().catch(() => null); // the browser has closed
-      const { visitId, health, edges = [] } = answer?.data?.homeFeed ?? {};
-      pages.push({ errors: answer?.errors, visit: visitId, health, pins: edges.map(({ node }) => node.id) });
+      const answer = await response.json().catch(() => null);
+      if (answer === null) return; // the browser closed while it read this answer
+      const { visitId, health, edges = [] } = answer.data?.homeFeed ?? {};
+      pages.push({ errors: answer.errors, visit: visitId, health, pins: edges.map(({ node }) => node.id) });
     });
     // The client asks for the second page as soon as it has drawn the first: the store dies before
     // that request is sent.
