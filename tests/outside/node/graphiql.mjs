@@ -142,6 +142,7 @@ async function look(page) {
       );
       const broken = await violations(page);
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) broken.push("too wide");
+      if (await page.evaluate(() => document.documentElement.scrollHeight > innerHeight)) broken.push("too high");
       if (broken.length) found[`${kind}, ${colorScheme}`] = broken;
     }
   }
