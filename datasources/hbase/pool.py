@@ -13,17 +13,15 @@ from datasources.hbase.thrift import Connection, Refused, idl
 from datasources.places import Places, PoolState
 
 T = TypeVar("T")
+_TO_CONNECT = 0.25  # the part of a call's deadline that it may spend on a new connection
 
 
 class Pool:
-    """Up to `size` connections, opened on demand. `deadline` and `connect_timeout` are in
-    seconds."""
+    """Up to `size` connections, opened on demand. `deadline` is in seconds."""
 
-    def __init__(
-        self, host: str, port: int, size: int, deadline: float, connect_timeout: float
-    ) -> None:
+    def __init__(self, host: str, port: int, size: int, deadline: float) -> None:
         self._host, self._port = host, port
-        self._deadline, self._connect_timeout = deadline, connect_timeout
+        self._deadline = deadline
         self._slots = Places(size)
         self._idle: list[Connection] = []
         self._closed = False
@@ -37,12 +35,12 @@ class Pool:
     ) -> T:
         """Run `work` with a connection, and return its result. `work` may run twice; every request
         to HBase in this package may be repeated. Raises StoreTimeout after the deadline (which
-        includes the wait for a free connection), StoreUnavailable at once when no server listens,
-        ValueError for a bad argument."""
+        includes the wait for a free connection), StoreUnavailable at once when no server listens
+        or after a quarter of the deadline without a connection, ValueError for a bad argument."""
         seconds = self._deadline if deadline is None else deadline
         try:
             async with asyncio.timeout(seconds), self._slots:
-                return await self._attempt(work)
+                return await self._attempt(work, seconds * _TO_CONNECT)
         except TimeoutError as error:
             raise StoreTimeout(f"{self.name}: no answer within {seconds:g} s") from error
         except idl.IllegalArgument as error:
@@ -60,7 +58,7 @@ class Pool:
         self._closed = True
         self._drop_idle()
 
-    async def _attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def _attempt(self, work: Callable[[Connection], Awaitable[T]], to_connect: float) -> T:
         if self._closed:
             raise StoreUnavailable(f"{self.name}: the store is closed")
         while self._idle:
@@ -72,16 +70,14 @@ class Pool:
                 return await self._use(connection, work)
             except ConnectionError:
                 self._drop_idle()  # the server restarted: the other idle connections are dead, too
-        return await self._use(await self._connect(), work)
+        return await self._use(await self._connect(to_connect), work)
 
-    async def _connect(self) -> Connection:
+    async def _connect(self, seconds: float) -> Connection:
         try:
-            async with asyncio.timeout(self._connect_timeout):
+            async with asyncio.timeout(seconds):
                 return await Connection.open(self._host, self._port)
         except TimeoutError as error:
-            raise StoreUnavailable(
-                f"{self.name}: no connection within {self._connect_timeout:g} s"
-            ) from error
+            raise StoreUnavailable(f"{self.name}: no connection within {seconds:g} s") from error
 
     async def _use(self, connection: Connection, work: Callable[[Connection], Awaitable[T]]) -> T:
         try:

@@ -31,8 +31,8 @@ class HBaseWideColumns:
     """A feed store in the HBase cluster behind a Thrift 1 server. Connects on first use.
 
     `deadline` (seconds) bounds each read, each write of up to 1,000 cells and each step of a scan.
-    If the server is down, calls raise StoreUnavailable at once, or after `connect_timeout`; when it
-    is back, the next call succeeds. `prefix` is the first part of its tables' names.
+    If the server is down, calls raise StoreUnavailable at once, or after a quarter of the deadline;
+    when it is back, the next call succeeds. `prefix` is the first part of its tables' names.
     """
 
     def __init__(
@@ -42,10 +42,9 @@ class HBaseWideColumns:
         pool_size: int = 8,
         *,
         deadline: float = 2.0,
-        connect_timeout: float = 0.5,
         prefix: str = "",
     ) -> None:
-        self._pool = Pool(host, port, pool_size, deadline, connect_timeout)
+        self._pool = Pool(host, port, pool_size, deadline)
         self._prefix = prefix
 
     async def read(
@@ -251,7 +250,9 @@ class HBaseWideColumns:
                 raise
 
     async def _enabled(self, name: bytes) -> bool:
-        enabled = await self._pool.run(lambda c: c.call("isTableEnabled", tableName=name))
+        enabled = await self._pool.run(
+            lambda c: c.call("isTableEnabled", tableName=name), _CREATE_DEADLINE
+        )
         return bool(enabled)
 
 

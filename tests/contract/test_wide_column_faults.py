@@ -45,7 +45,7 @@ async def relay(url: str) -> AsyncIterator[Relay]:
     await relay.stop()
 
 
-def through(relay: Relay, pool_size: int = 4, deadline: float = 2.0) -> HBaseWideColumns:
+def through(relay: Relay, pool_size: int = 4, deadline: float = 30.0) -> HBaseWideColumns:
     return hbase(f"hbase://127.0.0.1:{relay.port}", pool_size, deadline=deadline)
 
 

@@ -1,0 +1,55 @@
+"""How long a call to HBase waits for a new connection, with a server that is slow to take one."""
+
+import asyncio
+from typing import cast
+
+import pytest
+
+from datasources.errors import StoreUnavailable
+from datasources.hbase.pool import Pool
+from datasources.hbase.thrift import Connection
+
+pytestmark = pytest.mark.anyio
+
+
+class SlowServer:
+    """Stands for the connection and for the server behind it, which takes a connection when
+    `ready` is set."""
+
+    lost = False
+
+    def __init__(self) -> None:
+        self.ready = asyncio.Event()
+
+    async def open(self, host: str, port: int) -> Connection:
+        await self.ready.wait()
+        return cast(Connection, self)
+
+    def abort(self) -> None:
+        pass
+
+
+async def answer(connection: Connection) -> str:
+    return "answer"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> SlowServer:
+    server = SlowServer()
+    monkeypatch.setattr(Connection, "open", server.open)
+    return server
+
+
+async def test_a_read_waits_a_quarter_of_its_deadline_for_a_connection(server: SlowServer) -> None:
+    pool = Pool("host", 1, 1, deadline=0.04)
+    with pytest.raises(StoreUnavailable, match=r"HBase at host:1: no connection within 0\.01 s"):
+        await pool.run(answer)
+
+
+async def test_a_call_with_more_time_waits_longer_for_a_connection(server: SlowServer) -> None:
+    pool = Pool("host", 1, 1, deadline=0.04)
+    created = asyncio.create_task(pool.run(answer, deadline=60.0))
+    with pytest.raises(StoreUnavailable):  # the connection of a read is given up meanwhile
+        await pool.run(answer)
+    server.ready.set()
+    assert await created == "answer"
