@@ -1,7 +1,8 @@
 """Reads of one SQLite file: of any length in a thread, or quick reads on the event loop."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -37,25 +38,38 @@ def read_quickly(
     connection = connections.take_idle(path)
     if connection is None:
         return None
-    ticks = count()
-    # A first tick may come early: steps are counted from the statement's last run.
-    connection.set_progress_handler(lambda: next(ticks), STEPS)
     try:
-        rows = select(connection, parts)
+        with few_steps(connection):
+            rows = select(connection, parts)
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+        if not is_interrupted(error):
             connection.close()
             return None
-        connection.set_progress_handler(None, STEPS)
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         rows = None
     except BaseException:
         connection.close()
         raise
-    connection.set_progress_handler(None, STEPS)
     connections.give(path, connection)
     return rows
+
+
+@contextmanager
+def few_steps(connection: sqlite3.Connection) -> Iterator[None]:
+    """Interrupt each statement that takes more than about STEPS steps."""
+    ticks = count()
+    # A first tick may come early: steps are counted from the statement's last run.
+    connection.set_progress_handler(lambda: next(ticks), STEPS)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None, STEPS)
+
+
+def is_interrupted(error: sqlite3.Error) -> bool:
+    """Whether `few_steps` interrupted the statement."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
 
 
 def select(connection: sqlite3.Connection, parts: Sequence[Part]) -> list[list[Row]]:
