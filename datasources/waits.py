@@ -4,10 +4,17 @@ Code that opens or checks a store names the store with `waiting_for`. A command 
 collects the names with `collected`; otherwise they are forgotten.
 """
 
+import asyncio
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TypeVar
 
+from datasources.errors import StoreError, StoreTimeout
+
+T = TypeVar("T")
+PATIENCE = 3.0
+"""Seconds for a store to tell its state. A store that takes longer counts as down."""
 MOST = 6
 """Stores in one message."""
 _collecting: list["Waits"] = []
@@ -68,6 +75,20 @@ def waiting_for(name: str, why: Callable[[], str] = lambda: "no answer yet") -> 
     finally:
         for waits in collecting:
             waits.end(key, ended)
+
+
+async def answer_in_time(ask: Callable[[], Awaitable[T]], name: str | None = None) -> T | None:
+    """A store's answer. None if the store is down, or takes longer than PATIENCE. `name` names the
+    store, unless `ask` does."""
+    try:
+        with nullcontext() if name is None else waiting_for(name):
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    return await ask()
+            except TimeoutError:
+                raise StoreTimeout(f"no answer within {PATIENCE:g} s") from None
+    except StoreError:
+        return None
 
 
 def innermost(error: BaseException) -> str:

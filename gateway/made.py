@@ -6,20 +6,16 @@ switches beside the topology, which is not stored with the data, and each start 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
-from datasources.errors import ConfigError, Damaged, StoreError, StoreTimeout
+from datasources.errors import ConfigError, Damaged
 from datasources.factory import StoresConfig, address, mask
 from datasources.protocols import Stores, Switches, Table, WideColumnStore
 from datasources.sql.router import places
-from datasources.waits import waiting_for
+from datasources.waits import answer_in_time
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
-
-T = TypeVar("T")
 
 SIDES: Mapping[str, list[Table]] = {
     "pools_primary": TABLES_POOLS,
@@ -29,7 +25,6 @@ SIDES: Mapping[str, list[Table]] = {
 }
 STORES = ("shards", *SIDES, "queue")
 """The stores' names on the list, and for `pinway init --accept-loss`."""
-PATIENCE = 3.0  # seconds for a store to list its data; a store that is down is not checked
 _PREFIX = "made."
 _TOLD = 5  # names in a message
 
@@ -64,7 +59,7 @@ async def check(config: StoresConfig, stores: Stores, switches: Switches) -> Non
     for side, found in sides.items():
         if found is not None and known[side] - found:
             raise Damaged(_lost_side(side, getattr(config, side)))
-    marked = await _within(f"queue at {address(config.queue)}", stores.queue.marked)
+    marked = await answer_in_time(stores.queue.marked, f"queue at {address(config.queue)}")
     if known["queue"] and marked is False:
         raise Damaged(
             f"the queue at {mask(config.queue)} is empty, but it was not: another server answers "
@@ -141,7 +136,7 @@ def _next(name: str) -> str:
 
 
 async def _absent(stores: Stores) -> list[tuple[str, list[str]]]:
-    found = await _within(None, stores.shards.absent)  # it names its servers itself
+    found = await answer_in_time(stores.shards.absent)  # it names its servers itself
     return list((found or {}).items())
 
 
@@ -155,27 +150,15 @@ async def _tables(config: StoresConfig, stores: Stores) -> dict[str, set[str] | 
         sides_of.setdefault(id(store), []).append(side)
     found = await asyncio.gather(
         *(
-            _within(
-                f"{' and '.join(sides)} at {address(getattr(config, sides[0]))}",
+            answer_in_time(
                 opened[sides[0]].tables,
+                f"{' and '.join(sides)} at {address(getattr(config, sides[0]))}",
             )
             for sides in sides_of.values()
         )
     )
     told = dict(zip(sides_of, found, strict=True))
     return {side: told[id(store)] for side, store in opened.items()}
-
-
-async def _within(name: str | None, call: Callable[[], Awaitable[T]]) -> T | None:
-    try:
-        with nullcontext() if name is None else waiting_for(name):
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    return await call()
-            except TimeoutError:
-                raise StoreTimeout(f"no answer within {PATIENCE:g} s") from None
-    except StoreError:
-        return None
 
 
 def _lost_shards(lost: Iterable[str], stores: Stores, server_of: Mapping[str, str]) -> str:

@@ -20,8 +20,8 @@ from datasources.sqlite.errors import Busy, translate
 from datasources.sqlite.reading import few_steps, is_interrupted
 
 T = TypeVar("T")
-QUICK_VALUES = 100  # values of statements that run on the event loop
-QUICK_STATEMENTS = 8  # after so many statements on the event loop, other tasks have a turn
+QUICK_VALUES = 100  # values of statements that run on the event loop, at most
+QUICK_STATEMENTS = 8  # statements on the event loop between two turns of other tasks
 _PAUSE = 0.01  # seconds between two attempts to begin while another process writes
 
 

@@ -3,24 +3,20 @@ in the outbox, how far slaves are behind. It is read on request, and kept for a 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from datasources.errors import StoreError
 from datasources.protocols import Backlog, Lane, Stores
+from datasources.waits import answer_in_time
 from gateway.health import WELL, readiness
-
-T = TypeVar("T")
 
 KEPT_SECONDS = 2.0
 """Seconds for which a state is kept."""
-PATIENCE = 3.0
-"""Seconds for each part of the state. A part that takes longer is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +57,12 @@ class Watch:
         stores = self._stores
         report, lanes, backlog, lags = await asyncio.gather(
             readiness(stores),
-            _in_time(stores.queue.lanes),
-            _in_time(stores.shards.outbox.backlog),
-            _in_time(stores.shards.replication),
+            answer_in_time(stores.queue.lanes),
+            answer_in_time(stores.shards.outbox.backlog),
+            answer_in_time(stores.shards.replication),
         )
         ready = not report["required"]
         return State(self._clock(), report["stores"], ready, lanes, backlog, lags or {})
-
-
-async def _in_time(ask: Callable[[], Awaitable[T]]) -> T | None:
-    try:
-        async with asyncio.timeout(PATIENCE):
-            return await ask()
-    except (StoreError, TimeoutError):
-        return None
 
 
 class StateCollector(Collector):
