@@ -104,17 +104,30 @@ class Connection:
 
     async def _items(self, answers: int) -> dict[bytes, Item]:
         items: dict[bytes, Item] = {}
-        while answers:
-            line = await self._line()
+        while answers := self._take(items, answers):
+            await self._more()
+        return items
+
+    def _take(self, items: dict[bytes, Item], answers: int) -> int:
+        """Move the items that have arrived as a whole to `items`. Returns how many of the answers
+        have not ended."""
+        buffer, at = self._buffer, self._at
+        while answers and (end := buffer.find(b"\r\n", at)) >= 0:
+            line, after = buffer[at:end], end + 2
             if line == b"END":
                 answers -= 1
-                continue
-            words = line.split(b" ")
-            if len(words) != 5 or words[0] != b"VALUE":
-                raise ProtocolError(line.decode(errors="replace"))
-            value = await self._exactly(int(words[3]) + 2)
-            items[words[1]] = Item(int(words[2]), int(words[4]), value[:-2])
-        return items
+            else:
+                words = line.split(b" ")
+                if len(words) != 5 or words[0] != b"VALUE":
+                    raise ProtocolError(line.decode(errors="replace"))
+                value_ends = after + int(words[3])
+                if value_ends + 2 > len(buffer):
+                    break
+                value = buffer[after:value_ends]
+                items[words[1]] = Item(int(words[2]), int(words[4]), value)
+                after = value_ends + 2
+            self._at = at = after
+        return answers
 
     async def _done(self, count: int, good: Sequence[bytes], *, may_refuse: bool = True) -> None:
         """Read `count` one-line answers. The server may refuse a value because of its size or for
@@ -130,13 +143,6 @@ class Connection:
         line = self._buffer[self._at : end]
         self._at = end + 2
         return line
-
-    async def _exactly(self, count: int) -> bytes:
-        while len(self._buffer) - self._at < count:
-            await self._more()
-        found = self._buffer[self._at : self._at + count]
-        self._at += count
-        return found
 
     async def _more(self) -> None:
         data = await self._reader.read(CHUNK)
