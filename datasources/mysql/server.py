@@ -17,7 +17,8 @@ from datasources.sql.engine import Observe, Result
 
 log = logging.getLogger("pinway.stores")
 DRIVER_ERRORS = (Error, OSError, EOFError)
-CONNECT_TIMEOUT = 2.0  # seconds, including the login
+CONNECT_TIMEOUT = 2.0  # seconds, including the login; longer if the deadline is a long one
+_TO_CONNECT = 0.4  # the part of the deadline that a connection may take
 _SILENCE = 1.0  # seconds for which a server that gave no answer is not called; then it is probed
 _PROBE = 1.0  # seconds that a probe waits
 
@@ -227,15 +228,13 @@ class Server:
 
     async def _connect(self, *, autocommit: bool) -> Link:
         self.check()
-        started = _now()
+        started, seconds = _now(), max(CONNECT_TIMEOUT, self.deadline * _TO_CONNECT)
         try:
-            async with asyncio.timeout(CONNECT_TIMEOUT):
+            async with asyncio.timeout(seconds):
                 return await connect(self.login, autocommit=autocommit, deadline=self.deadline)
         except TimeoutError:
             self.silent_since(started)
-            raise StoreUnavailable(
-                f"{self.name}: it took no connection in {CONNECT_TIMEOUT} s"
-            ) from None
+            raise StoreUnavailable(f"{self.name}: it took no connection in {seconds:g} s") from None
         except DRIVER_ERRORS as error:
             raise StoreUnavailable(str(self.translate(error, ""))) from error
 

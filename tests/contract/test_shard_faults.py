@@ -145,7 +145,8 @@ async def test_a_statement_that_work_gave_up_on_is_never_committed_around(
 
     async def work(tx: ShardTx) -> None:
         await tx.put_edge(PINS, Edge(board, 1, 1, 1))
-        statement = asyncio.ensure_future(tx.insert(Kind.PIN, b"{}"))
+        # With this number of values, SQLite's statement runs in a thread and can be interrupted.
+        statement = asyncio.ensure_future(tx.insert_many(Kind.PIN, [b"{}"] * 150))
         while not statement.done():
             await asyncio.sleep(0)
             statement.cancel()
