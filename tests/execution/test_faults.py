@@ -13,7 +13,7 @@ from tests.execution.faults import FAULTS, Fault
 HERE = Path(__file__).resolve().parents[2]
 CASES = 4_000
 """The maximum number of cases of a seed. Most faults are caught within a few hundred cases."""
-SEEDS = ("fault", "a", "c")
+SEEDS = ("e", "fault", "a", "c")
 """The seeds, in turn until one catches the fault."""
 
 
