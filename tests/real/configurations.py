@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from deploy.stack import Stack
 from gateway.settings import Settings, read_settings
@@ -12,6 +13,12 @@ from tests.gateways import Gateway, gateway_on
 from tests.servers import mysql_servers
 
 SHARDS = 64
+PATIENT: dict[str, Any] = {
+    "feed_policy": "fixed",  # these tests don't depend on which side answers
+    "feed_cutoff": 1.0,
+    "feed_deadline": 30.0,
+    "home_generator_seconds": 60.0,  # on a busy machine, a feed has all its candidates, too
+}
 
 
 def first_shard() -> int:
@@ -55,8 +62,7 @@ def real_settings(stack: Stack, directory: Path, first: int) -> Settings:
         data_dir=directory,
         topology=topology(directory / "real.json", first, masters),
         run_jobs=False,
-        feed_policy="fixed",  # these tests don't depend on which side answers
-        feed_cutoff=1.0,
+        **PATIENT,
         **feeds,
     )
 
@@ -68,8 +74,7 @@ def embedded_settings(directory: Path, first: int) -> Settings:
         data_dir=directory / "data",
         topology=topology(directory / "embedded.json", first, servers),
         run_jobs=False,
-        feed_policy="fixed",
-        feed_cutoff=1.0,
+        **PATIENT,
     )
 
 
