@@ -4,18 +4,30 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import redis.asyncio
 
 from datasources.factory import StoresConfig, close_stores, open_stores
 from datasources.protocols import Job, Stores
+from datasources.topology import ModShards, ShardRange, Topology
 from datasources.valkey import ValkeyServer
 from feed_engine.feeds.rows import TABLES_FEEDS, TABLES_POOLS
 from feed_engine.outbox.completion import settle
 from feed_engine.outbox.jobs import run_job
 
 SHARDS, MOD_SHARDS = 6, 3
+
+
+def sqlite_topology(directory: Path, shards: int = 2) -> Topology:
+    """Shards and one mod shard in SQLite files of one directory."""
+    return Topology(
+        1,
+        {"local": f"sqlite://{quote(str(directory))}"},
+        (ShardRange((0, shards - 1), "local"),),
+        ModShards(1, (ShardRange((0, 0), "local"),)),
+    )
 
 
 def embedded_config(directory: Path, valkey: ValkeyServer) -> StoresConfig:

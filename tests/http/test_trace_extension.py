@@ -1,6 +1,5 @@
 """`extensions.trace`: the batches, calls and caches of one response, for developers alone."""
 
-import asyncio
 import gc
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from datasources.recording import Recording, Span
 from gateway.telemetry.extension import SLICE, described
 from tests.http.test_admin import SIGN_UP, client, site
+from tests.turns import other_task
 
 pytestmark = pytest.mark.anyio
 NAMED = '{ user(username: "ann") { id username } }'
@@ -66,19 +66,9 @@ async def test_other_requests_go_on_while_a_long_recording_is_described() -> Non
     for _ in range(10 * SLICE):
         recording.root.begin("store", "pins.get").end()
     recording.close()
-    turns, done = 0, asyncio.Event()
-
-    async def other() -> None:
-        nonlocal turns
-        while not done.is_set():
-            turns += 1
-            await asyncio.sleep(0)
-
-    going_on = asyncio.create_task(other())
-    trace = orjson.loads(await described(recording))
-    done.set()
-    await going_on
-    assert turns >= 10
+    async with other_task() as other:
+        trace = orjson.loads(await described(recording))
+    assert other.turns >= 10
     assert [span["id"] for span in trace["spans"]] == list(range(10 * SLICE + 1))
 
 

@@ -1,11 +1,9 @@
 """Statements of a transaction on a SQLite file: on the event loop or in a thread."""
 
-import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -15,7 +13,8 @@ from datasources.protocols import ShardTx
 from datasources.sql.engine import Result
 from datasources.sqlite import SqliteShards
 from datasources.sqlite.session import QUICK_STATEMENTS, SqliteSession
-from datasources.topology import ModShards, ShardRange, Topology
+from tests.embedded import sqlite_topology
+from tests.turns import other_task
 
 pytestmark = pytest.mark.anyio
 MANY = 3_000
@@ -25,13 +24,7 @@ MANY = 3_000
 @pytest.fixture
 async def shards(tmp_path: Path) -> AsyncIterator[SqliteShards]:
     """One shard, whose file has an idle connection."""
-    topology = Topology(
-        1,
-        {"local": f"sqlite://{quote(str(tmp_path))}"},
-        (ShardRange((0, 0), "local"),),
-        ModShards(1, (ShardRange((0, 0), "local"),)),
-    )
-    shards = SqliteShards(topology, "OFF")
+    shards = SqliteShards(sqlite_topology(tmp_path, shards=1), "OFF")
     await shards.create()
     await shards.objects.transact(0, lambda tx: tx.insert(Kind.PIN, b"{}"))
     yield shards
@@ -96,21 +89,12 @@ async def test_a_read_that_turns_out_long_goes_on_in_a_thread_and_the_transactio
 async def test_a_transaction_of_many_short_statements_lets_others_have_their_turn(
     shards: SqliteShards,
 ) -> None:
-    turns = 0
+    async with other_task() as other:
 
-    async def take_turns() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
+        async def work(tx: ShardTx) -> int:
+            id, before = await tx.insert(Kind.PIN, b"{}"), other.turns
+            for _ in range(4 * QUICK_STATEMENTS):
+                await tx.get(id)
+            return other.turns - before
 
-    async def work(tx: ShardTx) -> int:
-        id, before = await tx.insert(Kind.PIN, b"{}"), turns
-        for _ in range(4 * QUICK_STATEMENTS):
-            await tx.get(id)
-        return turns - before
-
-    other = asyncio.ensure_future(take_turns())
-    taken = await shards.objects.transact(0, work)
-    other.cancel()
-    assert 3 <= taken <= 5
+        assert 3 <= await shards.objects.transact(0, work) <= 5

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -21,18 +20,10 @@ from datasources.sql.lists import edges_condition, heads_condition
 from datasources.sql.mappings import page_part
 from datasources.sqlite import SqliteShards, reading
 from datasources.sqlite.connections import Connections
-from datasources.topology import ModShards, ShardRange, Topology
+from tests.embedded import sqlite_topology
+from tests.turns import other_task
 
 pytestmark = pytest.mark.anyio
-
-
-def make_topology(directory: Path, shards: int = 2) -> Topology:
-    return Topology(
-        1,
-        {"local": f"sqlite://{quote(str(directory))}"},
-        (ShardRange((0, shards - 1), "local"),),
-        ModShards(1, (ShardRange((0, 0), "local"),)),
-    )
 
 
 def names(directory: Path) -> set[str]:
@@ -65,7 +56,7 @@ def another_process_writing(path: Path) -> Iterator[None]:
 
 async def test_a_shard_is_a_file_that_is_made_once(tmp_path: Path) -> None:
     directory = tmp_path / "with space & ümlaut?"
-    shards = SqliteShards(make_topology(directory))
+    shards = SqliteShards(sqlite_topology(directory))
     seen: list[tuple[int, int]] = []
     await shards.create(lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
@@ -78,7 +69,7 @@ async def test_a_shard_is_a_file_that_is_made_once(tmp_path: Path) -> None:
 
 
 async def test_a_file_of_another_version_is_named_and_left_alone(tmp_path: Path) -> None:
-    shards = SqliteShards(make_topology(tmp_path))
+    shards = SqliteShards(sqlite_topology(tmp_path))
     await shards.create()
     path = tmp_path / "db00001.sqlite"
     with sqlite3.connect(path) as connection:
@@ -91,7 +82,7 @@ async def test_a_file_of_another_version_is_named_and_left_alone(tmp_path: Path)
 
 
 async def test_a_missing_file_is_named_and_not_made_by_reading(tmp_path: Path) -> None:
-    shards = SqliteShards(make_topology(tmp_path))
+    shards = SqliteShards(sqlite_topology(tmp_path))
     path = tmp_path / "db00001.sqlite"
     with pytest.raises(StoreUnavailable, match=f"{path}: there is no such file"):
         await shards.objects.get([compose(1, Kind.PIN, 1)])
@@ -105,7 +96,7 @@ async def test_a_missing_file_is_named_and_not_made_by_reading(tmp_path: Path) -
 
 @pytest.mark.parametrize("damage", [b"this is no database" * 100, b""], ids=["noise", "empty"])
 async def test_a_damaged_file_is_named(tmp_path: Path, damage: bytes) -> None:
-    shards = SqliteShards(make_topology(tmp_path))
+    shards = SqliteShards(sqlite_topology(tmp_path))
     await shards.create()
     path = damage_shard(tmp_path, damage)
     with pytest.raises(StoreCorrupt, match=str(path)):
@@ -118,7 +109,7 @@ async def test_a_damaged_file_is_named(tmp_path: Path, damage: bytes) -> None:
 
 
 async def test_a_page_damaged_in_the_middle_of_a_file_is_found(tmp_path: Path) -> None:
-    topology = make_topology(tmp_path)
+    topology = sqlite_topology(tmp_path)
     shards = SqliteShards(topology)
     await shards.create()
     ids = await shards.objects.transact(
@@ -145,7 +136,7 @@ async def test_a_writer_waits_for_another_process(tmp_path: Path) -> None:
         if begun == 3:
             waited.set()
 
-    shards = SqliteShards(make_topology(tmp_path), observe=observe)
+    shards = SqliteShards(sqlite_topology(tmp_path), observe=observe)
     await shards.create()
     with another_process_writing(tmp_path / "db00000.sqlite"):
         writing = asyncio.ensure_future(
@@ -159,7 +150,7 @@ async def test_a_writer_waits_for_another_process(tmp_path: Path) -> None:
 
 
 async def test_a_writer_gives_up_on_another_process_after_the_deadline(tmp_path: Path) -> None:
-    shards = SqliteShards(make_topology(tmp_path), deadline=0.3)
+    shards = SqliteShards(sqlite_topology(tmp_path), deadline=0.3)
     await shards.create()
     with (
         another_process_writing(tmp_path / "db00000.sqlite"),
@@ -171,7 +162,7 @@ async def test_a_writer_gives_up_on_another_process_after_the_deadline(tmp_path:
 
 
 async def test_many_shards_keep_few_connections_open(tmp_path: Path) -> None:
-    shards = SqliteShards(make_topology(tmp_path, 300), "OFF")
+    shards = SqliteShards(sqlite_topology(tmp_path, 300), "OFF")
     await shards.create()
     ids = [
         await shards.objects.transact(shard, lambda tx: tx.insert(Kind.PIN, b"{}"))
@@ -185,7 +176,7 @@ async def test_many_shards_keep_few_connections_open(tmp_path: Path) -> None:
 
 
 async def test_closing_ends_every_thread(tmp_path: Path) -> None:
-    shards = SqliteShards(make_topology(tmp_path))
+    shards = SqliteShards(sqlite_topology(tmp_path))
     await shards.create()
     await asyncio.gather(*(shards.objects.list(Kind.PIN, 0, 9) for _ in range(20)))
     await shards.close()
@@ -199,11 +190,11 @@ async def test_a_commit_is_synchronous_unless_told_otherwise(tmp_path: Path) -> 
         assert connection.execute("PRAGMA synchronous").fetchone() == (number,)
         connection.close()
     with pytest.raises(ValueError, match="'SOON' is none of"):
-        SqliteShards(make_topology(tmp_path), "SOON")
+        SqliteShards(sqlite_topology(tmp_path), "SOON")
 
 
 async def test_lists_heads_and_edges_are_read_by_ranges_of_their_indexes(tmp_path: Path) -> None:
-    shards = SqliteShards(make_topology(tmp_path))
+    shards = SqliteShards(sqlite_topology(tmp_path))
     await shards.create()
     connection = Connections("OFF", 1).open(tmp_path / "db00000.sqlite")
 
@@ -253,7 +244,7 @@ class Overtaken:
 async def test_what_is_asked_of_one_file_at_once_is_as_of_one_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: bool
 ) -> None:
-    store = SqliteShards(make_topology(tmp_path), "OFF")
+    store = SqliteShards(sqlite_topology(tmp_path), "OFF")
     await store.create()
     keys = [ListKey(Mapping.BOARD_HAS_PINS, compose(1, Kind.BOARD, n)) for n in (1, 2)]
     await store.mappings.apply([(key.mapping, Edge(key.from_id, 7, 5, 1)) for key in keys])
@@ -282,7 +273,7 @@ async def visited(
 ) -> AsyncIterator[tuple[SqliteShards, list[str]]]:
     """Shards, one of which has 3,000 pins and an idle connection; and the names of the threads that
     read."""
-    store = SqliteShards(make_topology(tmp_path), "OFF")
+    store = SqliteShards(sqlite_topology(tmp_path), "OFF")
     await store.create()
     await store.objects.transact(0, lambda tx: tx.insert_many(Kind.PIN, [b"{}"] * 3000))
     threads: list[str] = []
@@ -347,16 +338,7 @@ async def test_one_who_reads_on_and_on_lets_others_have_their_turn(
     visited: tuple[SqliteShards, list[str]],
 ) -> None:
     store, _ = visited
-    turns = 0
-
-    async def take_turns() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    other = asyncio.ensure_future(take_turns())
-    for _ in range(10):
-        await store.objects.get([compose(0, Kind.PIN, 1)])
-    other.cancel()
-    assert turns >= 10
+    async with other_task() as other:
+        for _ in range(10):
+            await store.objects.get([compose(0, Kind.PIN, 1)])
+    assert other.turns >= 10

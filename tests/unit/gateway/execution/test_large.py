@@ -25,6 +25,7 @@ from gateway.execution.run.composites import CompositeCompleter
 from gateway.settings import Settings
 from resolvers.bulk import bulk
 from schema.fields import field as field_of
+from tests.turns import other_task
 from tests.unit.gateway.execution.engines import both, ours
 
 pytestmark = pytest.mark.anyio
@@ -75,18 +76,9 @@ async def test_other_tasks_run_while_a_large_response_is_made(
 ) -> None:
     monkeypatch.setattr(waiting, "BUDGET", 0.0)
     monkeypatch.setattr(encode, "BUDGET", 0.0)
-    turns = 0
-
-    async def other() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    beside = asyncio.create_task(other())
-    await ours(large(20_000), "{rows{n tags{t}}}")
-    beside.cancel()
-    assert turns > 50
+    async with other_task() as other:
+        await ours(large(20_000), "{rows{n tags{t}}}")
+    assert other.turns > 50
 
 
 @pytest.mark.parametrize(
