@@ -1,15 +1,16 @@
 """Reads of one SQLite file: of any length in a thread, or quick reads on the event loop."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from datasources.sql.engine import Part, Row
 from datasources.sqlite.connections import Connections
 from datasources.sqlite.errors import translate
 
+T = TypeVar("T")
 # steps of SQLite's virtual machine, once or twice of which a quick read takes: 1,000 rows
 STEPS = 5_000
 
@@ -39,8 +40,7 @@ def read_quickly(
     if connection is None:
         return None
     try:
-        with few_steps(connection):
-            rows = select(connection, parts)
+        rows = in_few_steps(connection, lambda: select(connection, parts))
     except sqlite3.Error as error:
         if not is_interrupted(error):
             connection.close()
@@ -55,20 +55,19 @@ def read_quickly(
     return rows
 
 
-@contextmanager
-def few_steps(connection: sqlite3.Connection) -> Iterator[None]:
-    """Interrupt each statement that takes more than about STEPS steps."""
+def in_few_steps(connection: sqlite3.Connection, call: Callable[[], T]) -> T:
+    """The call's result. Each of its statements is interrupted after about STEPS steps."""
     ticks = count()
     # A first tick may come early: steps are counted from the statement's last run.
     connection.set_progress_handler(lambda: next(ticks), STEPS)
     try:
-        yield
+        return call()
     finally:
         connection.set_progress_handler(None, STEPS)
 
 
 def is_interrupted(error: sqlite3.Error) -> bool:
-    """Whether `few_steps` interrupted the statement."""
+    """Whether `in_few_steps` interrupted the statement."""
     return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
 
 

@@ -9,6 +9,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from datasources.sql.engine import Fence, Observe, Place, Result
 from datasources.sql.session import GuardedSession, Statement
 from datasources.sqlite.connections import Connections
 from datasources.sqlite.errors import Busy, translate
-from datasources.sqlite.reading import few_steps, is_interrupted
+from datasources.sqlite.reading import in_few_steps, is_interrupted
 
 T = TypeVar("T")
 QUICK_VALUES = 100  # values of statements that run on the event loop, at most
@@ -153,8 +154,7 @@ class SqliteSession(GuardedSession):
                 result = self._execute([statement])
                 continue
             try:
-                with few_steps(self._connection):
-                    result = self._execute([statement])
+                result = in_few_steps(self._connection, partial(self._execute, [statement]))
             except sqlite3.Error as error:
                 if not is_interrupted(error):
                     raise
